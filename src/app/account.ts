@@ -6,7 +6,6 @@ import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/setting-names.ts';
-import type { Environment, Randomness } from '../platform/host.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
@@ -26,14 +25,9 @@ export function isNothingChosen(thrown: unknown): boolean {
 
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
 export async function resolve(settings: Choosing & { readonly isAboutAll: () => boolean }): Promise<ResolvedProfile> {
-  const { resolveProfile } = await import('../profile/resolve.ts');
   const { host, notice } = settings;
   const { stdin, stderr } = host.streams;
-  const resolved = await resolveProfile({
-    ...choiceOf(settings),
-    interactive: stdin.isTerminal && stderr.isTerminal,
-    readKeyFile: path => secretFile(settings, path, 'key file'),
-  });
+  const resolved = await chosenProfile(settings, stdin.isTerminal && stderr.isTerminal);
   for (const warning of resolved.warnings) notice(`warning: ${warning}`);
   if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
   if (resolved.chosenBy === 'default on a terminal' && !settings.isAboutAll())
@@ -41,44 +35,26 @@ export async function resolve(settings: Choosing & { readonly isAboutAll: () => 
   return resolved;
 }
 
-/** Throws `guarded` where the sandbox of this machine is not the one that the requests of the run go to. */
-export async function checkSandboxIsMeant(settings: Choosing): Promise<void> {
-  const { host, globals } = settings;
-  if (globals.sandbox) return;
-  await checkIsMeant({
-    profile: await silently(settings),
-    async served() {
-      const { findServer } = await import('../sandbox/serving/find-server.ts');
-      const { platform, noise: random, folders } = host;
-      return (await findServer(folders.data, { platform, random, warn: () => undefined }))?.origin;
-    },
-  });
-}
-
-/** Throws `guarded` where the key of the run is not of the account that the token of `named` opens. */
-export async function checkKeyIsOf(
-  named: NamedSandbox,
-  { settings, admin }: { readonly settings: Choosing; readonly admin: () => Promise<SandboxAdmin> },
-): Promise<void> {
-  await checkOneAccount({ profile: await silently(settings), named, admin, random: settings.host.random });
-}
-
-/** The profile that the run acts as, without a word of it; undefined where nothing chooses one. */
-async function silently(settings: Choosing): Promise<ResolvedProfile | undefined> {
+async function chosenProfile(settings: Choosing, interactive: boolean): Promise<ResolvedProfile> {
   const { resolveProfile } = await import('../profile/resolve.ts');
   const readKeyFile = (path: string) => secretFile(settings, path, 'key file');
-  const chosen = resolveProfile({ ...choiceOf(settings), interactive: false, readKeyFile });
-  return chosen.catch(thrown => (isNothingChosen(thrown) ? undefined : Promise.reject(thrown)));
+  return resolveProfile({ ...choiceOf(settings), interactive, readKeyFile });
+}
+
+/** The profile of a test server that the run acts as, without a word of it; undefined where nothing chooses one. */
+async function testProfile(settings: Choosing): Promise<(ResolvedProfile & { readonly baseUrl: string }) | undefined> {
+  const profile = await chosenProfile(settings, false).catch(thrown =>
+    isNothingChosen(thrown) ? undefined : Promise.reject(thrown),
+  );
+  if (profile?.mode !== 'test' || profile.baseUrl === undefined) return undefined;
+  return { ...profile, baseUrl: profile.baseUrl };
 }
 
 /** What chooses a profile. */
 function choiceOf({ host, globals, notice }: Choosing): ProfileChoice {
+  const { sandbox, profile, contract } = globals;
   return {
-    flags: {
-      sandbox: globals.sandbox,
-      ...(globals.profile === undefined ? {} : { profile: globals.profile }),
-      ...(globals.contract === undefined ? {} : { contract: globals.contract }),
-    },
+    flags: { sandbox, ...(profile !== undefined && { profile }), ...(contract !== undefined && { contract }) },
     env: host.env,
     async store() {
       const { openProfileStore } = await import('../profile/store.ts');
@@ -97,64 +73,58 @@ async function secretFile(
   return readKeyFile(path, { platform, clock, signal, called, warn: warning => notice(`warning: ${warning}`) });
 }
 
-/** The sandbox elsewhere that the run steers; undefined for the one of this machine. Throws as `namedSandbox`. */
-export async function namedElsewhere(settings: Choosing): Promise<NamedSandbox | undefined> {
-  const { host, globals } = settings;
-  const isOwn = globals.sandbox || globals.profile === 'sandbox';
-  return namedSandbox({
-    flag: isOwn ? 'sandbox' : globals.profile === undefined ? undefined : 'profile',
-    env: host.env,
-    readTokenFile: path => secretFile(settings, path, 'token file'),
-    async profile() {
-      const { savedProfile } = await import('../profile/resolve.ts');
-      return savedProfile(choiceOf(settings));
-    },
-  });
-}
-
 /** What is told of the profile. */
 export function identityOf(resolved: ResolvedProfile): Identity {
   const { name, mode, baseUrl, chosenBy, keyHint, keySource, keyHome, contractFile } = resolved;
   return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, keySource, keyHome, contractFile };
 }
 
-interface KeyAndToken {
-  /** The profile that the run acts as; undefined where none is chosen. */
-  readonly profile: ResolvedProfile | undefined;
-  readonly named: NamedSandbox;
-  readonly admin: () => Promise<SandboxAdmin>;
-  readonly random: Randomness;
+const URL_VARIABLE = 'CARDWRIGHT_SANDBOX_URL';
+const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
+const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
+
+/** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
+export async function checkSandboxIsMeant(settings: Choosing): Promise<void> {
+  const { platform, noise: random, folders } = settings.host;
+  const profile = settings.globals.sandbox ? undefined : await testProfile(settings);
+  if (profile === undefined) return;
+  const { findServer } = await import('../sandbox/serving/find-server.ts');
+  const served = await findServer(folders.data, { platform, random, warn: () => undefined });
+  const { name, baseUrl, variables } = profile;
+  if (new URL(baseUrl).origin === served?.origin) return;
+  const [missing, remedy] =
+    variables === undefined
+      ? [`profile ${name} has no sandbox_token_file`, `cardwright profiles set ${name} sandbox_token_file PATH`]
+      : [`${URL_VARIABLE} and ${FILE_VARIABLE} are not set`, `set ${URL_VARIABLE} and ${FILE_VARIABLE}`];
+  throw notSent(
+    'guarded',
+    `requests go to ${baseUrl}, and nothing opens the control surface of a sandbox there: ${missing}`,
+    {
+      notes: [`For the sandbox there: ${remedy}`, 'For the sandbox of this machine: the same with --sandbox'],
+      hint: 'cardwright --sandbox sandbox status',
+    },
+  );
 }
 
-const NONCE_BYTES = 16;
-
-/** Throws `guarded` where the account that the token opens does not have the key, and what the control surface throws. */
-async function checkOneAccount({ profile, named, admin, random }: KeyAndToken): Promise<void> {
-  if (profile === undefined || profile.mode !== 'test' || profile.baseUrl === undefined) return;
-  if (serverOf(profile.baseUrl) !== serverOf(named.origin)) return;
-  const key = await ifReadable(profile.key);
-  if (key === undefined) return;
-  const nonce = Buffer.from(random.bytes(NONCE_BYTES)).toString('hex');
-  const { result } = await (await admin()).send('dialect.show', { nonce });
-  if (!result.stated_for) return;
-  const { isStated } = await import('./stated-for-key.ts');
-  if (isStated(key, { said: result, nonce })) return;
-  throw ofTwoAccounts(profile, named);
-}
-
-/** What steers a sandbox needs no key: one that cannot be read now is no reason to refuse. */
-async function ifReadable(key: () => Promise<Secret>): Promise<Secret | undefined> {
-  try {
-    return await key();
-  } catch (thrown) {
+/** Throws `guarded` where the key of the run is not of the account that the token of `named` opens. */
+export async function checkKeyIsOf(
+  named: NamedSandbox,
+  { settings, admin }: { readonly settings: Choosing; readonly admin: () => Promise<SandboxAdmin> },
+): Promise<void> {
+  const profile = await testProfile(settings);
+  if (profile === undefined || serverOf(profile.baseUrl) !== serverOf(named.origin)) return;
+  // What steers a sandbox needs no key: one that cannot be read now is no reason to refuse.
+  const key = await profile.key().catch((thrown: unknown) => {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
     return undefined;
-  }
-}
-
-function ofTwoAccounts(profile: ResolvedProfile, named: NamedSandbox): CliError {
+  });
+  if (key === undefined) return;
+  const { isStated, newNonce } = await import('./stated-for-key.ts');
+  const nonce = newNonce(settings.host.random);
+  const { result } = await (await admin()).send('dialect.show', { nonce });
+  if (!result.stated_for || isStated(key, { said: result, nonce })) return;
   const whose = profile.variables === undefined ? `profile ${profile.name}` : 'the environment';
-  return notSent(
+  throw notSent(
     'guarded',
     `the key of ${whose} and the token of ${named.namedBy} are of different accounts of ${named.origin}`,
     {
@@ -182,29 +152,18 @@ export interface NamedSandbox {
   readonly variables?: readonly string[];
 }
 
-interface Naming {
-  /** What of the run names a profile: `sandbox` is the sandbox of this machine, whatever the environment says. */
-  readonly flag: 'sandbox' | 'profile' | undefined;
-  readonly env: Environment;
-  /** Text of a file. Throws `guarded` for one that is open to everybody. */
-  readonly readTokenFile: (path: string) => Promise<string>;
-  /** The saved profile that is chosen, if one is. */
-  readonly profile: () => Promise<Profile | undefined>;
-}
-
-const URL_VARIABLE = 'CARDWRIGHT_SANDBOX_URL';
-const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
-const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none. */
-async function namedSandbox({ flag, env, readTokenFile, profile }: Naming): Promise<NamedSandbox | undefined> {
-  if (flag === 'sandbox') return undefined;
-  const byEnvironment = () => namedByVariables(env, readTokenFile);
-  if (flag === undefined) return byEnvironment() ?? byProfile(await profile(), readTokenFile);
-  const chosen = await profile();
-  const named = byProfile(chosen, readTokenFile) ?? byEnvironment();
+/**
+ * The sandbox elsewhere that the run steers; undefined for the one of this machine, which `--sandbox` names whatever the
+ * environment says. Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none.
+ */
+export async function namedElsewhere(settings: Choosing): Promise<NamedSandbox | undefined> {
+  const { sandbox, profile: flag } = settings.globals;
+  if (sandbox || flag === 'sandbox') return undefined;
+  const { savedProfile } = await import('../profile/resolve.ts');
+  if (flag === undefined)
+    return namedByVariables(settings) ?? byProfile(settings, await savedProfile(choiceOf(settings)));
+  const chosen = await savedProfile(choiceOf(settings));
+  const named = byProfile(settings, chosen) ?? namedByVariables(settings);
   // A token that the environment has for another server opens nothing of this profile.
   return chosen !== undefined && named !== undefined && serverOf(named.origin) !== serverOf(chosen.base_url)
     ? undefined
@@ -214,10 +173,11 @@ async function namedSandbox({ flag, env, readTokenFile, profile }: Naming): Prom
 /** One text for each spelling of a server of this machine. */
 function serverOf(address: string): string {
   const { protocol, hostname, port } = new URL(address);
-  return `${protocol}//${LOOPBACK.has(hostname) ? 'localhost' : hostname}:${port}`;
+  return `${protocol}//${['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname}:${port}`;
 }
 
-function namedByVariables(env: Environment, readTokenFile: Naming['readTokenFile']): NamedSandbox | undefined {
+function namedByVariables(settings: Choosing): NamedSandbox | undefined {
+  const { env } = settings.host;
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
   if (url === undefined && token === undefined && file === undefined) return undefined;
   refuseEmptyVariables(env);
@@ -226,34 +186,26 @@ function namedByVariables(env: Environment, readTokenFile: Naming['readTokenFile
   const variable = token === undefined ? FILE_VARIABLE : TOKEN_VARIABLE;
   // A half-set pair must not steer the sandbox of this user by mistake.
   if (url === undefined) throw halfNamed(variable, URL_VARIABLE);
-  const read = secretOf(token, file, readTokenFile);
-  if (read === undefined) throw halfNamed(URL_VARIABLE, `${TOKEN_VARIABLE} or ${FILE_VARIABLE}`);
+  if (token === undefined && file === undefined) throw halfNamed(URL_VARIABLE, `${TOKEN_VARIABLE} or ${FILE_VARIABLE}`);
+  const read = async () => (token === undefined ? tokenOf(settings, file ?? '') : new Secret(token));
   return { ...placeOf(url), namedBy: URL_VARIABLE, token: read, variables: [URL_VARIABLE, variable] };
 }
 
-function secretOf(
-  token: string | undefined,
-  file: string | undefined,
-  readTokenFile: Naming['readTokenFile'],
-): (() => Promise<Secret>) | undefined {
-  if (token !== undefined) return async () => new Secret(token);
-  return file === undefined ? undefined : async () => tokenIn(await readTokenFile(file), file);
-}
-
-function byProfile(profile: Profile | undefined, readTokenFile: Naming['readTokenFile']): NamedSandbox | undefined {
+function byProfile(settings: Choosing, profile: Profile | undefined): NamedSandbox | undefined {
   const file = profile?.settings.sandbox_token_file;
   if (profile === undefined || file === undefined) return undefined;
-  if (profile.mode === 'live')
+  const { name, mode, base_url } = profile;
+  if (mode === 'live')
     throw notSent(
       'guarded',
-      `profile ${profile.name} has a live key and the setting sandbox_token_file: a sandbox takes no live key`,
-      `cardwright profiles set ${profile.name} sandbox_token_file none`,
+      `profile ${name} has a live key and the setting sandbox_token_file: a sandbox takes no live key`,
+      `cardwright profiles set ${name} sandbox_token_file none`,
     );
-  return {
-    ...placeOf(profile.base_url),
-    namedBy: `profile ${profile.name}`,
-    token: async () => tokenIn(await readTokenFile(file), file),
-  };
+  return { ...placeOf(base_url), namedBy: `profile ${name}`, token: () => tokenOf(settings, file) };
+}
+
+async function tokenOf(settings: Choosing, file: string): Promise<Secret> {
+  return tokenIn(await secretFile(settings, file, 'token file'), file);
 }
 
 /** The address of the service is taken too: its version is no part of the control surface's. */
@@ -279,32 +231,3 @@ function halfNamed(given: string, missing: string): CliError {
     'cardwright help environment',
   );
 }
-
-interface Meant {
-  /** The profile that the run acts as; undefined where none is chosen. A live one is no sandbox. */
-  readonly profile: ResolvedProfile | undefined;
-  /** Scheme, host and port of the server that serves the sandbox of this machine, if one does. */
-  readonly served: () => Promise<string | undefined>;
-}
-
-/** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
-async function checkIsMeant({ profile, served }: Meant): Promise<void> {
-  if (profile === undefined || profile.mode !== 'test' || profile.baseUrl === undefined) return;
-  const { name, baseUrl, variables } = profile;
-  if (new URL(baseUrl).origin === (await served())) return;
-  const [missing, remedy] =
-    variables === undefined
-      ? [`profile ${name} has no sandbox_token_file`, `cardwright profiles set ${name} sandbox_token_file PATH`]
-      : [`${ADDRESS} and ${TOKEN_FILE} are not set`, `set ${ADDRESS} and ${TOKEN_FILE}`];
-  throw notSent(
-    'guarded',
-    `requests go to ${baseUrl}, and nothing opens the control surface of a sandbox there: ${missing}`,
-    {
-      notes: [`For the sandbox there: ${remedy}`, 'For the sandbox of this machine: the same with --sandbox'],
-      hint: 'cardwright --sandbox sandbox status',
-    },
-  );
-}
-
-const ADDRESS = 'CARDWRIGHT_SANDBOX_URL';
-const TOKEN_FILE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';

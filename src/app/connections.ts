@@ -63,7 +63,7 @@ export interface Connections {
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly host: AppHost;
   readonly version: string;
   readonly globals: Globals;
@@ -108,7 +108,7 @@ export function connections(settings: ConnectionSettings): Connections {
   const { host, globals, life } = settings;
   const closers: (() => Promise<void>)[] = [];
   let observed: Observed | undefined;
-  let told: { readonly dateMs: number; readonly at: number } | undefined;
+  let serverDate: { readonly dateMs: number; readonly at: number } | undefined;
 
   const shown: Parameters<Connections['noteShown']>[] = [];
   let aboutAll = false;
@@ -143,7 +143,7 @@ export function connections(settings: ConnectionSettings): Connections {
       secureContext,
       onAnswer: (answer: Observed) => {
         observed = answer;
-        if (answer.dateMs !== undefined) told = { dateMs: answer.dateMs, at: host.clock.monotonic() };
+        if (answer.dateMs !== undefined) serverDate = { dateMs: answer.dateMs, at: host.clock.monotonic() };
       },
       connection: { ...where, key: learn },
       redactor,
@@ -157,7 +157,7 @@ export function connections(settings: ConnectionSettings): Connections {
       onAsk: life && (() => life.asked(whom)),
       onWait: ({ ms, because, attempt }: Wait) => {
         if (because === 'throttled' && ms >= SECOND) settings.onThrottled?.();
-        life?.told(whom, ms, because, attempt);
+        life?.paused(whom, ms, because, attempt);
       },
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -247,8 +247,7 @@ export function connections(settings: ConnectionSettings): Connections {
       const { statedFor } = await import('./stated-for-key.ts');
       const place = { ...elsewhere, timeoutMs: STATEMENT_MS };
       const asked = async () => (await client('admin', place, 'sandbox')) as SandboxAdmin;
-      const { random, clock, signal } = host;
-      return statedFor(asked, { key: await profile.key(), random, clock, signal });
+      return statedFor(asked, await profile.key(), host);
     }),
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
@@ -260,7 +259,7 @@ export function connections(settings: ConnectionSettings): Connections {
       if (shown.length < MOST_NOTED) shown.push([operation, input, result]);
     },
     observed: () => observed,
-    serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),
+    serviceNow: () => serverDate && serverDate.dateMs + (host.clock.monotonic() - serverDate.at),
     async close() {
       for (const close of closers.splice(0)) await close();
       if (shown.length === 0 || !isKept(host, (await resolved()).name)) return;

@@ -91,7 +91,7 @@ async function createFile(host: AppHost, path: string, content: string): Promise
     const code = systemCode(error);
     if (code === undefined) throw error;
     const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
-    throw new CliError('usage', { message: `--out ${JSON.stringify(path)} cannot be made: ${why}`, cause: error });
+    throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause: error });
   });
 }
 

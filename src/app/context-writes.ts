@@ -13,14 +13,14 @@ import { type Connections, once } from './connections.ts';
 import type { Opening, RunLimits } from './context.ts';
 import type { RunTerminal } from './terminal.ts';
 
-export interface WriteParts {
+interface WriteParts {
   readonly opened: Connections;
   readonly terminal: RunTerminal;
   readonly reader: () => Promise<Reader>;
   readonly limits: RunLimits;
 }
 
-export interface ContextWrites {
+interface ContextWrites {
   readonly journal: ContextJournal;
   readonly write: ContextApi['write'];
   readonly ask: ContextUi['ask'];

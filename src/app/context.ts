@@ -11,7 +11,6 @@ import type {
   ToolHost,
 } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
-import type { DestinationSettings } from '../cli/reveal.ts';
 import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
@@ -51,7 +50,7 @@ export interface Opening extends CommandTraits {
 
 /** The context of one run; nothing is opened yet. */
 export function openContext(opening: Opening): OpenContext {
-  const { host, version } = opening;
+  const { host, version, globals } = opening;
   const terminal = openTerminal(opening);
   const { stdin, prompts, progress, notice, warn, canAsk, life } = terminal;
   const opened = openConnections(opening, terminal);
@@ -61,11 +60,19 @@ export function openContext(opening: Opening): OpenContext {
   const writes = contextWrites(opening, { opened, terminal, reader, limits });
   const { journal } = writes;
   const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
+  // The time of the service, as its answers tell it; ours until there is one. ms UTC.
+  const serviceNow = () => opened.serviceNow() ?? host.clock.now();
   const context: Context = {
-    ...runFacts(opening),
     version,
+    ...{ clock: host.clock, random: host.random, env: host.env, signal: host.signal, rest: opening.rest },
+    ...{ dryRun: globals.dryRun, csvRaw: globals.csvRaw, sorted: globals.sort !== undefined },
+    ...{ requestTimeoutMs: globals.timeoutMs, profileName: globals.profile },
     api: {
-      ...times(opened, opening, reader),
+      serviceNow,
+      async askServiceTime() {
+        if (opened.serviceNow() === undefined) await (await reader()).read('wallet.get', {}).catch(ignoreAnswer);
+        return serviceNow();
+      },
       identity: opened.identity,
       limits: limits.shown,
       overrides: opened.overrides,
@@ -82,31 +89,38 @@ export function openContext(opening: Opening): OpenContext {
       }),
     },
     journal,
-    sandbox: contextSandbox({ host, opened, inputs, servers }),
+    sandbox: contextSandbox(host, opened, inputs, servers),
     ui: {
       ...{ prompts, progress, notice, canAsk, maskInLog: terminal.maskInLog },
       ...{ ask: writes.ask, confirmCount: writes.confirmCount },
-      yes: opening.globals.yes,
-      forPeople: host.streams.stdout.isTerminal && !opening.globals.machine && !opening.globals.quiet,
+      yes: globals.yes,
+      forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
     files: contextFiles(host, inputs),
-    ...contextPrograms({ host, version, globals: opening.globals, opened, stdin, gate: writes.gate }),
+    async reveal(cardId, options) {
+      const { revealCard } = await import('../cli/reveal.ts');
+      return revealCard(await writes.gate(), cardId, options);
+    },
+    async runWithCard(cardId, options) {
+      const { runWithCard } = await import('../cli/reveal.ts');
+      return runWithCard(await writes.gate(), cardId, options);
+    },
+    async checkRunWithCard(options) {
+      const { checkRunWithCard } = await import('../cli/reveal.ts');
+      return checkRunWithCard(await writes.gate(), options);
+    },
+    openBrowser: address => openBrowser(host, address),
+    takeSignals: onSignal => host.handOver(onSignal),
+    toolHost: () => toolHost({ host, version, globals }),
+    runProgram: (program, variables) =>
+      runForAccount({ host, globals, opened, stdin }, program, { variables, handsKeys: true }),
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');
       return profilesFor(host, notice);
     }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      const leftRuns = async () => {
-        const { profile } = await opened.identity();
-        const left = (await (await journal.open()).list()).filter(
-          ({ state }) => state === 'unknown' || state === 'open',
-        );
-        return left
-          .filter(op => op.profile === profile && op.counts.unknown + op.counts.open > 0)
-          .map(({ op, counts }) => ({ op, unknown: counts.unknown, open: counts.open }));
-      };
-      return doctorFor({ host, opened, version, audit: journal.audit, limits: limits.shown, leftRuns });
+      return doctorFor({ host, opened, version, audit: journal.audit, limits: limits.shown, journal: journal.open });
     },
   };
   return {
@@ -123,22 +137,6 @@ export function openContext(opening: Opening): OpenContext {
   };
 }
 
-/** What options and the process say; nothing of it is opened. */
-function runFacts({ host, globals, rest }: Opening) {
-  return {
-    clock: host.clock,
-    random: host.random,
-    env: host.env,
-    signal: host.signal,
-    dryRun: globals.dryRun,
-    csvRaw: globals.csvRaw,
-    sorted: globals.sort !== undefined,
-    requestTimeoutMs: globals.timeoutMs,
-    profileName: globals.profile,
-    rest,
-  };
-}
-
 /** Connections that say how long they wait, and that the mirror would answer at once where the service is busy. */
 function openConnections(opening: Opening, { notice, trace, life, watched }: RunTerminal): Connections {
   const { host } = opening;
@@ -152,18 +150,6 @@ function openConnections(opening: Opening, { notice, trace, life, watched }: Run
   const onThrottled = canSuggest ? () => void suggestMirror().catch(() => undefined) : undefined;
   const opened = connections({ ...opening, notice, trace, life, onThrottled });
   return opened;
-}
-
-/** The time of the service, as its answers tell it; ours until there is one. ms UTC. */
-function times(opened: Connections, { host }: Opening, reader: () => Promise<Reader>) {
-  const serviceNow = () => opened.serviceNow() ?? host.clock.now();
-  return {
-    serviceNow,
-    async askServiceTime() {
-      if (opened.serviceNow() === undefined) await (await reader()).read('wallet.get', {}).catch(ignoreAnswer);
-      return serviceNow();
-    },
-  };
 }
 
 /** Reading operations alone, the bare results. */
@@ -237,43 +223,11 @@ function runLimits(host: AppHost, opened: Connections): RunLimits {
   };
 }
 
-type ContextPrograms = Pick<
-  Context,
-  'reveal' | 'runWithCard' | 'checkRunWithCard' | 'takeSignals' | 'runProgram' | 'openBrowser' | 'toolHost'
->;
-
 interface ProgramFacts {
   readonly host: AppHost;
-  readonly version: string;
   readonly globals: Globals;
   readonly opened: Connections;
   readonly stdin: InputStream;
-  /** Opened when card details are first asked for. */
-  readonly gate: () => Promise<DestinationSettings>;
-}
-
-function contextPrograms({ gate, ...facts }: ProgramFacts): ContextPrograms {
-  const { host } = facts;
-  return {
-    async reveal(cardId, options) {
-      const { revealCard } = await import('../cli/reveal.ts');
-      return revealCard(await gate(), cardId, options);
-    },
-    async runWithCard(cardId, options) {
-      const { runWithCard } = await import('../cli/reveal.ts');
-      return runWithCard(await gate(), cardId, options);
-    },
-    async checkRunWithCard(options) {
-      const { checkRunWithCard } = await import('../cli/reveal.ts');
-      return checkRunWithCard(await gate(), options);
-    },
-    async openBrowser(address) {
-      return openBrowser(host, address);
-    },
-    takeSignals: onSignal => host.handOver(onSignal),
-    toolHost: () => toolHost(facts),
-    runProgram: (program, variables) => runForAccount(facts, program, { variables, handsKeys: true }),
-  };
 }
 
 /** Options of this run that each command of a server of tools has as well. */
@@ -286,7 +240,7 @@ function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly st
   ];
 }
 
-function toolHost({ host, version, globals }: Omit<ProgramFacts, 'gate'>): ToolHost {
+function toolHost({ host, version, globals }: Pick<Opening, 'host' | 'version' | 'globals'>): ToolHost {
   return {
     input: host.promptInput as AsyncIterable<string | Uint8Array>,
     write: text => host.streams.stdout.write(text),
@@ -323,7 +277,7 @@ interface Started {
 
 /** Runs a program that acts for the account of this run or for none. Resolves to its exit code. */
 export async function runForAccount(
-  { host, globals, opened, stdin }: Omit<ProgramFacts, 'gate' | 'version'>,
+  { host, globals, opened, stdin }: ProgramFacts,
   program: readonly string[],
   { variables, handsKeys }: Started,
 ): Promise<number> {
@@ -398,14 +352,12 @@ async function isStarted({ env }: AppHost, opener: string, file: string): Promis
   });
 }
 
-interface SandboxParts {
-  readonly host: AppHost;
-  readonly opened: Connections;
-  readonly inputs: InputSource;
-  readonly servers: SandboxServers;
-}
-
-function contextSandbox({ host, opened, inputs, servers }: SandboxParts): ContextSandbox {
+function contextSandbox(
+  host: AppHost,
+  opened: Connections,
+  inputs: InputSource,
+  servers: SandboxServers,
+): ContextSandbox {
   return {
     admin: opened.admin,
     elsewhere: opened.sandboxElsewhere,

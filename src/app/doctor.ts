@@ -5,7 +5,7 @@ import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/context.ts';
 import { preloads, type Runtime, watchers } from '../cli/reveal.ts';
 import { proxyFor } from '../client/proxy.ts';
-import type { Overrides } from '../contract/overrides.ts';
+import type { Observed } from '../client/request.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -13,7 +13,8 @@ import { type FreeSpace, freeSpaceOf } from '../files/file-system.ts';
 import type { IsRunning } from '../files/lock.ts';
 import { isLocked } from '../files/lock.ts';
 import { checkPrivateFolder, type FileDependencies, inOurWords, systemCode } from '../files/private-files.ts';
-import type { Clock, Folders } from '../platform/host.ts';
+import type { Journal } from '../journal/types.ts';
+import type { Folders } from '../platform/host.ts';
 import type { Connections } from './connections.ts';
 import type { ShownLimit } from './context.ts';
 import type { AppHost } from './process-host.ts';
@@ -23,108 +24,38 @@ interface DoctorFacts {
   readonly version: string;
   readonly opened: Connections;
   readonly audit: () => Promise<AuditLog>;
-  readonly limits: () => Promise<readonly ShownLimit[]>;
-  readonly leftRuns: Examined['leftRuns'];
-}
-
-export function doctorFor({
-  host,
-  version,
-  opened,
-  audit,
-  limits,
-  leftRuns,
-}: DoctorFacts): Promise<readonly Finding[]> {
-  const { platform, random, pid, folders, clock, env } = host;
-  return examine({
-    clock,
-    version,
-    audit,
-    limits,
-    leftRuns,
-    nodeVersion: host.nodeVersion,
-    codeCache: host.codeCache,
-    runtime: { execArgv: host.execArgv, env, inspected: host.inspected() },
-    identity: opened.identity,
-    openKey: opened.key,
-    overrides: opened.overrides,
-    async probe() {
-      try {
-        await (await opened.service()).send('wallet.get', {});
-        return { answer: opened.observed(), error: undefined };
-      } catch (thrown) {
-        if (!(thrown instanceof CliError)) throw thrown;
-        return { answer: opened.observed(), error: thrown };
-      }
-    },
-    async storeFaults() {
-      const { result } = await (await opened.admin()).send('ledger.check', {});
-      return result.faults;
-    },
-    async journal() {
-      const { journalPath } = await import('./journal.ts');
-      return journalPath(host);
-    },
-    files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other), freeSpaceOf },
-  });
-}
-
-interface Answer {
-  readonly status: number;
-  readonly tookMs: number;
-  readonly dateMs: number | undefined;
-  readonly certificate: { readonly issuer: string | undefined; readonly validTo: string | undefined } | undefined;
-}
-
-interface Examined {
-  readonly clock: Clock;
-  readonly runtime: Runtime;
-  readonly nodeVersion: string;
-  /** Where compiled code is kept, or why it is not; undefined for a program that was not built. */
-  readonly codeCache: string | undefined;
-  readonly version: string;
-  readonly identity: () => Promise<Identity>;
-  /** Opens the key where it is kept. */
-  readonly openKey: () => Promise<unknown>;
-  /** Reads the wallet once; resolves to what the answer showed, or to why there was none. */
-  readonly probe: () => Promise<{ readonly answer: Answer | undefined; readonly error: CliError | undefined }>;
-  readonly overrides: () => Promise<Overrides>;
-  /** Faults of the sandbox's books; only asked for the sandbox profile. */
-  readonly storeFaults: () => Promise<readonly string[]>;
-  readonly audit: () => Promise<AuditLog>;
   /** Limits that are set, and by whom. */
-  readonly limits: () => Promise<readonly { readonly name: string; readonly value: string; readonly source: string }[]>;
-  /** Operations of this machine that are not over and that no process works on. */
-  readonly leftRuns: () => Promise<readonly { readonly op: string; readonly unknown: number; readonly open: number }[]>;
-  /** Path of the journal of this machine; undefined where there is none. Throws what keeps it from use. */
-  readonly journal: () => Promise<string | undefined>;
-  readonly files: FileFacts;
+  readonly limits: () => Promise<readonly ShownLimit[]>;
+  readonly journal: () => Promise<Journal>;
 }
 
 const OLDEST_NODE = [20, 19] as const;
 const CLOCK_WARN_MS = 30_000;
 const CLOCK_FAIL_MS = 300_000;
 
-async function examine(about: Examined): Promise<readonly Finding[]> {
-  const identity = await about.identity().catch(asError);
+export async function doctorFor(about: DoctorFacts): Promise<readonly Finding[]> {
+  const { host, opened } = about;
+  const { platform, random, pid, folders } = host;
+  const identity = await opened.identity().catch(asError);
   const who = identity instanceof CliError ? undefined : identity;
+  const isRunning = (other: number) => host.isRunning(other);
   const rest = [
-    ...(await fileFindings(about.files)),
-    await journalFinding(about),
-    ...(who === undefined ? [] : [await runsFinding(about)]),
+    ...(await fileFindings({ folders, files: { platform, random }, pid, isRunning, freeSpaceOf })),
+    await journalFinding(host),
+    ...(who === undefined ? [] : [await runsFinding(about, who), await keysFinding(about, who)]),
     ...(who === undefined ? [] : await limitFindings(about)),
-    await contractFinding(about, who),
-    await storeFinding(about, who),
+    await contractFinding(opened, who),
+    await storeFinding(opened, who),
     await auditFinding(about),
-    nodeFinding(about.nodeVersion),
-    codeCacheFinding(about.codeCache),
-    runtimeFinding(about.runtime),
+    nodeFinding(host.nodeVersion),
+    codeCacheFinding(host.codeCache),
+    runtimeFinding({ execArgv: host.execArgv, env: host.env, inspected: host.inspected() }),
   ];
   if (identity instanceof CliError) return [failed('profile', identity), ...rest];
   return [profileFinding(identity), ...(await serviceFindings(about, identity)), ...rest];
 }
 
-async function limitFindings({ limits }: Examined): Promise<Finding[]> {
+async function limitFindings({ limits }: DoctorFacts): Promise<Finding[]> {
   const check = 'limits';
   const shown = await limits().catch(asError);
   if (shown instanceof CliError) return [failed(check, shown)];
@@ -133,13 +64,19 @@ async function limitFindings({ limits }: Examined): Promise<Finding[]> {
 }
 
 /** Runs that stopped: nobody may know whether their money moved. */
-async function runsFinding({ leftRuns }: Examined): Promise<Finding> {
+async function runsFinding({ journal }: DoctorFacts, { profile }: Identity): Promise<Finding> {
   const check = 'operations';
-  const left = await leftRuns().catch(asError);
-  if (left instanceof CliError) return failed(check, left);
+  const all = await journal()
+    .then(opened => opened.list())
+    .catch(asError);
+  if (all instanceof CliError) return failed(check, all);
+  const left = all.filter(
+    ({ profile: of, state, counts }) =>
+      of === profile && (state === 'unknown' || state === 'open') && counts.unknown + counts.open > 0,
+  );
   const [first] = left;
   if (first === undefined) return { check, status: 'ok', says: 'none has stopped on its way' };
-  const [unknown, open] = (['unknown', 'open'] as const).map(of => left.filter(each => each[of] > 0).length);
+  const [unknown, open] = (['unknown', 'open'] as const).map(of => left.filter(each => each.counts[of] > 0).length);
   const says = [
     ...(unknown ? [`${unknown} with rows of unknown outcome`] : []),
     ...(open ? [`${open} stopped with rows that were not sent`] : []),
@@ -147,10 +84,25 @@ async function runsFinding({ leftRuns }: Examined): Promise<Finding> {
   return { check, status: 'warn', says: says.join(', '), hint: `cardwright ops resume ${first.op}` };
 }
 
+/** What an idempotency key is known to be worth: a lost answer is sent again only under one that is honoured. */
+async function keysFinding({ journal }: DoctorFacts, { mode }: Identity): Promise<Finding> {
+  const check = 'idempotency';
+  const known = await journal()
+    .then(opened => opened.capability('cards.create'))
+    .catch(asError);
+  if (known instanceof CliError) return failed(check, known);
+  const { key } = known;
+  if (key !== 'unknown') return { check, status: 'ok', says: `keys are known to be ${key}` };
+  const says = 'not known whether keys are honoured: what was lost on its way is not sent again by itself';
+  if (mode === 'live') return { check, status: 'ok', says };
+  return { check, status: 'ok', says: `${says}; contract check --probe-idempotency finds out` };
+}
+
 /** Where operations are kept: without them a change could be made twice. */
-async function journalFinding({ journal }: Examined): Promise<Finding> {
+async function journalFinding(host: AppHost): Promise<Finding> {
   const check = 'journal';
-  const path = await journal().catch(asError);
+  const { journalPath } = await import('./journal.ts');
+  const path = await journalPath(host).catch(asError);
   if (path instanceof CliError) return failed(check, path);
   return { check, status: 'ok', says: path ?? 'no operation was begun on this machine yet' };
 }
@@ -160,29 +112,32 @@ function profileFinding({ profile, mode, baseUrl, chosenBy }: Identity): Finding
   return { check: 'profile', status: 'ok', says };
 }
 
-async function serviceFindings(about: Examined, identity: Identity): Promise<readonly Finding[]> {
-  const key = await about.openKey().then(() => undefined, asError);
+async function serviceFindings({ host, opened }: DoctorFacts, identity: Identity): Promise<readonly Finding[]> {
+  const key = await opened.key().then(() => undefined, asError);
   const kept = `${identity.keyHint ?? 'none needed'}; ${identity.keySource}: ${identity.keyHome}`;
   const keyFinding: Finding = key === undefined ? { check: 'key', status: 'ok', says: kept } : failed('key', key);
   const origin = identity.baseUrl === 'embedded' ? undefined : new URL(identity.baseUrl);
-  const ways = [keyFinding, proxyFinding(origin, about), verificationFinding(origin, about)];
+  const ways = [keyFinding, proxyFinding(origin, host), verificationFinding(origin, host)];
   if (key !== undefined) return [...ways, { check: 'network', status: 'skip', says: 'not asked without a key' }];
-  const { answer, error } = await about.probe();
+  const service = await opened.service().catch(asError);
+  const error =
+    service instanceof CliError ? service : await service.send('wallet.get', {}).then(() => undefined, asError);
+  const answer = opened.observed();
   return [
     ...ways,
     networkFinding(answer, error),
-    clockFinding(about, answer, identity),
+    clockFinding(host, answer, identity),
     certificateFinding(origin, answer),
   ];
 }
 
-function networkFinding(answer: Answer | undefined, error: CliError | undefined): Finding {
+function networkFinding(answer: Observed | undefined, error: CliError | undefined): Finding {
   if (error !== undefined) return failed('network', error);
   const says = answer === undefined ? 'answered' : `answered ${answer.status} in ${Math.round(answer.tookMs)} ms`;
   return { check: 'network', status: 'ok', says };
 }
 
-function clockFinding({ clock }: Examined, answer: Answer | undefined, { mode }: Identity): Finding {
+function clockFinding({ clock }: AppHost, answer: Observed | undefined, { mode }: Identity): Finding {
   const check = 'clock';
   if (mode === 'sandbox') return { check, status: 'skip', says: 'the sandbox has a clock of its own' };
   if (answer?.dateMs === undefined) return { check, status: 'skip', says: 'the service told no time' };
@@ -192,7 +147,7 @@ function clockFinding({ clock }: Examined, answer: Answer | undefined, { mode }:
   return { check, status, says: `${Math.round(apart / 1000)} s apart from the service${todo}` };
 }
 
-function certificateFinding(origin: URL | undefined, answer: Answer | undefined): Finding {
+function certificateFinding(origin: URL | undefined, answer: Observed | undefined): Finding {
   const check = 'tls';
   if (origin?.protocol !== 'https:') return { check, status: 'skip', says: 'nothing leaves this machine' };
   if (answer?.certificate === undefined) return { check, status: 'skip', says: 'no connection was made' };
@@ -200,7 +155,7 @@ function certificateFinding(origin: URL | undefined, answer: Answer | undefined)
   return { check, status: 'ok', says: `issued by ${issuer}, valid until ${validTo}` };
 }
 
-function verificationFinding(origin: URL | undefined, { runtime: { env } }: Examined): Finding {
+function verificationFinding(origin: URL | undefined, { env }: AppHost): Finding {
   const check = 'authorities';
   const off = env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
   if (off && origin?.protocol === 'https:') {
@@ -212,7 +167,7 @@ function verificationFinding(origin: URL | undefined, { runtime: { env } }: Exam
   return { check, status: 'ok', says: added.length === 0 ? 'those of Node' : `those of Node and ${also}` };
 }
 
-function proxyFinding(origin: URL | undefined, { runtime: { env } }: Examined): Finding {
+function proxyFinding(origin: URL | undefined, { env }: AppHost): Finding {
   const check = 'proxy';
   try {
     const proxy = origin === undefined ? undefined : proxyFor(origin, env);
@@ -223,7 +178,7 @@ function proxyFinding(origin: URL | undefined, { runtime: { env } }: Examined): 
   }
 }
 
-async function contractFinding({ overrides }: Examined, identity: Identity | undefined): Promise<Finding> {
+async function contractFinding({ overrides }: Connections, identity: Identity | undefined): Promise<Finding> {
   const check = 'contract';
   const read = await overrides().catch(asError);
   if (read instanceof CliError) return failed(check, read);
@@ -235,17 +190,19 @@ async function contractFinding({ overrides }: Examined, identity: Identity | und
   };
 }
 
-async function storeFinding({ storeFaults }: Examined, identity: Identity | undefined): Promise<Finding> {
+async function storeFinding({ admin }: Connections, identity: Identity | undefined): Promise<Finding> {
   const check = 'store';
   if (identity?.mode !== 'sandbox') return { check, status: 'skip', says: 'the sandbox is not in use' };
-  const faults = await storeFaults().catch(asError);
-  if (faults instanceof CliError) return failed(check, faults);
-  const [fault] = faults;
+  const checked = await admin()
+    .then(made => made.send('ledger.check', {}))
+    .catch(asError);
+  if (checked instanceof CliError) return failed(check, checked);
+  const [fault] = checked.result.faults;
   if (fault === undefined) return { check, status: 'ok', says: 'the ledger of the sandbox balances' };
   return { check, status: 'fail', says: fault, hint: 'cardwright sandbox reset' };
 }
 
-async function auditFinding({ audit }: Examined): Promise<Finding> {
+async function auditFinding({ audit }: DoctorFacts): Promise<Finding> {
   const check = 'audit';
   const read = await audit()
     .then(log => log.read())

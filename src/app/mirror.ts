@@ -17,7 +17,7 @@ import type { Progress, SignOfLife } from '../terminal/progress.ts';
 import type { Connections } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
-export interface MirrorDependencies {
+interface MirrorDependencies {
   readonly host: AppHost;
   readonly opened: Connections;
   readonly reader: () => Promise<Reader>;
@@ -40,7 +40,7 @@ export async function mirrorFor({
   let rows = 0;
   const path = mirrorPath(host.folders.data, profile);
   // What reads a large copy reads rows by the hundred thousand in one turn; a first sync goes on for hours.
-  if (isLarge(path)) await host.keepSmallAtOnce();
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES) await host.keepSmallAtOnce();
   else host.keepSmall();
   return createMirror({
     path,
@@ -69,9 +69,11 @@ export async function mirrorFor({
     },
     onEnd: () => progress.clear(),
     onPause: (ms, perMinute) =>
-      life.told(mode === 'sandbox' ? 'the sandbox' : new URL(baseUrl).host, ms, { perMinute }),
+      life.paused(mode === 'sandbox' ? 'the sandbox' : new URL(baseUrl).host, ms, { perMinute }),
     program: [...host.program, '__query'],
-    env: Object.fromEntries(Object.entries(host.env).filter(([name]) => !isSecret(name))),
+    env: Object.fromEntries(
+      Object.entries(host.env).filter(([name]) => !(SECRET_VARIABLES as readonly string[]).includes(name)),
+    ),
   });
 }
 
@@ -93,10 +95,6 @@ async function askedTime(opened: Connections, reader: () => Promise<Reader>): Pr
 /** A copy of some hundred thousand records. */
 const LARGE_BYTES = 50_000_000;
 
-function isLarge(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES;
-}
-
 /** Answers a query in a process of its own: asked on standard input, answered on standard output. */
 export async function answerQuery({ streams }: AppHost): Promise<void> {
   const { runQuery } = await import('../mirror/query.ts');
@@ -105,10 +103,6 @@ export async function answerQuery({ streams }: AppHost): Promise<void> {
 }
 
 const LONGEST_QUESTION = 16 * 1024 * 1024;
-
-function isSecret(name: string): boolean {
-  return (SECRET_VARIABLES as readonly string[]).includes(name);
-}
 
 const MOVES: readonly string[] = [
   'cards.create',

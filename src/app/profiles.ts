@@ -127,10 +127,9 @@ async function checkFile(host: AppHost, setting: string, path: string): Promise<
 function builtInStays(why: string): CliError {
   return notSent('usage', `the built-in profile sandbox ${why}`, {
     notes: [
-      'To try spend guards or other settings, serve the sandbox and save a profile for it:',
-      '  cardwright sandbox start --detach',
-      '  cardwright login --profile rehearsal --base-url <its address> --key-file <its key file>',
+      'To try limits, serve the sandbox, which prints its address and its key file, and save a profile for it:',
+      '  cardwright login --profile rehearsal --base-url <address> --key-file <key file>',
     ],
-    hint: 'cardwright sandbox status -o env',
+    hint: 'cardwright sandbox start --detach',
   });
 }

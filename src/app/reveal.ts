@@ -7,7 +7,7 @@ import type { Connections } from './connections.ts';
 import type { RunLimits } from './context.ts';
 import type { AppHost } from './process-host.ts';
 
-export interface RevealFacts
+interface RevealFacts
   extends Pick<
     GateSettings,
     'service' | 'reader' | 'prompts' | 'canAsk' | 'dryRun' | 'yes' | 'live' | 'recorder' | 'notice'

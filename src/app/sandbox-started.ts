@@ -321,12 +321,12 @@ export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
       const begun: ScenarioRun = { id, state: 'running', steps, says: null };
       runs.set(id, begun);
       for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
-      const told = (next: Partial<ScenarioRun>) => runs.set(id, { ...(runs.get(id) ?? begun), ...next });
-      const asDone = (done: StepDone) => told({ steps: withDone(runs.get(id)?.steps ?? begun.steps, done) });
+      const update = (next: Partial<ScenarioRun>) => runs.set(id, { ...(runs.get(id) ?? begun), ...next });
+      const asDone = (done: StepDone) => update({ steps: withDone(runs.get(id)?.steps ?? begun.steps, done) });
       void played(host, { text, stage, asDone }).then(({ state, says, fault }) => {
         isPlaying = false;
         const { steps: now } = runs.get(id) ?? begun;
-        told({ state, says, steps: state === 'failed' ? withFault(now, fault) : now });
+        update({ state, says, steps: state === 'failed' ? withFault(now, fault) : now });
       });
       return begun;
     },
@@ -401,9 +401,9 @@ function outerEnvironment({ env }: Pick<AppHost, 'env'>): AppHost['env'] {
 }
 
 function failed(err: string, code: number | null): Ended {
-  const told = errorInLastLine(err);
-  if (told === undefined) return { state: 'failed', says: `It ended with ${code}. ${lastLine(err)}` };
-  const { kind, message, notes = [], faults } = told;
+  const reported = errorInLastLine(err);
+  if (reported === undefined) return { state: 'failed', says: `It ended with ${code}. ${lastLine(err)}` };
+  const { kind, message, notes = [], faults } = reported;
   const fault = kind === 'check_failed' ? faults?.map(({ text }) => text).join('\n') : undefined;
   return { state: 'failed', says: [message, ...notes].join('\n'), fault };
 }

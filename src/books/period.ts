@@ -97,7 +97,8 @@ const twoDigits = (value: number) => (value < 10 ? `0${value}` : String(value));
 
 /** Reads `--period`; `now` is ms UTC. Throws `usage` for any other text, and for a period that ends before it begins. */
 export function readPeriod(asked: string, clock: WallClock, now: number): Period {
-  const name = asked === 'last-month' ? monthBefore(clock.at(now).date) : asked;
+  const today = clock.at(now).date;
+  const name = asked === 'last-month' ? monthBefore(today) : asked === 'this-month' ? today.slice(0, 7) : asked;
   const span = spanOf(name);
   if (span === undefined) {
     throw new CliError('usage', {

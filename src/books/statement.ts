@@ -7,6 +7,7 @@
 import { isoSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
+import { sameCommandWith } from '../core/shell-quote.ts';
 import { isPast, type Period, type WallClock } from './period.ts';
 import type { CardRow } from './rows.ts';
 import {
@@ -185,7 +186,7 @@ function closingCheckpoint({ checkpoints, unproved, period, now }: StatementInpu
       ? `no exact checkpoint stands at or after the end of ${period.name}, so nothing shows its closing balances`
       : `${period.name} has not ended, so nothing can show its closing balances yet`,
     notes: [`--unreconciled goes on with what the copy shows, and marks what is not explained`],
-    ...(isOver && { hint: 'cardwright books reconcile' }),
+    hint: isOver ? 'cardwright books reconcile' : sameCommandWith('--unreconciled'),
   });
 }
 

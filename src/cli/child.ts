@@ -9,7 +9,7 @@ import type { Environment } from '../platform/host.ts';
 /** Where a system without PATH looks. */
 const USUAL_PATH = '/usr/bin:/bin';
 
-export interface ChildSettings {
+interface ChildSettings {
   /** The whole environment of the child. */
   readonly env: Environment;
   readonly cwd: string;

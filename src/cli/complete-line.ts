@@ -13,7 +13,7 @@ import type { Parsed } from './parsing/parsed.ts';
 import { readLine } from './parsing/tree.ts';
 import { parseValue, type ValueSettings } from './parsing/values.ts';
 
-export interface LineToComplete {
+interface LineToComplete {
   readonly context: Context;
   readonly registry: Registry;
   readonly settings: ValueSettings;
@@ -138,7 +138,14 @@ async function offered(
     case 'bin':
       return (await ctx.api.read('bins.list', {})).data
         .toSorted((a, b) => (b.acceptance_rate ?? 0) - (a.acceptance_rate ?? 0))
-        .map(bin => choice(bin.id, [bin.network, bin.type, percent(bin.acceptance_rate), bin.best_for?.join(', ')]));
+        .map(bin =>
+          choice(bin.id, [
+            bin.network,
+            bin.type,
+            bin.acceptance_rate == null ? undefined : `${bin.acceptance_rate}% accepted`,
+            bin.best_for?.join(', '),
+          ]),
+        );
     case 'webhook':
       return (await ctx.api.read('webhooks.list', {})).data.map(hook => choice(hook.id, [hook.url]));
     case 'profile':
@@ -171,10 +178,6 @@ function cardChoice({ id, network, last4, status, balance, label }: Item<'cards.
 
 function choice(value: string, facts: readonly (string | null | undefined)[]): Choice<string> {
   return { value, name: [value, ...facts.filter(Boolean)].join('  ') };
-}
-
-function percent(rate: number | null | undefined): string | undefined {
-  return rate == null ? undefined : `${rate}% accepted`;
 }
 
 /** States the operation starts from; undefined when it asks for none. A terminated card has no details to show. */

@@ -2,14 +2,14 @@
  * Conditions a person types about a record: `status=active`, `balance<20`, `created_at<30d`, for filters and waits.
  * Several, in several flags or joined with `&&`, must all hold.
  */
-import { type AnyField, flag, money, type Shape, text, text as textField } from '../contract/field.ts';
+import type { AnyField, Shape } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
 import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Copy, Found } from '../mirror/mirror.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { PAGING_FLAGS } from './listing.ts';
-import { eachTime, needs, OURS, type OwnFlag, option } from './parsing/flag.ts';
+import { eachTime, needs, type OwnFlag, option, takes } from './parsing/flag.ts';
 import { parseTimeWord, quote } from './parsing/values.ts';
 
 export type Test = (row: Readonly<Record<string, unknown>>) => boolean;
@@ -34,13 +34,9 @@ const FORM_TEXT = '<field><op><value>';
 const DOC = 'Field, operator (= != < <= > >= ~) and value; several must all hold.';
 
 /** `--where` or `--until` that may be given several times; its value is the texts as typed. */
-export const CONDITIONS: OwnFlag<readonly string[], false> = eachTime(
-  option(textField({ doc: DOC, basis: OURS }), FORM_TEXT),
-);
+export const CONDITIONS: OwnFlag<readonly string[], false> = eachTime(option(takes.text(DOC), FORM_TEXT));
 /** Conditions of which at least one is needed. */
-export const NEEDED_CONDITIONS: OwnFlag<readonly string[], true> = eachTime(
-  needs(textField({ doc: DOC, basis: OURS }), FORM_TEXT),
-);
+export const NEEDED_CONDITIONS: OwnFlag<readonly string[], true> = eachTime(needs(takes.text(DOC), FORM_TEXT));
 
 /** Explains what the values of conditions may be, for the help of a command that takes them. */
 export const CONDITION_VALUES =
@@ -240,10 +236,10 @@ function asText(value: unknown): string {
 }
 
 export const SEARCH_FLAGS = {
-  min: option(money({ doc: 'At least this amount, USD.', basis: OURS, min: 0 })),
-  max: option(money({ doc: 'At most this amount, USD.', basis: OURS, min: 0 })),
-  label: option(text({ doc: 'Only of cards whose label contains this.', basis: OURS })),
-  like: option(flag({ doc: 'Words may stand inside of other words.', basis: OURS })),
+  min: option(takes.money('At least this amount, USD.', { min: 0 })),
+  max: option(takes.money('At most this amount, USD.', { min: 0 })),
+  label: option(takes.text('Only of cards whose label contains this.')),
+  like: option(takes.flag('Words may stand inside of other words.')),
   ...PAGING_FLAGS,
 } as const;
 

@@ -1,19 +1,16 @@
 /** Yes or no before a command changes something of this machine. */
+import { UNCHANGED } from '../terminal/error-text.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
 import type { Context } from './context.ts';
 
-interface Confirmation {
-  /** What would be done: `Remove profile team`. */
-  readonly intent: string;
-  readonly question: string;
-  /** The command with `--yes`, for where nobody can be asked. */
-  readonly command: string;
-}
-
-/** Resolves when the answer is yes, or `--yes` was given. Throws `not_confirmed`. */
-export async function confirmed(ctx: Context, { intent, question, command }: Confirmation): Promise<void> {
+/**
+ * Resolves when the answer is yes, or `--yes` was given. Throws `not_confirmed`.
+ * @param intent what would be done: `Remove profile team`
+ * @param command the command with `--yes`, for where nobody can be asked
+ */
+export async function confirmed(ctx: Context, intent: string, command: string, question = `${intent}?`): Promise<void> {
   if (ctx.ui.yes) return;
-  if (!ctx.ui.canAsk) throw cannotConfirm(intent, command);
+  if (!ctx.ui.canAsk) throw cannotConfirm(intent, command).with({ notes: [UNCHANGED] });
   if (await ctx.ui.prompts.confirm(question, { flag: '--yes' })) return;
   throw declined();
 }

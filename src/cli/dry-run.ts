@@ -1,9 +1,11 @@
 /** What a dry run shows: the requests that were not sent. */
+
 import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import { MARKER_KEY } from '../journal/names.ts';
 import type { Rows } from '../journal/types.ts';
+import { copiedLine } from '../terminal/blocks.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import { columnsOf, SHORT_ID } from './listing.ts';
@@ -41,7 +43,7 @@ export function showPlanned(planned: Rows<PlannedRequest>, { isList = planned.le
   return {
     ...shown,
     data: rowOf(only),
-    blocks: [...lines, NOTHING_SENT].map(text => ({ kind: 'line', text, whole: true })),
+    blocks: [...lines, NOTHING_SENT].map(text => copiedLine(text)),
   };
 }
 

@@ -1,11 +1,11 @@
 /** Lists: their columns, and one page, some or all of them. */
-import { type AnyField, type FieldKind, flag, integer, type Shape } from '../contract/field.ts';
+import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
-import { OURS, option } from './parsing/flag.ts';
+import { option, takes } from './parsing/flag.ts';
 
 interface ColumnWish {
   readonly title?: string;
@@ -53,8 +53,8 @@ const PAGE_SIZE = LIMITS.pageSize.defaults;
 
 /** `--all` and `--limit`, the same for every paged list. */
 export const PAGING_FLAGS = {
-  all: option(flag({ doc: 'All pages.', basis: OURS })),
-  limit: option(integer({ doc: 'At most this many rows, over as many pages as it takes.', basis: OURS, min: 1 })),
+  all: option(takes.flag('All pages.')),
+  limit: option(takes.integer('At most this many rows, over as many pages as it takes.', { min: 1 })),
 } as const;
 
 interface ListOptions {
@@ -173,7 +173,7 @@ function partOf(
   }
   const { has_more, total, total_pages } = last;
   if ([has_more, total, total_pages].every(fact => fact === undefined)) {
-    return kept >= perPage ? `${kept} ${plural(noun, kept)}, and perhaps more${all}` : undefined;
+    return kept >= perPage ? `${countOf(kept, noun)}, and perhaps more${all}` : undefined;
   }
   if (isLast(last) && kept >= (total ?? 0)) return undefined;
   return `${kept}${total === undefined ? '' : ` of ${total}`} ${plural(noun, total ?? kept)}${all}`;
@@ -185,7 +185,7 @@ function pageFooter(rows: number, noun: string, last: PageFacts): string {
   if (rows === 0 && !total) return counted(rows, noun);
   // A service that says nothing about further pages may have some.
   if ([has_more, total_pages, total].every(fact => fact === undefined)) {
-    return `${rows} ${plural(noun, rows)} on this page.   All pages: --all`;
+    return `${countOf(rows, noun)} on this page.   All pages: --all`;
   }
   const where = page === undefined ? '' : `, page ${page}${total_pages ? ` of ${total_pages}` : ''}`;
   const isPart = total !== undefined && total > rows;
@@ -195,8 +195,8 @@ function pageFooter(rows: number, noun: string, last: PageFacts): string {
 /** Said of a page behind the last one; undefined of any other. */
 function absentPage(rows: number, noun: string, { page, total, total_pages }: PageFacts): string | undefined {
   if (rows > 0 || page === undefined || page === 1 || !total) return undefined;
-  const pages = total_pages === undefined ? '' : ` on ${total_pages} ${plural('page', total_pages)}`;
-  return `no page ${page}: ${total} ${plural(noun, total)}${pages}`;
+  const pages = total_pages === undefined ? '' : ` on ${countOf(total_pages, 'page')}`;
+  return `no page ${page}: ${countOf(total, noun)}${pages}`;
 }
 
 interface Seen {
@@ -213,7 +213,7 @@ interface Seen {
 /** Of a list that `--limit` may have cut: whether there are more is known, or has not been looked for. */
 function limited(rows: number, noun: string, { found, ended, isMore, total: counts }: Seen): string {
   const total = counts ?? (ended ? found : undefined);
-  if (total === undefined) return `${rows} ${plural(noun, rows)}, and ${isMore ? '' : 'perhaps '}more.`;
+  if (total === undefined) return `${countOf(rows, noun)}, and ${isMore ? '' : 'perhaps '}more.`;
   return cutTo(rows, noun, total);
 }
 
@@ -224,9 +224,7 @@ function saysLast(last: PageFacts): boolean {
 
 /** `4 of 288 cards`, or `4 cards` where that is all there is. */
 function ofAll(rows: number, noun: string, total: number | undefined): string {
-  return total === undefined || total <= rows
-    ? `${rows} ${plural(noun, rows)}`
-    : `${rows} of ${total} ${plural(noun, total)}`;
+  return total === undefined || total <= rows ? `${countOf(rows, noun)}` : `${rows} of ${countOf(total, noun)}`;
 }
 
 /** Whether the service says that no page comes after this one. */
@@ -238,17 +236,21 @@ function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
  * A list that is not paged. `total` of its page is how many there are; where the caller kept fewer, the footer says so.
  */
 export function wholeListing(list: ListPage<object>, options: ListOptions): Listing {
-  const keep = options.keep ?? [];
+  const { keep = [], noun, limit } = options;
   const rows = (list.data as readonly Row[]).filter(row => keep.every(test => test(row)));
+  const footer = (count: number) => (limit === undefined ? counted(count, noun) : cutTo(count, noun, list.page.total));
+  return rowsListing(rows, { page: { ...list.page }, footer });
+}
+
+/** Rows that are all there. `page` counts them where nothing else is said of them; `footer` is a line for people. */
+export function rowsListing(
+  rows: readonly object[],
+  { page = { total: rows.length }, footer }: { readonly page?: Row; readonly footer?: Listing['footer'] } = {},
+): Listing {
   async function* batches(): AsyncGenerator<readonly Row[]> {
-    yield rows;
+    yield rows as readonly Row[];
   }
-  return {
-    batches: batches(),
-    page: () => ({ ...list.page }),
-    footer: count =>
-      options.limit === undefined ? counted(count, options.noun) : cutTo(count, options.noun, list.page.total),
-  };
+  return { batches: batches(), page: () => page, ...(footer && { footer }) };
 }
 
 /** `4 of 288 cards.` Who said `--limit` knows how to get the others. */
@@ -258,6 +260,11 @@ export function cutTo(count: number, noun: string, total: number | undefined): s
 
 function counted(count: number, noun: string): string {
   return `${count === 0 ? 'No' : count} ${plural(noun, count)}.`;
+}
+
+/** `1 card`, `2 cards`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${plural(noun, count)}`;
 }
 
 function plural(noun: string, count: number): string {

@@ -1,17 +1,17 @@
 /** `--offline`: a reading command answered by the mirror of the account. Nothing is sent. */
-import { flag, text } from '../contract/field.ts';
+
 import { CliError } from '../core/errors.ts';
 import type { Context, Shown } from './context.ts';
-import { OURS, option } from './parsing/flag.ts';
+import { option, takes } from './parsing/flag.ts';
 import { parseDuration } from './parsing/globals.ts';
 
 /** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
-export const OFFLINE = option(flag({ doc: 'From the mirror of the account; nothing is sent.', basis: OURS }));
+export const OFFLINE = option(takes.flag('From the mirror of the account; nothing is sent.'));
 
 const DEFAULT_MAX_AGE = '15m';
 
 export const MAX_AGE = option(
-  text({ doc: `Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`, basis: OURS }),
+  takes.text(`Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`),
   '<duration>',
 );
 

@@ -14,7 +14,7 @@ const STATUS: { readonly [operation: string]: string } = {
 };
 
 /** Of one reading of a whole list. */
-export interface RecentCards {
+interface RecentCards {
   /** Cards of a page; one that is not as this journal has left it is read by itself. */
   asTheyAre(page: readonly Card[]): Promise<readonly Card[]>;
   /** Cards that this journal has made and no page had, newest first. */

@@ -18,7 +18,7 @@ const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?=(?:${SPEAK_TO_A_SERVICE.j
 /** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */
 const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--help)(?:[ =]|$)/;
 /** They make a sandbox, or name the database of one. */
-const HAS_ITS_OWN = /^sandbox (?:start|accounts|exec)(?: |$)/;
+const HAS_ITS_OWN = /^sandbox (?:start|exec)(?: |$)/;
 const JOURNAL = '--journal';
 const NAMES_A_JOURNAL = /(?:^| )--journal[ =]/;
 

@@ -1,4 +1,5 @@
 /** Card details behind the gate: where they may go, what is asked before, and what is shown. */
+
 import { REVEALS_A_MINUTE, type RevealBudget } from '../audit/reveal-budget.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
@@ -7,6 +8,7 @@ import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Environment } from '../platform/host.ts';
+import { lineBlock, pairsBlock } from '../terminal/blocks.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Column } from '../terminal/view.ts';
@@ -401,7 +403,7 @@ function printed(parts: Parts, field: CardPart | undefined): Shown {
     noun: 'card',
     idField: 'number',
     columns: COLUMNS,
-    blocks: [{ kind: 'pairs', pairs }],
+    blocks: [pairsBlock(pairs)],
   };
 }
 
@@ -455,7 +457,7 @@ async function intoFile(
       { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
       { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
     ],
-    blocks: [{ kind: 'line', text: `Written to ${path}; only you can read it.` }],
+    blocks: [lineBlock(`Written to ${path}; only you can read it.`)],
   };
 }
 
@@ -467,8 +469,7 @@ async function inFile(path: string, work: () => Promise<void>): Promise<void> {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === undefined) throw error;
     const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
-    throw new CliError('usage', {
-      message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
+    throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, {
       operation: 'cards.details',
       cause: error,
     });

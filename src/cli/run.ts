@@ -322,10 +322,10 @@ async function writeAnswer(host: Host, globals: Globals, { shown, jq, promised, 
   await present((await withOptions(written, globals)) as Presentation, settings, host.streams, host.env);
 }
 
-type Told = Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>;
+type Answered = Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>;
 
 /** An answer shows what to run next: here with the options that choose the same service. */
-async function withOptions<T extends Told>(shown: T, { repeated }: Globals): Promise<T> {
+async function withOptions<T extends Answered>(shown: T, { repeated }: Globals): Promise<T> {
   if (repeated.length === 0) return shown;
   const { answerWithRepeated, withRepeated } = await import('./repeated.ts');
   const { notes, data, rows, blocks } = shown;

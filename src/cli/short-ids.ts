@@ -421,9 +421,9 @@ async function* cardsFor(command: Command, ctx: Context, isMarked: boolean): Asy
 }
 
 async function* cards(reader: Awaited<ReturnType<Context['api']['reader']>>): AsyncIterable<Candidate> {
-  let doubt: string | undefined;
+  let incomplete: string | undefined;
   const onIncomplete = (why: string) => {
-    doubt = why;
+    incomplete = why;
   };
   for await (const { data } of reader.pages('cards.list', { per_page: 100 }, { onIncomplete })) {
     for (const { id, last4, network, status, balance, label } of data) {
@@ -431,7 +431,7 @@ async function* cards(reader: Awaited<ReturnType<Context['api']['reader']>>): As
       yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
     }
   }
-  if (doubt !== undefined) throw incompleteList('cards.list', `${doubt}. A short id could mean another card`);
+  if (incomplete !== undefined) throw incompleteList('cards.list', `${incomplete}. A short id could mean another card`);
 }
 
 /** Cards that the audit log names: a word without a mark costs no request where all else is on this machine. */

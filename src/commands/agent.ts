@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { confirmed } from '../cli/confirm.ts';
 import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
-import { wholeListing } from '../cli/listing.ts';
+import { countOf, wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { eachTime, OURS, option, tells } from '../cli/parsing/flag.ts';
 import { choice, flag } from '../contract/field.ts';
@@ -74,11 +74,9 @@ export const setUpAgent = command({
     const told = { hosts: hosts.map(String), entry: entry ?? null };
     if (due.length === 0 || ctx.dryRun) return { changed: false, ...told, files: planned };
     if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
-    await confirmed(ctx, {
-      intent: `${remove ? 'Remove' : 'Write'} ${due.length} ${due.length === 1 ? 'file' : 'files'}`,
-      question: 'Make these changes?',
-      command: `cardwright agent setup${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''} --yes`,
-    });
+    const words = `${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''}`;
+    const intent = `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`;
+    await confirmed(ctx, intent, `cardwright agent setup${words} --yes`, 'Make these changes?');
     return { changed: true, ...told, files: await ctx.files.editFiles(edits, true) };
   },
   show: ({ changed, hosts, entry, files }) => ({

@@ -1,10 +1,10 @@
 import { endingsOf } from '../cli/docs/page.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
-import { OURS, option, optionalArgument, orNull, tells } from '../cli/parsing/flag.ts';
+import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
 import { effectOf, flagsOf } from '../cli/parsing/globals.ts';
 import { quote } from '../cli/parsing/values.ts';
-import { type AnyField, flag, text } from '../contract/field.ts';
+import type { AnyField } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { REGISTRY } from './registry.ts';
@@ -51,8 +51,8 @@ export const listCommands = command({
   path: 'commands',
   summary: 'List every command: as data with its options, choices, effect and exit codes',
   answers: { either: [{ list: COMMAND_ROW }, { list: NAME_ROW }] },
-  args: { group: optionalArgument(text({ doc: 'Only commands of this group, such as cards.', basis: OURS })) },
-  flags: { names: option(flag({ doc: 'Path, summary and effect alone.', basis: OURS })) },
+  args: { group: optionalArgument(takes.text('Only commands of this group, such as cards.')) },
+  flags: { names: option(takes.flag('Path, summary and effect alone.')) },
   examples: [
     { does: 'What there is', run: 'commands' },
     { does: 'One group, for a program', run: 'commands cards --json' },

@@ -7,10 +7,10 @@ import {
 import { confirmed } from '../cli/confirm.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { OURS, option, optionalArgument, tells } from '../cli/parsing/flag.ts';
-import { choice, flag } from '../contract/field.ts';
+import { option, optionalArgument, takes, tells } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
+import { lineBlock, pairsBlock } from '../terminal/blocks.ts';
 
 const FILES_CHANGED = {
   shell: tells.word('The shell.', COMPLETION_SHELLS),
@@ -35,10 +35,10 @@ export const completion = command({
     'Without a name it is the shell of the variable SHELL. For fish the script goes into its completions folder. For bash, zsh and PowerShell a few marked lines are added to their start-up file. The change is shown first.',
     'You can install again: it changes nothing, or updates an older script. For a symbolic link the file behind it is changed. A read-only file is not changed; the lines to add are shown. --uninstall restores your files byte for byte.',
   ],
-  args: { shell: optionalArgument(choice(COMPLETION_SHELLS, { doc: 'Which shell.', basis: OURS })) },
+  args: { shell: optionalArgument(takes.choice(COMPLETION_SHELLS, 'Which shell.')) },
   flags: {
-    install: option(flag({ doc: 'Put it where the shell looks for it.', basis: OURS })),
-    uninstall: option(flag({ doc: 'Take it away again.', basis: OURS })),
+    install: option(takes.flag('Put it where the shell looks for it.')),
+    uninstall: option(takes.flag('Take it away again.')),
   },
   examples: [
     { does: 'For the shell you use', run: 'completion --install --yes' },
@@ -80,11 +80,12 @@ async function changeFiles(ctx: Context, shell: CompletionShell, wanted: Outcome
   const due = planned.filter(({ action }) => action !== 'none');
   if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
   if (!ctx.ui.yes) for (const file of due) for (const line of linesOf(file)) ctx.ui.notice(line);
-  await confirmed(ctx, {
-    intent: `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
-    question: wanted === 'install' ? 'Make these changes?' : 'Take it away?',
-    command: `cardwright completion ${shell} --${wanted} --yes`,
-  });
+  await confirmed(
+    ctx,
+    `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
+    `cardwright completion ${shell} --${wanted} --yes`,
+    wanted === 'install' ? 'Make these changes?' : 'Take it away?',
+  );
   return { shell, wanted, changed: true, files: await places.carryOut(shell, wanted) };
 }
 
@@ -102,8 +103,8 @@ function shownFiles({ shell, wanted, changed, files }: Outcome): Shown {
     noun: 'file',
     columns: [],
     blocks: [
-      { kind: 'line', text: changed ? `${done} the completion for ${shell}.` : `Nothing was changed for ${shell}.` },
-      { kind: 'pairs', pairs: rows.map(({ path, action }) => [DOES[action], path]) },
+      lineBlock(changed ? `${done} the completion for ${shell}.` : `Nothing was changed for ${shell}.`),
+      pairsBlock(rows.map(({ path, action }) => [DOES[action], path])),
     ],
     notes: changed && wanted === 'install' ? ['It works in the next shell you open.'] : [],
   };

@@ -15,9 +15,8 @@ export const doctor = command({
       hint: maybe(tells.text('The next command.')),
     },
   },
-  about: [
+  about:
     'Sends one read request; with --sandbox nothing leaves this machine. Private files with too open modes are repaired, as in every command. A failed check is exit 15.',
-  ],
   reach: 'service',
   ends: { check_failed: 'A check failed; the table says what to do.' },
   examples: [

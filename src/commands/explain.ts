@@ -3,10 +3,9 @@ import type { Context } from '../cli/context.ts';
 import { hang, wrap } from '../cli/docs/help.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
-import { argument, OURS, tells } from '../cli/parsing/flag.ts';
+import { argument, takes, tells } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
 import type { AssumptionId } from '../contract/basis.ts';
-import { text } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Fact, facts } from '../contract/provenance.ts';
 import { REFUSALS, type Refusal, type RefusalName } from '../contract/refusals.ts';
@@ -146,11 +145,7 @@ export const explain = command({
   ends: { not_found: 'This machine has no such operation or request.' },
   args: {
     what: argument(
-      text({
-        doc: 'Exit code, kind, identifier, section, assumption, name, op or request id.',
-        basis: OURS,
-        names: 'op',
-      }),
+      takes.text('Exit code, kind, identifier, section, assumption, name, op or request id.', { names: 'op' }),
     ),
   },
   examples: [

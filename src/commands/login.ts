@@ -1,7 +1,6 @@
 import type { Context, KeyInput, ProfileRow } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { local, OURS, option } from '../cli/parsing/flag.ts';
-import { flag } from '../contract/field.ts';
+import { local, option, takes } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { askToLoosen, auditLimit, PROFILE_ROW, shownProfile } from './profiles/profiles.ts';
@@ -23,10 +22,10 @@ export const login = command({
   ],
   flags: {
     baseUrl: option(local('address', 'Address of the service, with its version: https://api.example.com/v1.'), '<url>'),
-    keyStdin: option(flag({ doc: 'Read the key from standard input.', basis: OURS })),
-    keychain: option(flag({ doc: 'Keep it in the keychain of this system.', basis: OURS })),
+    keyStdin: option(takes.flag('Read the key from standard input.')),
+    keychain: option(takes.flag('Keep it in the keychain of this system.')),
     keyFile: option(local('file', 'Read the key from this file each time.'), '<file>'),
-    keyCommand: option(flag({ doc: 'Run the command after -- each time; it prints the key.', basis: OURS })),
+    keyCommand: option(takes.flag('Run the command after -- each time; it prints the key.')),
   },
   examples: [
     {

@@ -9,9 +9,8 @@ export const logout = command({
   summary: 'Remove the profile in use with its key and settings, after asking',
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
-  about: [
+  about:
     'Uses the profile of --profile, or the current one. login can save the key again, but settings such as spend limits are gone. The key stays valid at the service.',
-  ],
   examples: [
     { does: 'The current profile, asked first', run: 'logout' },
     { does: 'In a script', run: 'logout --profile team --yes' },
@@ -21,11 +20,12 @@ export const logout = command({
     const name = ctx.profileName ?? (await profiles.current());
     if (name === undefined || name === 'sandbox') throw usage('no saved profile is in use', 'cardwright profiles list');
     const row = await profiles.get(name);
-    await confirmed(ctx, {
-      intent: `Remove profile ${name}`,
-      question: `Remove profile ${name} and its key ${row.key}?`,
-      command: `cardwright logout --profile ${name} --yes`,
-    });
+    await confirmed(
+      ctx,
+      `Remove profile ${name}`,
+      `cardwright logout --profile ${name} --yes`,
+      `Remove profile ${name} and its key ${row.key}?`,
+    );
     return removed(ctx, row);
   },
   show: gone => showRemoved(gone),

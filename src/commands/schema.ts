@@ -1,7 +1,7 @@
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
-import { OURS, optionalArguments } from '../cli/parsing/flag.ts';
+import { optionalArguments, takes } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
-import { text } from '../contract/field.ts';
+
 import { usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Row } from '../terminal/view.ts';
@@ -19,7 +19,7 @@ export const printSchema = command({
     'Without a command it is one document with every command below $defs; the word error stands for the error object, the word mirror for the views that mirror query reads.',
   ],
   answers: { any: 'A JSON Schema, draft 2020-12; for mirror the views and their columns.' },
-  args: { command: optionalArguments(text({ doc: 'Words of a command, error, or mirror.', basis: OURS })) },
+  args: { command: optionalArguments(takes.text('Words of a command, error, or mirror.')) },
   examples: [
     { does: 'What a list of cards holds', run: 'schema cards list' },
     { does: 'The error object', run: 'schema error' },

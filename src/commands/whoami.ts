@@ -1,5 +1,6 @@
 import { command } from '../cli/parsing/command.ts';
 import { orNull, tells } from '../cli/parsing/flag.ts';
+import { pairsBlock } from '../terminal/blocks.ts';
 
 export const whoami = command({
   path: 'whoami',
@@ -45,19 +46,16 @@ export const whoami = command({
       { field: 'key_home', title: 'KEPT IN', kind: 'text', priority: 5, wideOnly: true },
     ],
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Profile', who.profile],
-          ['Mode', who.mode === 'live' ? 'LIVE' : who.mode],
-          ['Base address', who.baseUrl],
-          ['Key', who.keyHint ?? 'none needed'],
-          ['Kept', `${who.keySource}: ${who.keyHome}`],
-          ['Chosen by', who.chosenBy],
-          ['Contract', who.contractFile ?? 'as assumed'],
-          ...limits.map(({ name, value, source }): [string, string] => [name, `${value}, set by ${source}`]),
-        ],
-      },
+      pairsBlock([
+        ['Profile', who.profile],
+        ['Mode', who.mode === 'live' ? 'LIVE' : who.mode],
+        ['Base address', who.baseUrl],
+        ['Key', who.keyHint ?? 'none needed'],
+        ['Kept', `${who.keySource}: ${who.keyHome}`],
+        ['Chosen by', who.chosenBy],
+        ['Contract', who.contractFile ?? 'as assumed'],
+        ...limits.map(({ name, value, source }): [string, string] => [name, `${value}, set by ${source}`]),
+      ]),
     ],
   }),
 });

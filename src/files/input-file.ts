@@ -1,5 +1,5 @@
 /** A file or a pipe that the user named as input, read piece by piece. */
-import { type BigIntStats, closeSync, constants, fstat, openSync, open as openWithCallback, type Stats } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstat, openSync, open as openWithCallback } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
@@ -39,14 +39,10 @@ export async function openInputFile(path: string, name: string, around: InputDep
   if (found.isFIFO()) return pipeOf(path, name, around);
   // Reading a folder would say so too late: a request for its bytes would have begun.
   if (found.isDirectory()) throw unreadable(name, systemWords('EISDIR'));
-  if (isDevice(found) && (await realpath(path)) !== NOTHING) {
+  if ((found.isCharacterDevice() || found.isBlockDevice()) && (await realpath(path)) !== NOTHING) {
     throw unreadable(name, 'it is a device, not a file or a pipe');
   }
   return ordinary(await inTheUsersWords(name, () => open(path, 'r')), name);
-}
-
-function isDevice(found: Stats): boolean {
-  return found.isCharacterDevice() || found.isBlockDevice();
 }
 
 async function pipeOf(path: string, name: string, { clock, signal, notice }: InputDependencies): Promise<InputFile> {

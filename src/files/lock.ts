@@ -146,15 +146,15 @@ function held(path: string, holder: Seen): CliError {
 
 /**
  * Makes a private file that appears under its name with its content in it: a crash cannot leave half of one, and of
- * several processes one succeeds. `beside` is a name that nobody else uses. Rejects with the system's EEXIST when the
+ * several processes one succeeds. `temporary` is a name that nobody else uses. Rejects with the system's EEXIST when the
  * name is taken.
  */
-async function createWhole(path: string, text: string, beside: string): Promise<void> {
-  await createPrivate(beside, text);
+async function createWhole(path: string, text: string, temporary: string): Promise<void> {
+  await createPrivate(temporary, text);
   try {
-    await linkOrCopy(beside, path);
+    await linkOrCopy(temporary, path);
   } finally {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 

@@ -308,14 +308,14 @@ export async function replaceFile<T>(
   { random, platform, mode, suffix = '.tmp-', mayBeLost = false }: Replacing,
   fill: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const beside = `${path}${suffix}${Buffer.from(random.bytes(8)).toString('hex')}`;
+  const temporary = `${path}${suffix}${Buffer.from(random.bytes(8)).toString('hex')}`;
   try {
-    const filled = await filledWith(await open(beside, NEW_FILE, mode), fill, mayBeLost);
-    await rename(beside, path);
+    const filled = await filledWith(await open(temporary, NEW_FILE, mode), fill, mayBeLost);
+    await rename(temporary, path);
     if (!mayBeLost) await syncFolder(dirname(path), platform);
     return filled;
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }

@@ -103,19 +103,19 @@ interface AtomicWrite {
 export async function writeAtomically(
   path: string,
   pieces: AsyncIterable<Uint8Array>,
-  beside: AtomicWrite,
+  around: AtomicWrite,
 ): Promise<number> {
-  return inTheUsersWords(beside.name, async () => {
-    await refuseForeign(path, beside);
-    return replaceFile(path, { ...beside, mode: 0o600 }, file => writeAll(file, pieces));
+  return inTheUsersWords(around.name, async () => {
+    await refuseForeign(path, around);
+    return replaceFile(path, { ...around, mode: 0o600 }, file => writeAll(file, pieces));
   });
 }
 
 /** Whether that can be done at `path` now: what is there may be replaced, and a file beside it can be made. */
-export async function checkWritable(path: string, beside: AtomicWrite): Promise<void> {
-  await inTheUsersWords(beside.name, async () => {
-    await refuseForeign(path, beside);
-    const fresh = `${path}.tmp-${Buffer.from(beside.random.bytes(8)).toString('hex')}`;
+export async function checkWritable(path: string, around: AtomicWrite): Promise<void> {
+  await inTheUsersWords(around.name, async () => {
+    await refuseForeign(path, around);
+    const fresh = `${path}.tmp-${Buffer.from(around.random.bytes(8)).toString('hex')}`;
     await (await open(fresh, CREATE, 0o600)).close();
     await rm(fresh);
   });

@@ -343,6 +343,12 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     },
     look,
     resume,
+    async capability(operation) {
+      const { mode, origin } = await dependencies.acting();
+      const database = await dependencies.existing();
+      const keyPrint = database === undefined ? '' : await printOf(database);
+      return capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
+    },
     async begunAs(name) {
       const database = await dependencies.existing();
       const account = database && (await accountIn(database));

@@ -406,6 +406,8 @@ export interface Journal {
   resume(op: string, options?: ResumeOptions): Promise<Run>;
   /** The run of many that was begun under a name, and when it ended, ms UTC. */
   begunAs(name: string): Promise<{ readonly op: string; readonly ended: number | undefined } | undefined>;
+  /** What an idempotency key of this account is known to be worth for an operation. */
+  capability(operation: WriteName): Promise<Capability>;
   /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */
   holdFleet(fleet: string): Promise<() => Promise<void>>;
   /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { CliError, notSent } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -72,9 +72,7 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
     const from = 'key_file' in wanted ? wanted.key_file : wanted.key_command;
     const path = typeof from === 'string' ? from : (from[0] ?? '');
     if (!isAbsolutePath(path)) {
-      throw new CliError('usage', {
-        message: `a key file or key command is named by its absolute path, not ${quoted(path)}`,
-      });
+      throw usage(`a key file or key command is named by its absolute path, not ${quoted(path)}`);
     }
     const key = await tell(from);
     const seen = { mode: keyMode(key), hint: key.hint() };
@@ -102,7 +100,10 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
 
   async function fetch(profile: KeyOwner, source: StoredSource): Promise<Secret> {
     if (source.kind === 'stored') return source.key;
-    const key = source.kind === 'keychain' ? await fromKeychain(profile, source.account) : await tell(placeOf(source));
+    const key =
+      source.kind === 'keychain'
+        ? await fromKeychain(profile, source.account)
+        : await tell(source.kind === 'key_file' ? source.file : source.command);
     if (keyMode(key) === source.mode) return key;
     throw notSent(
       'guarded',
@@ -137,10 +138,6 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
   }
 
   return { keep, fetch, forget };
-}
-
-function placeOf(source: Extract<StoredSource, { kind: 'key_file' | 'key_command' }>): string | readonly string[] {
-  return source.kind === 'key_file' ? source.file : source.command;
 }
 
 /** A login asks for what it is not told, and a profile does not tell it its address. */

@@ -1,5 +1,5 @@
 /** Names of profiles: which there may be, and how a wrong one is quoted. */
-import { CliError, notSent } from '../core/errors.ts';
+import { type CliError, notSent, usage } from '../core/errors.ts';
 import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/names.ts';
 import { Secret } from '../core/secret.ts';
 
@@ -25,16 +25,10 @@ export function quoted(text: string, most = 64): string {
 export function checkProfileName(text: string): string {
   // Somebody pasted a key where a name belongs: the message must not repeat it.
   if (LOOKS_LIKE_A_KEY.test(text)) {
-    throw new CliError('usage', {
-      message: 'a profile name is expected, and this looks like an API key (not shown)',
-      hint: 'cardwright profiles list',
-    });
+    throw usage('a profile name is expected, and this looks like an API key (not shown)', 'cardwright profiles list');
   }
   if (!GIVEN_NAME.test(text)) {
-    throw new CliError('usage', {
-      message: `not a profile name: ${quoted(text)}; it has ${GIVEN_NAME_RULE}`,
-      hint: 'cardwright profiles list',
-    });
+    throw usage(`not a profile name: ${quoted(text)}; it has ${GIVEN_NAME_RULE}`, 'cardwright profiles list');
   }
   return text;
 }
@@ -51,10 +45,10 @@ export function unknownProfile(name: string, why = ''): CliError {
 export function checkNewProfileName(text: string): string {
   const name = checkProfileName(text);
   if (RESERVED.includes(name)) {
-    throw new CliError('usage', {
-      message: `the profile name ${name} is reserved: sandbox is the built-in profile, env the key of the environment`,
-      hint: 'cardwright profiles list',
-    });
+    throw usage(
+      `the profile name ${name} is reserved: sandbox is the built-in profile, env the key of the environment`,
+      'cardwright profiles list',
+    );
   }
   return name;
 }
@@ -72,7 +66,7 @@ export type KeyMode = 'live' | 'test';
  */
 export function readKey(text: string): Secret {
   const trimmed = text.replace(/\r?\n$/, '');
-  if (!KEY.test(trimmed)) throw new CliError('usage', { message: `not an API key: ${whatIsWrong(trimmed)}` });
+  if (!KEY.test(trimmed)) throw usage(`not an API key: ${whatIsWrong(trimmed)}`);
   return new Secret(trimmed);
 }
 
@@ -122,7 +116,8 @@ export function checkBaseUrl(text: string, mode: KeyMode): BaseUrl {
     throw broken('an address of this machine is written 127.0.0.1, [::1] or localhost');
   }
   if (url.pathname !== (typedPath || '/')) throw broken('the path must be written in its plain form');
-  const literal = isLoopbackLiteral(url.hostname);
+  const literal =
+    url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(url.hostname);
   if (url.protocol === 'http:' && !literal) {
     throw broken('https is required; http only to 127.0.0.1, [::1] or localhost');
   }
@@ -152,18 +147,11 @@ function parse(text: string): Parsed {
   return { typedHost, typedPath, url: new URL(text) };
 }
 
-function isLoopbackLiteral(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
 /** "Any address", and loopback or "any" of IPv4 written as IPv6, also end at this machine. */
 function isDisguisedLoopback(host: string): boolean {
   return /^0\./.test(host) || host === '[::]' || IPV4_LOOPBACK_AS_IPV6.test(host);
 }
 
 function broken(rule: string): CliError {
-  return new CliError('usage', {
-    message: `not a usable base address: ${rule}`,
-    hint: 'cardwright help environment',
-  });
+  return usage(`not a usable base address: ${rule}`, 'cardwright help environment');
 }

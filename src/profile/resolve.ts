@@ -2,7 +2,7 @@
  * Which profile a run acts as: flags, environment, the current profile, in the order of
  * docs/design/cli.md, "Keys and profiles".
  */
-import { CliError, notSent } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/setting-names.ts';
@@ -153,10 +153,10 @@ function namedByFlags({ profile, sandbox }: ResolveInput['flags']): Choice | und
   const name = profile === undefined ? undefined : checkProfileName(profile);
   if (sandbox !== true) return name === undefined ? undefined : { name, chosenBy: '--profile' };
   if (name === undefined || name === 'sandbox') return { name: 'sandbox', chosenBy: '--sandbox' };
-  throw new CliError('usage', {
-    message: `--sandbox and --profile ${name} name two different profiles; give one of them`,
-    hint: 'cardwright profiles list',
-  });
+  throw usage(
+    `--sandbox and --profile ${name} name two different profiles; give one of them`,
+    'cardwright profiles list',
+  );
 }
 
 async function chosen(question: Question, choice: Choice): Promise<ResolvedProfile> {
@@ -203,10 +203,10 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
   const { key, keyFile, baseUrl, profile } = question.variables;
   const variable = key === undefined ? 'CARDWRIGHT_API_KEY_FILE' : 'CARDWRIGHT_API_KEY';
   if (key !== undefined && keyFile !== undefined) {
-    throw new CliError('usage', {
-      message: 'CARDWRIGHT_API_KEY and CARDWRIGHT_API_KEY_FILE are both set; set one of them',
-      hint: 'unset CARDWRIGHT_API_KEY_FILE',
-    });
+    throw usage(
+      'CARDWRIGHT_API_KEY and CARDWRIGHT_API_KEY_FILE are both set; set one of them',
+      'unset CARDWRIGHT_API_KEY_FILE',
+    );
   }
   const text = key ?? (keyFile === undefined ? undefined : await question.readKeyFile(keyFile));
   if (text === undefined) {
@@ -253,7 +253,7 @@ function homeOf(profile: Profile, path: string): string {
 
 function contractFile({ flags, variables }: Question): string | undefined {
   if (flags.contract !== '') return flags.contract ?? variables.contract;
-  throw new CliError('usage', { message: '--contract needs the path of a file' });
+  throw usage('--contract needs the path of a file');
 }
 
 function unusedKey({ variables }: Question, { name, chosenBy }: Choice): string[] {

@@ -1,5 +1,5 @@
 /** Settings of a profile: their names, and what each may be. */
-import { CliError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { type KeptSetting, SETTINGS, type SettingName } from '../core/setting-names.ts';
 import {
   isAmountLimit,
@@ -58,13 +58,9 @@ function parseSwitch(text: string): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
-function parseCount(text: string): number | undefined {
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-}
-
 /** Refunds come for weeks, and counts of the last 35 days are compared: fewer months would be read again and again. */
 function parseMonths(text: string): number | undefined {
-  const months = parseCount(text);
+  const months = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   return months !== undefined && months >= 3 && months <= 1_200 ? months : undefined;
 }
 
@@ -125,10 +121,10 @@ export const PROFILE_SETTINGS = {
 /** The setting of that name. Throws `usage` listing them all. */
 export function checkSettingName(text: string): SettingName {
   if (Object.hasOwn(PROFILE_SETTINGS, text)) return text as SettingName;
-  throw new CliError('usage', {
-    message: `no such setting: ${quoted(text)}; there are ${Object.keys(SETTINGS).join(', ')}`,
-    hint: 'cardwright profiles set --help',
-  });
+  throw usage(
+    `no such setting: ${quoted(text)}; there are ${Object.keys(SETTINGS).join(', ')}`,
+    'cardwright profiles set --help',
+  );
 }
 
 /** The value of a typed text, undefined for `none` where a setting can be unset. Throws `usage` naming the form. */
@@ -138,10 +134,10 @@ export function parseSetting(name: SettingName, text: string): SettingValue | un
   if (text === 'none' && form.includes('or none')) return undefined;
   const value = row.parse(text);
   if (value !== undefined) return value;
-  throw new CliError('usage', {
-    message: `${name} takes ${form}${form.endsWith('or none') ? `, such as ${example}` : ''}, not ${quoted(text)}`,
-    hint: 'cardwright profiles set --help',
-  });
+  throw usage(
+    `${name} takes ${form}${form.endsWith('or none') ? `, such as ${example}` : ''}, not ${quoted(text)}`,
+    'cardwright profiles set --help',
+  );
 }
 
 /** Settings with one changed or, for undefined, removed. */

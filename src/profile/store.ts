@@ -164,7 +164,7 @@ class FileProfileStore implements ProfileStore {
       return file.current === name ? { current: undefined, profiles } : { ...file, profiles };
     });
     const remains = await this.#keys.forget(source);
-    const copies = await inOurWords(this.path, () => removeBesides(this.path, 'corrupt-'));
+    const copies = await inOurWords(this.path, () => removeSiblings(this.path, 'corrupt-'));
     if (copies > 0) this.#around.warn(`kept copies of a damaged profile file removed: ${copies}`);
     return remains;
   }
@@ -188,7 +188,7 @@ class FileProfileStore implements ProfileStore {
         conf.set('file', next);
         await syncFolder(folders.config, this.#host.platform);
         // Under the lock nobody else is writing: what looks unfinished was left by a process that was killed.
-        await removeBesides(this.path, 'tmp-');
+        await removeSiblings(this.path, 'tmp-');
         this.#file = next;
         return next;
       }),
@@ -260,7 +260,7 @@ function changed(profile: StoredProfile, setting: SettingName, text: string): St
  */
 async function keepCorruptCopy(path: string): Promise<string> {
   const bytes = await readOrdinary(path);
-  for (const kept of await besides(path, 'corrupt-')) {
+  for (const kept of await siblings(path, 'corrupt-')) {
     if (bytes.equals(await readOrdinary(kept))) return kept;
   }
   for (let n = 1; ; n += 1) {
@@ -275,13 +275,13 @@ async function keepCorruptCopy(path: string): Promise<string> {
 }
 
 /** Removes files beside `path` named `<path>.<prefix>...` and returns how many there were. */
-async function removeBesides(path: string, prefix: 'corrupt-' | 'tmp-'): Promise<number> {
-  const found = await besides(path, prefix);
+async function removeSiblings(path: string, prefix: 'corrupt-' | 'tmp-'): Promise<number> {
+  const found = await siblings(path, prefix);
   for (const file of found) await rm(file, { force: true });
   return found.length;
 }
 
-async function besides(path: string, prefix: string): Promise<string[]> {
+async function siblings(path: string, prefix: string): Promise<string[]> {
   const folder = dirname(path);
   const names = await readdir(folder);
   return names.filter(name => name.startsWith(`${basename(path)}.${prefix}`)).map(name => join(folder, name));

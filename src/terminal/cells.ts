@@ -52,10 +52,6 @@ function timeText(value: unknown, { now, absoluteTimes }: HumanCells): string | 
   return absoluteTimes ? isoTime(ms) : relativeTime(ms, now);
 }
 
-function booleanText(value: unknown): string | undefined {
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : undefined;
-}
-
 /** What a person reads in a table; `-` where there is no value. Safe to print. */
 export function humanCell(column: Column, value: unknown, options: HumanCells): string {
   if (value === undefined || value === null) return '-';
@@ -71,7 +67,7 @@ function humanText(column: Column, value: unknown, options: HumanCells): string 
     case 'percent':
       return typeof value === 'number' && Number.isFinite(value) ? `${value}%` : undefined;
     case 'boolean':
-      return booleanText(value);
+      return typeof value === 'boolean' ? (value ? 'yes' : 'no') : undefined;
     case 'time':
       return timeText(value, options);
     case 'month':

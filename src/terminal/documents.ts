@@ -32,7 +32,7 @@ export function yamlDocument(value: unknown): string {
 function node(value: unknown, indent: string): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return ' []';
-    return value.map(item => `\n${indent}-${beside(item, indent + STEP)}`).join('');
+    return value.map(item => `\n${indent}-${afterDash(item, indent + STEP)}`).join('');
   }
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).filter(([, item]) => item !== undefined);
@@ -43,7 +43,7 @@ function node(value: unknown, indent: string): string {
 }
 
 /** A value in the line of its dash: the first member of a map stands beside it. */
-function beside(item: unknown, indent: string): string {
+function afterDash(item: unknown, indent: string): string {
   const text = node(item, indent);
   return text.startsWith('\n') ? ` ${text.slice(1 + indent.length)}` : text;
 }

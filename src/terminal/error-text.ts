@@ -9,6 +9,9 @@ import { screenWidth } from './screen.ts';
 /** Kinds that stop a command before its request, where a person wants to read that nothing went out. */
 const STOPPED_BEFORE: ReadonlySet<ErrorKind> = new Set(['not_confirmed', 'guarded', 'pending_approval']);
 
+/** Said where a command changes something of this machine, and asks no service. */
+export const UNCHANGED = 'Nothing was changed.';
+
 function serviceLine({ facts }: CliError): string | undefined {
   const { service, httpStatus } = facts;
   if (service === undefined) return undefined;
@@ -25,10 +28,6 @@ function serviceSentence({ kind, facts }: CliError): string | undefined {
   return facts.message.includes(sentence) ? undefined : `  the service says: ${sentence}`;
 }
 
-function hintLine(hint: string): string {
-  return hint.endsWith('--help') ? `See: ${hint}` : `  try: ${hint}`;
-}
-
 /**
  * What a person reads: what failed, notes, the next command, then the service's identifier and request id
  * verbatim. Ends with a newline. Control text of the service is visible, never acting.
@@ -40,9 +39,11 @@ export function errorText(error: CliError): string {
     `error: ${message}`,
     ...notes.map(note => `  ${note}`),
     serviceSentence(error),
-    hint === undefined ? undefined : hintLine(hint),
+    hint === undefined ? undefined : hint.endsWith('--help') ? `See: ${hint}` : `  try: ${hint}`,
     serviceLine(error),
-    outcome === 'not_sent' && advice && STOPPED_BEFORE.has(error.kind) ? 'No request was sent.' : undefined,
+    outcome === 'not_sent' && advice && STOPPED_BEFORE.has(error.kind) && !notes.includes(UNCHANGED)
+      ? 'No request was sent.'
+      : undefined,
   ];
   return lines
     .filter(line => line !== undefined)

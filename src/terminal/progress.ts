@@ -272,7 +272,7 @@ export interface SignOfLife {
    */
   awaited(whom: string, mostMs: () => number): () => void;
   /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
-  told(whom: string, ms: number, why: Pause, attempt?: number): void;
+  paused(whom: string, ms: number, why: Pause, attempt?: number): void;
   /** Nothing more is said. */
   end(): void;
 }
@@ -345,7 +345,7 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
         if (own !== undefined && own === showing) stop();
       };
     },
-    told(whom, ms, why, attempt = 2) {
+    paused(whom, ms, why, attempt = 2) {
       const now = clock.monotonic();
       // Many workers are told the same; a pause shorter than a second is over before it is read.
       if (ms < SECOND || mode === 'none' || now < saidUntil) return;

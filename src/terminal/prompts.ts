@@ -173,7 +173,10 @@ export function createPrompts(options: PromptOptions): Prompts {
       ),
     typed: async (question, { expect, flag }) => {
       const answer = await run(why => unconfirmed(why, { flag }), input(question, BEHIND.word));
-      return answer.trim() === expect || isSameAmount(answer.trim(), expect);
+      return (
+        answer.trim() === expect ||
+        (/\.\d{2}$/.test(expect) && parseAmount(answer.trim(), { grouped: true }) === parseAmount(expect))
+      );
     },
     text: (question, { flag, problem }) => run(why => missing(why, { flag }), input(question, BEHIND.text, problem)),
     secret: async (question, substitute) =>
@@ -228,10 +231,6 @@ async function wordedQuestion(question: string, columns: number, behind: number)
   const lines = fold(`${MARK}${printable(question)}`, { ...style, cells: columns - 1 });
   const last = fold(lines.at(-1) ?? '', { ...style, cells: columns - 1 - behind });
   return [...lines.slice(0, -1), ...last].join('\n').slice(MARK.length);
-}
-
-function isSameAmount(typed: string, expect: string): boolean {
-  return /\.\d{2}$/.test(expect) && parseAmount(typed, { grouped: true }) === parseAmount(expect);
 }
 
 /** Input that says first that it waits: `tell` gets one sentence before the first read of a terminal, none for a pipe or a file. */

@@ -78,9 +78,5 @@ function faultText({ code, message }: { readonly code: string; readonly message:
   if (code === 'TAB_AS_INDENT') return 'tabs may not indent';
   if (code === 'MULTIPLE_DOCS')
     return 'a second document begins here; a file holds one: write it into a file of its own, without ---';
-  return inOneLine(message);
-}
-
-function inOneLine(message: string): string {
   return message.replace(/\s+/g, ' ').trim();
 }

@@ -33,6 +33,7 @@ const CHECKS = [
   'locks',
   'journal',
   'operations',
+  'idempotency',
   'limits',
   'contract',
   'store',

@@ -1,9 +1,9 @@
 /** The flags of a run of many rows, from a file or from a selection of cards (docs/design/cli.md, "Many rows"). */
 import type { Item } from '../../contract/calls.ts';
-import { flag, integer, money, must, text } from '../../contract/field.ts';
+import { must } from '../../contract/field.ts';
 import type { Cents } from '../../core/money.ts';
 import { CONDITIONS } from '../condition.ts';
-import { local, OURS, type OwnFlag, option, typedOnly } from '../parsing/flag.ts';
+import { local, type OwnFlag, option, takes, typedOnly } from '../parsing/flag.ts';
 
 /** Most rows at once. More than a service of this kind takes from one client. */
 const MOST_WORKERS = 256;
@@ -15,41 +15,34 @@ const RUN_FLAGS = {
     '<csv|ndjson|->',
   ),
   concurrency: option(
-    integer({
-      doc: 'Rows to send at the same time; fewer when the service asks to slow down.',
-      basis: OURS,
+    takes.integer('Rows to send at the same time; fewer when the service asks to slow down.', {
       min: 1,
       max: MOST_WORKERS,
       defaults: USUAL_WORKERS,
     }),
   ),
-  keepGoing: option(flag({ doc: 'Skip wrong rows, and go on when the wallet is too low for one.', basis: OURS })),
+  keepGoing: option(takes.flag('Skip wrong rows, and go on when the wallet is too low for one.')),
   again: typedOnly(
     option(
-      flag({
-        doc: 'Send rows of a finished run a second time: new cards, or money moved once more. It is no retry.',
-        basis: OURS,
-      }),
+      takes.flag('Send rows of a finished run a second time: new cards, or money moved once more. It is no retry.'),
     ),
   ),
 };
 
 const TOTAL_FLAG = {
-  maxTotal: option(money({ doc: 'Refuse a run whose amounts add up to more.', basis: OURS, min: 0 })),
+  maxTotal: option(takes.money('Refuse a run whose amounts add up to more.', { min: 0 })),
 };
 
 /** `--idle`, wherever cards are chosen. */
 export const IDLE = option(
-  text({ doc: 'Cards older than this and without a transaction in that time, such as 30d.', basis: OURS }),
+  takes.text('Cards older than this and without a transaction in that time, such as 30d.'),
   '<duration>',
 );
 
 const SELECTION_FLAGS = { where: CONDITIONS, idle: IDLE };
 
 const AIM_FLAG = {
-  to: option(
-    money({ doc: 'With --where or --idle: bring the balance of each card to this amount.', basis: OURS, min: 0 }),
-  ),
+  to: option(takes.money('With --where or --idle: bring the balance of each card to this amount.', { min: 0 })),
 };
 
 /** Flags of a command that takes `--file`, by how its rows come; a flag of none of them means a single operation. */

@@ -1,7 +1,7 @@
 /** Every environment variable that means something to a run: the one table behind `help environment`. */
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 
-export interface EnvironmentVariable {
+interface EnvironmentVariable {
   readonly name: string;
   readonly means: string;
   /** The option that says the same and wins. */
@@ -15,7 +15,6 @@ const OURS = [
   variable('CARDWRIGHT_API_KEY_FILE', 'file that holds the API key'),
   variable('CARDWRIGHT_BASE_URL', 'address of the service for that key, with its version'),
   variable('CARDWRIGHT_JOURNAL_URL', 'address of a shared journal, postgres://role@host/database; may hold a password'),
-  variable('CARDWRIGHT_STORE_PASSWORD_FILE', 'file that holds the password for the database of --store'),
   variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (any value but 0 and false)'),
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
   variable('CARDWRIGHT_CACHE', 'off: do not cache compiled code; an absolute path: cache it in that folder'),

@@ -8,7 +8,7 @@ declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
 /** The file of the build; `every-page.ts` says what stands in it. */
 const FILE = 'pages.txt';
 /** `start` is what the program shows that is run without a word. */
-export type PageKind = 'start' | 'group' | 'command';
+type PageKind = 'start' | 'group' | 'command';
 
 /** Stands before each page. A form feed is in no page and a line break in no name. */
 export function pageHead(kind: PageKind, path: string): string {

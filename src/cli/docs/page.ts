@@ -127,7 +127,7 @@ export function pageOf(command: Command): Page {
     args: Object.entries(command.args).map(argRow),
     options: flags.map(optionRow),
     terms: command.terms,
-    effect: `${command.effectSays ?? EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
+    effect: `${command.effectSays ?? EFFECTS[effectOf(command)]}.${row ? ` ${command.operation}: ${row.method} ${row.path}.` : ''}`,
     json: branches.map(answerText),
     typed: branches.some(each => 'one' in each || 'list' in each),
     exits: exitRows(command),
@@ -174,10 +174,6 @@ function optionRow({ name, short, placeholder, field, needed, repeats }: Resolve
   ].filter(Boolean);
   const means = facts.length > 0 ? `${field.doc} (${facts.join('; ')})` : field.doc;
   return { term: `${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), means };
-}
-
-function basisLine(command: Command, row: Operation): string {
-  return ` ${command.operation}: ${row.method} ${row.path}.`;
 }
 
 function answerText(answers: Answers): string {

@@ -37,8 +37,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly path: string;
   /** One line, imperative, no full stop; it stands for a docstring of the declaration too. */
   readonly summary: string;
-  /** More for its help page, one paragraph a string. */
-  readonly about?: readonly string[];
+  /** More for its help page, a string for each paragraph. */
+  readonly about?: string | readonly string[];
   /** Words that one of its arguments takes, and what each means, for its help page. */
   readonly terms?: Terms;
   /** The operation it carries out: limits, failures, effect and repeat rule of its help come from the row. */
@@ -114,7 +114,7 @@ export function command<
     path,
     summary,
     examples: declaration.examples.length === 1 ? [...declaration.examples, asData] : declaration.examples,
-    about: declaration.about ?? [],
+    about: [declaration.about ?? []].flat(),
     terms: declaration.terms,
     operation,
     effect: declaration.effect,

@@ -7,6 +7,7 @@ import {
   type AnyField,
   choice,
   type Field,
+  type FieldFacts,
   flag,
   type InputFields,
   integer,
@@ -167,6 +168,20 @@ export type Answers =
   | { readonly either: readonly Answers[] };
 
 const of = (doc: string) => ({ doc, basis: OURS });
+
+type More = Omit<FieldFacts, 'doc' | 'basis'>;
+
+/** Fields of our own options and arguments, by what help says of them. */
+export const takes = {
+  text: (doc: string, more?: More) => text({ ...of(doc), ...more }),
+  flag: (doc: string) => flag(of(doc)),
+  integer: (doc: string, more?: More) => integer({ ...of(doc), ...more }),
+  money: (doc: string, more?: More) => money({ ...of(doc), ...more }),
+  time: (doc: string) => time(of(doc)),
+  choice: <const C extends readonly string[]>(choices: C, doc: string, more?: More) =>
+    choice(choices, { ...of(doc), ...more }),
+  list: <Wire, Asked>(item: Field<Wire, Asked>, doc: string) => list(item, of(doc)),
+} as const;
 
 /** Fields of our own answers; in every answer unless wrapped in `maybe`, never null unless in `orNull`. */
 export const tells = {

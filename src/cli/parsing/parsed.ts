@@ -116,7 +116,7 @@ async function readArguments(
     if (typed.length === 0 && optional) continue;
     // An empty list on standard input is an answer: there is nothing to do.
     if (typed.length === 0) {
-      const wanted = many ? `one or more ${key}` : `${article(key)} ${key}`;
+      const wanted = many ? `one or more ${key}` : `${/^[aeiou]/.test(key) ? 'an' : 'a'} ${key}`;
       throw usage(`${command.path} needs ${wanted}`, `cardwright ${command.path} --help`);
     }
     const noun = many ? key.replace(/s$/, '') : key;
@@ -188,10 +188,6 @@ function* idsIn(lines: readonly string[]): Iterable<string> {
         hint: 'cardwright help scripting',
       });
   }
-}
-
-function article(noun: string): string {
-  return /^[aeiou]/.test(noun) ? 'an' : 'a';
 }
 
 function readFlags(

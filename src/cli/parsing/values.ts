@@ -82,6 +82,9 @@ export function parseValue(name: string, field: AnyField, text: string, settings
       const iso = parseTimeWord(text, settings.now, name === '--until');
       return checked(name, field, text, iso, 'a time such as 2026-11-01, 2026-11-01T14:00:00Z, yesterday or 7d');
     }
+    // GET is meant by get too.
+    case 'choice':
+      return checked(name, field, text, field.choices?.find(each => each === text.toUpperCase()) ?? text, 'text');
     default:
       return checked(name, field, text, text, 'text');
   }

@@ -1,11 +1,10 @@
 /** 3DS challenges: listed, waited for, watched. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, countOf, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
-import { choice, flag, money, text } from '../../contract/field.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
 import { type CliError, usage } from '../../core/errors.ts';
@@ -36,8 +35,8 @@ export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, {
 });
 
 const MATCH_FLAGS = {
-  merchant: option(text({ doc: 'Only where the merchant contains this.', basis: OURS })),
-  amount: option(money({ doc: 'Only for exactly this amount, USD.', basis: OURS, min: 1 })),
+  merchant: option(takes.text('Only where the merchant contains this.')),
+  amount: option(takes.money('Only for exactly this amount, USD.', { min: 1 })),
 } as const;
 
 interface Meant {
@@ -89,14 +88,11 @@ const waitChallenge = command({
   flags: {
     card: 'query.card_id',
     ...MATCH_FLAGS,
-    since: option(
-      text({ doc: 'Also a challenge that opened after this time; 2m is two minutes ago.', basis: OURS }),
-      '<time>',
-    ),
-    any: option(flag({ doc: 'Also a challenge that was open before, however old.', basis: OURS })),
-    new: option(flag({ doc: 'Only a challenge that opens from now on.', basis: OURS })),
-    latest: option(flag({ doc: 'Of several, the one that expires last.', basis: OURS })),
-    print: option(choice(['otp'], { doc: 'Print the code alone.', basis: OURS })),
+    since: option(takes.text('Also a challenge that opened after this time; 2m is two minutes ago.'), '<time>'),
+    any: option(takes.flag('Also a challenge that was open before, however old.')),
+    new: option(takes.flag('Only a challenge that opens from now on.')),
+    latest: option(takes.flag('Of several, the one that expires last.')),
+    print: option(takes.choice(['otp'], 'Print the code alone.')),
     waitTimeout: WAIT_TIMEOUT,
   },
   examples: [
@@ -169,7 +165,8 @@ function ageRule(
       // The first answer has told the clock of the service.
       const now = ctx.api.serviceNow();
       const waited = ctx.clock.monotonic() - began;
-      const from = since === undefined ? now - waited - (onlyNew ? 0 : RECENT_MS) : sinceOf(since, now);
+      const from =
+        since === undefined ? now - waited - (onlyNew ? 0 : RECENT_MS) : Date.parse(parseTimeWord(since, now) ?? '');
       // Whatever the first look shows at once was there before; one after trouble may show what has come meanwhile.
       const isAtOnce = onlyNew && waited < SECOND;
       const isYoung = (row: Challenge) => (openedAt(row, now) ?? Number.NaN) >= Math.floor(from / SECOND) * SECOND;
@@ -181,10 +178,6 @@ function ageRule(
     }
     return matches.filter(({ id }) => !tooOld?.has(id));
   };
-}
-
-function sinceOf(text: string, now: number): number {
-  return Date.parse(parseTimeWord(text, now) ?? '');
 }
 
 /** The last state without any code: one that is printed late may be used late. */
@@ -203,7 +196,7 @@ const EVERY_MS = 2_000;
 const watchChallenges = command({
   path: '3ds watch',
   summary: 'Show 3DS challenges and their codes as they come',
-  about: ['Asks every two seconds and prints a line for each new challenge, until Ctrl-C. -o ndjson prints objects.'],
+  about: 'Asks every two seconds and prints a line for each new challenge, until Ctrl-C. -o ndjson prints objects.',
   operation: 'challenges.list',
   flags: { card: 'query.card_id', ...MATCH_FLAGS, ...LIVE_FLAGS },
   examples: [
@@ -246,8 +239,7 @@ const watchChallenges = command({
       batches: batches(),
       page: () => ({}),
       line: (row: Row) => lineOf(row as unknown as Challenge, { at: ctx.clock.now(), now: ctx.api.serviceNow() }),
-      footer: (rows: number) =>
-        `${rows} ${rows === 1 ? 'challenge' : 'challenges'} in ${durationText(ctx.clock.monotonic() - began)}.`,
+      footer: (rows: number) => `${countOf(rows, 'challenge')} in ${durationText(ctx.clock.monotonic() - began)}.`,
     };
     return { listing, exit: () => exitOf(ctx.signal) };
   },

@@ -283,7 +283,7 @@ function partsOf(typed: string): { readonly path: string; readonly query: string
 
 function membersOf({ texts, values }: Typed): Members {
   const parsed = Object.entries(values).map(([key, text]) => {
-    if (!key.endsWith(':') || key.length < 2) throw usage(`--typed ${quote(`${key}=${text}`)} is not key:=json`);
+    if (!key.endsWith(':') || key.length < 2) throw usage(`-F ${quote(`${key}=${text}`)} is not key:=json`);
     return [key.slice(0, -1), jsonIn(text, key.slice(0, -1))] as const;
   });
   const all = [...Object.entries(texts), ...parsed];
@@ -305,10 +305,10 @@ function jsonIn(text: string, key: string): unknown {
       return part;
     });
   } catch {
-    throw usage(`--typed ${key}: ${quote(text)} is not JSON; for a text write -f ${key}=…`);
+    throw usage(`-F ${key}: ${quote(text)} is not JSON; for a text write -f ${key}=…`);
   }
   if (!isExact)
-    throw usage(`--typed ${key}: ${quote(text)} has more digits than a number keeps; --input sends them as they are`);
+    throw usage(`-F ${key}: ${quote(text)} has more digits than a number keeps; --input sends them as they are`);
   return value;
 }
 

@@ -1,12 +1,13 @@
 /** The audit log of this machine: listed, verified, exported. */
+
 import type { AuditEntry, Flaw } from '../../audit/entry.ts';
 import type { Context } from '../../cli/context.ts';
-import { SHORT_ID, wholeListing } from '../../cli/listing.ts';
+import { countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { choice, flag, integer, text, time } from '../../contract/field.ts';
+import { local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
+import { lineBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const AUDIT_COLUMNS: readonly Column[] = [
@@ -90,20 +91,19 @@ const listAudit = command({
   path: 'audit list',
   summary: 'List the writes and reveals of this machine, newest first',
   answers: { list: AUDIT_ENTRY },
-  about: [
+  about:
     'Each write and reveal has one line before its request and one with its outcome, also when the write was refused before it was sent. A run of many rows has one line at the start, one for each row, and one at the end. A line names the user and the machine. It holds no key, card number, code or label.',
-  ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
   flags: {
-    card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
-    by: option(text({ doc: 'Only what this person did: a user, or user@machine.', basis: OURS }), '<user>'),
-    operation: option(text({ doc: 'Only lines of this operation, such as cards.fund.', basis: OURS })),
-    event: option(choice(['write', 'outcome', 'run', 'reveal', 'limit'], { doc: 'Only these lines.', basis: OURS })),
-    since: option(time({ doc: 'Only lines since this time.', basis: OURS }), '<time>'),
-    until: option(time({ doc: 'Only lines until this time.', basis: OURS }), '<time>'),
-    all: option(flag({ doc: 'Every line.', basis: OURS })),
-    limit: option(integer({ doc: 'At most this many lines.', basis: OURS, min: 1, defaults: PAGE_SIZE })),
+    card: option(takes.text('Only lines about this card.', { names: 'card' })),
+    by: option(takes.text('Only what this person did: a user, or user@machine.'), '<user>'),
+    operation: option(takes.text('Only lines of this operation, such as cards.fund.')),
+    event: option(takes.choice(['write', 'outcome', 'run', 'reveal', 'limit'], 'Only these lines.')),
+    since: option(takes.time('Only lines since this time.'), '<time>'),
+    until: option(takes.time('Only lines until this time.'), '<time>'),
+    all: option(takes.flag('Every line.')),
+    limit: option(takes.integer('At most this many lines.', { min: 1, defaults: PAGE_SIZE })),
   },
   examples: [
     { does: 'Who did what to a card', run: 'audit list --card card_1 -o wide' },
@@ -169,9 +169,8 @@ const verifyAudit = command({
       path: tells.text('Journal that holds the log.'),
     },
   },
-  about: [
+  about:
     'Every line contains the digest of the line before it, and the journal holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
-  ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken.' },
   examples: [
@@ -193,7 +192,7 @@ const verifyAudit = command({
       { field: 'last', title: 'LAST', kind: 'id', priority: 2 },
       { field: 'path', title: 'FILE', kind: 'text', priority: 2 },
     ],
-    blocks: [{ kind: 'line', text: `${lines} ${lines === 1 ? 'line' : 'lines'}, unbroken: ${path}` }],
+    blocks: [lineBlock(`${countOf(lines, 'line')}, unbroken: ${path}`)],
   }),
 });
 
@@ -203,9 +202,8 @@ const exportAudit = command({
   answers: {
     either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }],
   },
-  about: [
+  about:
     'The output is the lines byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
-  ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the log is printed anyway.' },
   flags: {

@@ -1,12 +1,11 @@
 /** BINs: listed, shown, and ranked for a job. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, rowsListing, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option, tells } from '../../cli/parsing/flag.ts';
+import { argument, option, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { BIN_ID } from '../../contract/card.ts';
-import { choice, list, money, text } from '../../contract/field.ts';
 import { BIN } from '../../contract/resources.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars } from '../../core/money.ts';
@@ -100,7 +99,7 @@ const getBin = command({
   summary: 'Show one BIN',
   answers: { one: BIN },
   operation: 'bins.list',
-  about: ['bin_1 stands for an id of yours: bins list -o id prints those there are.'],
+  about: 'bin_1 stands for an id of yours: bins list -o id prints those there are.',
   ends: { not_found: 'There is no such BIN.' },
   args: { bin: argument(BIN_ID) },
   examples: [
@@ -129,12 +128,9 @@ export const pickBin = command({
   operation: 'bins.list',
   ends: { not_found: 'No BIN has all these features.' },
   flags: {
-    need: option(
-      list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features that it must have.', basis: OURS }),
-      '<a,b>',
-    ),
-    for: option(text({ doc: 'Purpose; BINs made for it come first.', basis: OURS }), '<tag>'),
-    minTransaction: option(money({ doc: 'Single transaction that it must allow, USD.', basis: OURS, min: 1 })),
+    need: option(takes.list(takes.choice(NEEDS, 'Feature.'), 'Features that it must have.'), '<a,b>'),
+    for: option(takes.text('Purpose; BINs made for it come first.'), '<tag>'),
+    minTransaction: option(takes.money('Single transaction that it must allow, USD.', { min: 1 })),
   },
   examples: [
     { does: 'For advertising, with Apple Pay and 3DS', run: 'bins pick --for ads --need apple_pay,3ds' },
@@ -153,15 +149,8 @@ export const pickBin = command({
     return ranked.map(({ bin, why }) => ({ ...bin, why }));
   },
   show(rows) {
-    async function* batches() {
-      yield rows;
-    }
     return {
-      listing: {
-        batches: batches(),
-        page: () => ({ total: rows.length }),
-        footer: count => `${count} BIN${count === 1 ? '' : 's'}, best first.`,
-      },
+      listing: rowsListing(rows, { footer: count => `${count} BIN${count === 1 ? '' : 's'}, best first.` }),
       noun: 'BIN',
       columns: [
         ...BIN_COLUMNS.filter(({ field }) => field !== 'best_for'),

@@ -1,12 +1,14 @@
 /** The local copy of an account: synced, looked at, queried, removed. */
 
 import { confirmed } from '../../cli/confirm.ts';
+import { countOf } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { flag, integer, must, text } from '../../contract/field.ts';
+import { must } from '../../contract/field.ts';
 import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';
+import { pairsBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 
 const COUNTS = {
@@ -45,11 +47,9 @@ export const syncBooks = command({
     guarded: 'The file is of another account, or the profile has mirror off.',
   },
   flags: {
-    full: option(flag({ doc: 'Read everything again.', basis: OURS })),
+    full: option(takes.flag('Read everything again.')),
     rate: option(
-      integer({
-        doc: `At most so many requests a minute; when left out ${DEFAULT_RATE}, and no limit with --sandbox.`,
-        basis: OURS,
+      takes.integer(`At most so many requests a minute; when left out ${DEFAULT_RATE}, and no limit with --sandbox.`, {
         min: 1,
         max: 6_000,
       }),
@@ -73,15 +73,12 @@ export const syncBooks = command({
       { field: 'requests', title: 'REQUESTS', kind: 'integer', priority: 1 },
     ],
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['As of', report.as_of],
-          ['Transactions', countsText(report.transactions)],
-          ['Cards', countsText(report.cards)],
-          ['Requests', String(report.requests)],
-        ],
-      },
+      pairsBlock([
+        ['As of', report.as_of],
+        ['Transactions', countsText(report.transactions)],
+        ['Cards', countsText(report.cards)],
+        ['Requests', String(report.requests)],
+      ]),
     ],
     ...(report.windows.open > 0 && { failure: stillOpen(report.windows.open) }),
   }),
@@ -116,7 +113,7 @@ export const booksState = command({
       unknown_fields: tells.map('Fields the contract does not know, and on how many records they were seen.'),
     },
   },
-  about: ['Nothing is sent. What was found out about the service is null until a sync has seen it.'],
+  about: 'Nothing is sent. What was found out about the service is null until a sync has seen it.',
   reach: 'files',
   ends: { check_failed: 'The file is damaged.' },
   examples: [
@@ -136,22 +133,19 @@ export const booksState = command({
       { field: 'size', title: 'BYTES', kind: 'integer', priority: 2 },
     ],
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['File', status.path],
-          ['As of', status.as_of ?? 'never: cardwright books sync'],
-          ['Cards', String(status.cards)],
-          ['Transactions', `${status.transactions}, and ${status.gone} that are gone`],
-          ...(status.kept_since === null
-            ? []
-            : [['Kept since', `${status.kept_since}, ${status.folded} older ones in sums`] as const]),
-          ['Own moves', String(status.moves)],
-          ['Open windows', String(status.open_windows)],
-          ['Bytes', String(status.size)],
-          ['Service', serviceText(status)],
-        ],
-      },
+      pairsBlock([
+        ['File', status.path],
+        ['As of', status.as_of ?? 'never: cardwright books sync'],
+        ['Cards', String(status.cards)],
+        ['Transactions', `${status.transactions}, and ${status.gone} that are gone`],
+        ...(status.kept_since === null
+          ? []
+          : [['Kept since', `${status.kept_since}, ${status.folded} older ones in sums`] as const]),
+        ['Own moves', String(status.moves)],
+        ['Open windows', String(status.open_windows)],
+        ['Bytes', String(status.size)],
+        ['Service', serviceText(status)],
+      ]),
     ],
   }),
 });
@@ -178,12 +172,9 @@ export const queryBooks = command({
     wait_expired: 'It took longer than --sql-timeout and was ended.',
     unreachable: 'With --offline there is no copy, or the service cannot be asked.',
   },
-  args: { sql: argument(must(text({ doc: 'The statement, or - for standard input.', basis: OURS }))) },
+  args: { sql: argument(must(takes.text('The statement, or - for standard input.'))) },
   flags: {
-    sqlTimeout: option(
-      text({ doc: `How long it may take; ${DEFAULT_TIMEOUT} when left out.`, basis: OURS }),
-      '<duration>',
-    ),
+    sqlTimeout: option(takes.text(`How long it may take; ${DEFAULT_TIMEOUT} when left out.`), '<duration>'),
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
@@ -206,7 +197,7 @@ export const queryBooks = command({
     listing: {
       batches,
       page: () => ({ as_of }),
-      footer: rows => `${rows} ${rows === 1 ? 'row' : 'rows'}, as of ${as_of}.`,
+      footer: rows => `${countOf(rows, 'row')}, as of ${as_of}.`,
     },
     noun: 'row',
     idField: columns[0] ?? 'id',
@@ -225,10 +216,9 @@ export const resetBooks = command({
     },
   },
   effect: 'irreversible',
-  about: [
+  about:
     'The next sync reads everything again. What only the copy knows goes with it: when something was first seen, changes, cuts and reports.',
-  ],
-  flags: { hard: option(flag({ doc: 'Delete the file in place of moving it aside.', basis: OURS })) },
+  flags: { hard: option(takes.flag('Delete the file in place of moving it aside.')) },
   examples: [
     { does: 'Begin anew; the old file stays beside', run: 'books reset --yes' },
     { does: 'Delete the copy', run: 'books reset --hard --yes' },
@@ -238,7 +228,7 @@ export const resetBooks = command({
     const intent = hard ? `Delete the mirror ${mirror.path}` : `Move the mirror ${mirror.path} aside`;
     const again = `cardwright books reset${hard ? ' --hard' : ''} --yes`;
     if (ctx.dryRun) return { path: mirror.path, existed: (await mirror.status()).exists };
-    await confirmed(ctx, { intent, question: `${intent}?`, command: again });
+    await confirmed(ctx, intent, again);
     return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
   },
   show: result => ({

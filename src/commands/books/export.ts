@@ -1,12 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Statement } from '../../books/statement.ts';
-import type { Context, Shown } from '../../cli/context.ts';
+import type { Context } from '../../cli/context.ts';
+import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { choice, flag, text } from '../../contract/field.ts';
+import { local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { isoTime, SECOND } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
-import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
+import { copiedLine } from '../../terminal/blocks.ts';
+import { DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
 import { EXPORT_FORMATS, type ExportWish, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
 import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement.ts';
@@ -55,17 +56,15 @@ export const exportStatement = command({
     ...STATEMENT_ENDS,
   },
   flags: {
-    format: needs(choice(EXPORT_FORMATS, { doc: 'Format.', basis: OURS })),
+    format: needs(takes.choice(EXPORT_FORMATS, 'Format.')),
     ...STATEMENT_FLAGS,
     out: option(local('folder', 'Write files into this folder.'), '<folder>'),
     accounts: option(local('file', 'Journals, QIF and CSV: accounts file, YAML.'), '<file>'),
-    continue: option(
-      flag({ doc: 'Journals and QIF: without opening balances, beside the file of the period before.', basis: OURS }),
-    ),
-    pending: option(flag({ doc: 'Journals: open authorizations as pending entries.', basis: OURS })),
-    layout: option(choice(LAYOUTS, { doc: 'CSV: columns; plain when left out.', basis: OURS })),
-    dateFormat: option(choice(DATE_FORMATS, { doc: 'CSV: days; as in the layout when left out.', basis: OURS })),
-    intuBid: option(text({ doc: `QBO: number of the bank; ${DEFAULT_BID} when left out.`, basis: OURS })),
+    continue: option(takes.flag('Journals and QIF: without opening balances, beside the file of the period before.')),
+    pending: option(takes.flag('Journals: open authorizations as pending entries.')),
+    layout: option(takes.choice(LAYOUTS, 'CSV: columns; plain when left out.')),
+    dateFormat: option(takes.choice(DATE_FORMATS, 'CSV: days; as in the layout when left out.')),
+    intuBid: option(takes.text(`QBO: number of the bank; ${DEFAULT_BID} when left out.`)),
   },
   examples: [
     { does: 'A month for hledger', run: 'books export --format hledger --period 2026-09' },
@@ -85,8 +84,9 @@ export const exportStatement = command({
   ) {
     refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continues });
     // A faulty file is told before anything else is looked at.
+    const { readYaml } = await import('../../terminal/yaml-text.ts');
     const names =
-      accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.files.readFile(accounts), accounts);
+      accounts === undefined ? DEFAULT_ACCOUNTS : readAccounts(readYaml(await ctx.files.readFile(accounts)), accounts);
     if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
       throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
@@ -94,17 +94,32 @@ export const exportStatement = command({
     const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, ...bank };
     return statementFor(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
   },
-  show: shown,
+  show(given) {
+    if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
+    const { period, format, provisional, final, lines, more, since, left_out, files } = given;
+    const columns = [
+      { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
+      { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
+      { field: 'sha256', title: 'SHA256', kind: 'text', priority: 5, wideOnly: true },
+    ] as const;
+    return {
+      data: { period, format, provisional, final, lines, more, since, left_out, files },
+      noun: 'file',
+      idField: 'period',
+      quiet: files.map(each => each.file),
+      columns,
+      rows: { columns, rows: files.map(each => ({ ...each })) },
+      blocks: files.map(each => copiedLine(`Wrote ${each.file}, ${countOf(each.lines, 'line')}.`)),
+    };
+  },
 });
 
-interface Giving extends StatementQuery {
-  readonly out: string | undefined;
-  readonly wish: ExportWish;
-}
-
-type Given = string | Kept;
-
-async function given(ctx: Context, statement: Statement, { out, wish, ...asked }: Giving): Promise<Given> {
+/** The text of one file, or what was written into files. */
+async function given(
+  ctx: Context,
+  statement: Statement,
+  { out, wish, ...asked }: StatementQuery & { readonly out: string | undefined; readonly wish: ExportWish },
+) {
   const { exportFiles, KeptLines } = await import('../../writers/files.ts');
   const { profile } = await ctx.api.identity();
   const kept = new KeptLines(statement, wish.format);
@@ -113,56 +128,26 @@ async function given(ctx: Context, statement: Statement, { out, wish, ...asked }
   const written = new ExportCount();
   let text = '';
   for (const { name, mark, pieces } of files) {
-    if (out === undefined && text !== '') throw severalFiles(wish);
+    if (out === undefined && text !== '') {
+      const limit = wish.format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
+      throw usage(
+        `${limit} a file, and this would be several files: give --out <folder>, --card or a shorter --period`,
+      );
+    }
     const counted = written.file(pieces);
     if (out === undefined) for (const piece of counted) text += piece;
     else written.named(await ctx.files.replaceFile([out, name], { pieces: counted, mark }));
   }
   const standing = showStanding(ctx, statement, [{ provisional: [...kept.reasons] }]);
-  const remembered = await remember(ctx, { statement, written, asked, wish });
-  const told = { ...remembered, ...standing, left_out: kept.leftOut };
-  for (const notice of noticesOf(told)) ctx.ui.notice(notice);
-  return out === undefined ? text : told;
-}
-
-function shown(given: Given): Shown {
-  if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
-  const { period, format, provisional, final, lines, more, since, left_out, files } = given;
-  const columns = [
-    { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
-    { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
-    { field: 'sha256', title: 'SHA256', kind: 'text', priority: 5, wideOnly: true },
-  ] as const;
-  return {
-    data: { period, format, provisional, final, lines, more, since, left_out, files },
-    noun: 'file',
-    idField: 'period',
-    quiet: files.map(each => each.file),
-    columns,
-    rows: { columns, rows: files.map(each => ({ ...each })) },
-    blocks: files.map(each => ({
-      kind: 'line',
-      text: `Wrote ${each.file}, ${each.lines} ${each.lines === 1 ? 'line' : 'lines'}.`,
-      whole: true,
-    })),
-  };
-}
-
-interface Kept {
-  readonly period: string;
-  readonly format: string;
-  readonly provisional: readonly string[];
-  readonly final: boolean;
-  readonly lines: number;
-  /** Lines more than before, negative for fewer; null for the first one. */
-  readonly more: number | null;
-  /** ISO 8601 UTC of the one before. */
-  readonly since: string | null;
-  /** Lines that nothing shows yet, and that are in no file. */
-  readonly left_out: number;
-  /** Whether its lines differ: as many as before may hold other ones. */
-  readonly differs: boolean;
-  readonly files: readonly ExportedFile[];
+  const remembered = await remember(ctx, statement, written, { ...asked, ...wish });
+  if (kept.leftOut > 0) {
+    const lines = kept.leftOut === 1 ? '1 line is' : `${kept.leftOut} lines are`;
+    ctx.ui.notice(
+      `${remembered.period}: ${lines} left out of ${wish.format}: nothing shows them yet, and an import would book them again after the next reconcile`,
+    );
+  }
+  for (const notice of changedSince(remembered)) ctx.ui.notice(notice);
+  return out === undefined ? text : { ...remembered, ...standing, left_out: kept.leftOut };
 }
 
 interface ExportedFile {
@@ -206,18 +191,13 @@ class ExportCount {
   }
 }
 
-interface Exported {
-  readonly statement: Statement;
-  readonly written: ExportCount;
-  readonly asked: StatementQuery;
-  readonly wish: ExportWish;
-}
-
 /** Keeps the export in the copy, and compares it with the one before. */
-async function remember(ctx: Context, { statement, written, asked, wish }: Exported) {
-  const { format, layout } = wish;
-  const { card, label, only, tz = 'UTC' } = asked;
-  const period = statement.period.name;
+async function remember(
+  ctx: Context,
+  { period: { name: period } }: Statement,
+  written: ExportCount,
+  { format, layout, card, label, only, tz = 'UTC' }: StatementQuery & ExportWish,
+) {
   const { sha256, files } = written.done();
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
   const before = await (await ctx.api.mirror()).keepExport({
@@ -240,26 +220,12 @@ async function remember(ctx: Context, { statement, written, asked, wish }: Expor
   };
 }
 
-/** What a person is told of an export. */
-function noticesOf(kept: Kept): readonly string[] {
-  const { period, format, left_out } = kept;
-  const changed = changedSince(kept);
-  const lines = left_out === 1 ? '1 line is' : `${left_out} lines are`;
-  const leftOut = `${period}: ${lines} left out of ${format}: nothing shows them yet, and an import would book them again after the next reconcile`;
-  return [...(left_out === 0 ? [] : [leftOut]), ...(changed === undefined ? [] : [changed])];
-}
-
-function changedSince({ period, more, since, differs }: Kept): string | undefined {
-  if (more === null || since === null || !differs) return undefined;
+/** Lines more or fewer than in the export before. */
+function changedSince({ period, more, since, differs }: Awaited<ReturnType<typeof remember>>): readonly string[] {
+  if (more === null || since === null || !differs) return [];
   const day = since.slice(0, 10);
-  if (more === 0) return `${period}: as many lines as on ${day}, and not the same text`;
-  const count = Math.abs(more);
-  return `${period}: ${count} ${count === 1 ? 'line' : 'lines'} ${more > 0 ? 'more' : 'fewer'} than on ${day}`;
-}
-
-async function accountsOf(content: string, name: string): Promise<AccountsFile> {
-  const { readYaml } = await import('../../terminal/yaml-text.ts');
-  return readAccounts(readYaml(content), name);
+  if (more === 0) return [`${period}: as many lines as on ${day}, and not the same text`];
+  return [`${period}: ${countOf(Math.abs(more), 'line')} ${more > 0 ? 'more' : 'fewer'} than on ${day}`];
 }
 
 /** An option that the format does not know would change nothing, and nobody would notice. */
@@ -285,9 +251,4 @@ function refuseUnfit(
   if (accounts !== undefined && (format === 'ofx' || format === 'qbo'))
     throw usage(`--accounts is of journals, qif and csv; ${format} names no account on the other side`);
   if (format !== 'qbo' && intuBid !== undefined) throw usage(`--intu-bid is of --format qbo; ${format} names no bank`);
-}
-
-function severalFiles({ format }: ExportWish): Error {
-  const limit = format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
-  return usage(`${limit} a file, and this would be several files: give --out <folder>, --card or a shorter --period`);
 }

@@ -1,16 +1,17 @@
 /** Reconciling the account. The JSON of the report is a promise to scripts. */
+
 import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
 import type { CardChange } from '../../books/position.ts';
 import type { Shown } from '../../cli/context.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
-import { flag, text } from '../../contract/field.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
+import { copiedLine, lineBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Block, Column, Row } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
@@ -106,19 +107,14 @@ export const reconcileAccount = command({
     contract_mismatch: 'The wallet lacks the totals that the sums need.',
   },
   flags: {
-    since: option(
-      text({ doc: 'A cut, or a time: the last cut before it. The last exact one when left out.', basis: OURS }),
-    ),
-    until: option(
-      text({ doc: 'A cut, to hold two of them against each other; now when left out.', basis: OURS }),
-      '<cut>',
-    ),
-    card: option(text({ doc: 'Show this card alone.', basis: OURS, names: 'card' })),
-    soleOperator: option(flag({ doc: 'Nobody else may move money here.', basis: OURS })),
-    all: option(flag({ doc: 'Show cards that did not move, too.', basis: OURS })),
+    since: option(takes.text('A cut, or a time: the last cut before it. The last exact one when left out.')),
+    until: option(takes.text('A cut, to hold two of them against each other; now when left out.'), '<cut>'),
+    card: option(takes.text('Show this card alone.', { names: 'card' })),
+    soleOperator: option(takes.flag('Nobody else may move money here.')),
+    all: option(takes.flag('Show cards that did not move, too.')),
     offline: OFFLINE,
     waitTimeout: option(
-      text({ doc: `How long to wait for an account that moves; ${DEFAULT_WAIT} when left out.`, basis: OURS }),
+      takes.text(`How long to wait for an account that moves; ${DEFAULT_WAIT} when left out.`),
       '<duration>',
     ),
   },
@@ -152,51 +148,16 @@ function timeOf(typed: string, now: number): number {
   throw usage(`--since ${quote(typed)} is neither a cut nor a time such as 2026-11-01 or 7d`);
 }
 
-interface FindingAnswer {
-  readonly class: string;
-  readonly candidates: readonly string[];
-  readonly amount: Usd;
-  readonly records: readonly string[];
-  readonly rows: readonly string[];
-  readonly provisional: boolean;
-  /** Holds may have had a part of the amount. */
-  readonly about: boolean;
-  /** The finding makes the verdict `unexplained`. */
-  readonly wrong: boolean;
-  readonly text: string;
-  readonly next: string | null;
-}
-
-/** closing = opening + funded - withdrawn - returned - settled + refunded - holds_change + other + residual */
-interface CardAnswer {
-  readonly card_id: string;
-  readonly last4: string | null;
-  readonly label: string | null;
-  readonly opening: Usd;
-  readonly funded: Usd;
-  readonly withdrawn: Usd;
-  readonly settled: Usd;
-  readonly refunded: Usd;
-  readonly holds_change: Usd;
-  readonly returned: Usd;
-  readonly other: Usd;
-  readonly residual: Usd;
-  readonly closing: Usd;
-}
-
 type Report = ReturnType<typeof reportOf>;
 
 const usd = (amount: number) => toUsd(cents(amount));
 const time = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
 
-interface ReportOptions {
-  /** Cards that did not move, too. */
-  readonly all: boolean;
-  /** This card alone, and what was found about it. */
-  readonly card?: string | undefined;
-}
-
-export function reportOf(done: Reconciliation, { all, card }: ReportOptions) {
+/** `all`: cards that did not move, too; `card`: that one alone, and what was found about it. */
+export function reportOf(
+  done: Reconciliation,
+  { all, card }: { readonly all: boolean; readonly card?: string | undefined },
+) {
   const isAsked = (id: string) => card === undefined || id === card;
   const found = done.findings.filter(
     ({ candidates }) => card === undefined || candidates.length === 0 || candidates.includes(card),
@@ -207,7 +168,7 @@ export function reportOf(done: Reconciliation, { all, card }: ReportOptions) {
     .filter(
       change => isAsked(change.card_id) && (all || card !== undefined || named.has(change.card_id) || moved(change)),
     )
-    .map((change): CardAnswer => cardAnswer(change, done, cards.get(change.card_id)));
+    .map(change => cardAnswer(change, done, cards.get(change.card_id)));
   const { wallet } = done;
   return {
     from: done.from === undefined ? null : { cut: done.from.cut_id, at: time(done.from.at_ms) },
@@ -231,11 +192,12 @@ function moved(change: CardChange): boolean {
   return [closing - opening, created, funded, withdrawn, settled, refunded, holds, returned, residual].some(Boolean);
 }
 
+/** closing = opening + funded - withdrawn - returned - settled + refunded - holds_change + other + residual */
 function cardAnswer(
   change: CardChange,
   { classified, from }: Reconciliation,
   card: { readonly last4: string | null; readonly label: string | null } | undefined,
-): CardAnswer {
+) {
   const released = classified.released.get(change.card_id) ?? 0;
   // Of a first cut, what own rows do not explain is where the books begin. What a card gave back above what it had by
   // own rows came from others before.
@@ -258,7 +220,7 @@ function cardAnswer(
   };
 }
 
-function findingAnswer(found: Finding): FindingAnswer {
+function findingAnswer(found: Finding) {
   return {
     class: found.class,
     candidates: found.candidates,
@@ -320,9 +282,9 @@ function shownReport(report: Report): Shown {
     headline: title(report),
     rows: { columns: ROW_COLUMNS, rows: report.cards.map(card => ({ ...card })) },
     blocks: [
-      { kind: 'line', text: title(report) },
-      ...(rows.length === 0 ? [] : [{ kind: 'table', columns: CARD_COLUMNS, rows } as const]),
-      { kind: 'line', text: walletLine(report) },
+      lineBlock(title(report)),
+      ...(rows.length === 0 ? [] : [tableBlock(CARD_COLUMNS, rows)]),
+      lineBlock(walletLine(report)),
       ...findingLines(report),
     ],
     failure: failureOf(report),
@@ -394,19 +356,14 @@ function findingLines(report: Report): Block[] {
     const where = cardNames(report, each.candidates);
     const records = each.records.length === 0 ? '' : ` (${each.records.slice(0, 3).join(', ')})`;
     const text = `${'x!'[rank(each)] ?? ' '} ${where}${plainAmount(toCents(each.amount))}  ${each.text}${records}`;
-    return each.wrong && each.next !== null
-      ? [
-          { kind: 'line', text },
-          { kind: 'line', text: `  ${each.next}`, whole: true },
-        ]
-      : [{ kind: 'line', text }];
+    return each.wrong && each.next !== null ? [lineBlock(text), copiedLine(`  ${each.next}`)] : [lineBlock(text)];
   });
   const more = findings.length - MOST_SHOWN;
-  return more > 0 ? [...lines, { kind: 'line', text: `and ${more} more: --json has all of them` }] : lines;
+  return more > 0 ? [...lines, lineBlock(`and ${more} more: --json has all of them`)] : lines;
 }
 
 /** What is wrong first, then what others did or may turn out otherwise, then what is only unusual. */
-function rank({ wrong, provisional, class: name }: FindingAnswer): number {
+function rank({ wrong, provisional, class: name }: Report['findings'][number]): number {
   return wrong ? 0 : provisional || name.startsWith('other_') || name === 'unknown_row_done' ? 1 : 2;
 }
 

@@ -1,4 +1,5 @@
 /** Statements of an account. */
+
 import { readPeriod, WallClock } from '../../books/period.ts';
 import {
   balancesOf,
@@ -14,36 +15,31 @@ import type { Line, StatementInput } from '../../books/statement-lines.ts';
 import type { Context } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
-import { choice, flag, must, text } from '../../contract/field.ts';
+import { must } from '../../contract/field.ts';
 import { ACCOUNT_CURRENCY } from '../../contract/resources.ts';
 import { isoSeconds } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { glob } from '../../core/text.ts';
-import type { Block, Column } from '../../terminal/view.ts';
+import { lineBlock, tableBlock } from '../../terminal/blocks.ts';
+import type { Block, Column, Row } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const PARTS = ['wallet', 'cards'] as const;
 
 export const STATEMENT_FLAGS = {
   period: needs(
-    must(text({ doc: '2026-10, last-month, 2026-Q4, 2026, or days as 2026-10-01..2026-10-31.', basis: OURS })),
+    must(takes.text('2026-10, last-month, this-month, 2026-Q4, 2026, or days as 2026-10-01..2026-10-31.')),
     '<period>',
   ),
-  card: option(text({ doc: 'This card alone, without the wallet.', basis: OURS, names: 'card' })),
-  label: option(
-    text({ doc: 'Cards whose label is like this, as "saas*", without the wallet.', basis: OURS }),
-    '<glob>',
-  ),
-  only: option(choice(PARTS, { doc: 'The wallet alone, or all cards without it.', basis: OURS })),
-  tz: option(text({ doc: 'Time zone of the days; UTC when left out.', basis: OURS }), '<zone>'),
+  card: option(takes.text('This card alone, without the wallet.', { names: 'card' })),
+  label: option(takes.text('Cards whose label is like this, as "saas*", without the wallet.'), '<glob>'),
+  only: option(takes.choice(PARTS, 'The wallet alone, or all cards without it.')),
+  tz: option(takes.text('Time zone of the days; UTC when left out.'), '<zone>'),
   unreconciled: option(
-    flag({
-      doc: 'Without an exact checkpoint: by what the copy shows, with lines for what is not explained.',
-      basis: OURS,
-    }),
+    takes.flag('Without an exact checkpoint: by what the copy shows, with lines for what is not explained.'),
   ),
   offline: OFFLINE,
   maxAge: MAX_AGE,
@@ -266,7 +262,7 @@ export const showStatement = command({
   flags: {
     ...STATEMENT_FLAGS,
     by: option(
-      text({ doc: `Sums in place of lines: ${GROUPED_BY.join(', ')} or metadata.<key>.`, basis: OURS }),
+      takes.text(`Sums in place of lines: ${GROUPED_BY.join(', ')} or metadata.<key>.`),
       '<card|month|label|metadata.key>',
     ),
   },
@@ -277,22 +273,21 @@ export const showStatement = command({
   ],
   run: (ctx, { by: typed, ...asked }) => {
     const by = typed === undefined ? undefined : groupedBy(typed);
-    return statementFor(ctx, asked, (statement, as_of) =>
-      documentOf(ctx, statement, { as_of, by, nameOf: namesOf(statement) }),
-    );
+    return statementFor(ctx, asked, (statement, as_of) => documentOf(ctx, statement, as_of, by));
   },
   show: document => {
     const { groups } = document;
     const lines = document.data.flatMap(({ account, lines: of }) => of.map(line => ({ account, ...line })));
-    const title = `STATEMENT  ${document.period}   ${standing(document)}`;
+    const standing = document.reconciled ? (document.final ? 'final' : 'not final yet') : 'provisional';
+    const title = `STATEMENT  ${document.period}   ${standing}`;
     return {
       data: document,
       noun: groups === undefined ? 'line' : 'group',
       columns: groups === undefined ? COLUMNS : GROUP_COLUMNS,
       rows: groups === undefined ? { columns: COLUMNS, rows: lines } : { columns: GROUP_COLUMNS, rows: groups },
       blocks: [
-        { kind: 'line', text: title },
-        ...(groups === undefined ? document.data.flatMap(accountBlocks) : groupBlocks(groups)),
+        lineBlock(title),
+        ...(groups === undefined ? document.data.flatMap(accountBlocks) : tableOf(GROUP_COLUMNS, groups)),
       ],
     };
   },
@@ -304,17 +299,6 @@ const usdOrNull = (amount: number | null) => (amount === null ? null : usd(amoun
 function groupedBy(typed: string): GroupedBy {
   if ((GROUPED_BY as readonly string[]).includes(typed) || /^metadata\../.test(typed)) return typed as GroupedBy;
   throw usage(`--by takes ${GROUPED_BY.join(', ')} or metadata.<key>, not ${quote(typed)}`);
-}
-
-function standing({
-  final,
-  provisional,
-}: {
-  readonly final: boolean;
-  readonly provisional: readonly string[];
-}): string {
-  if (provisional.length > 0) return 'provisional';
-  return final ? 'final' : 'not final yet';
 }
 
 type NameOf = (account: Named) => string;
@@ -333,13 +317,8 @@ function namesOf({ cards }: Statement): NameOf {
   };
 }
 
-interface Telling {
-  readonly as_of: string;
-  readonly by: GroupedBy | undefined;
-  readonly nameOf: NameOf;
-}
-
-function documentOf(ctx: Context, statement: Statement, { as_of, by, nameOf }: Telling) {
+function documentOf(ctx: Context, statement: Statement, as_of: string, by: GroupedBy | undefined) {
+  const nameOf = namesOf(statement);
   const { period, knownSince } = statement;
   const accounts = [...statement.accounts];
   const { provisional, final } = showStanding(ctx, statement, accounts);
@@ -347,8 +326,8 @@ function documentOf(ctx: Context, statement: Statement, { as_of, by, nameOf }: T
   const groups = by === undefined ? {} : { groups: groupsOf({ ...statement, accounts }, by, nameOf).map(groupAnswer) };
   const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
   const reconciled = provisional.length === 0;
-  const told = { period: period.name, currency: ACCOUNT_CURRENCY, as_of, provisional, final, reconciled, ...begin };
-  return { ...told, data, ...groups };
+  const head = { period: period.name, currency: ACCOUNT_CURRENCY, as_of, provisional, final, reconciled, ...begin };
+  return { ...head, data, ...groups };
 }
 
 function accountAnswer(
@@ -370,10 +349,6 @@ function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
   return { group, cards, lines, opening: usdOrNull(opening), ...moved, ...rare, closing: usdOrNull(closing) };
 }
 
-function groupBlocks(groups: readonly ReturnType<typeof groupAnswer>[]): Block[] {
-  return groups.length === 0 ? [] : [{ kind: 'table', columns: GROUP_COLUMNS, rows: groups }];
-}
-
 function lineAnswer(line: Line) {
   const { at, cents: amount, balance, id, date, type, payee, purpose, card_id, mcc, country, counter, source } = line;
   const time = new Date(at).toISOString().replace('.000Z', 'Z');
@@ -387,6 +362,10 @@ function accountBlocks({ account, opening, closing, lines }: ReturnType<typeof a
     field === 'purpose' ? lines.some(({ purpose }) => purpose !== '') : field !== 'account';
   const columns = COLUMNS.filter(({ field }) => isShown(field));
   const [from, to] = [opening, closing].map(amount => (amount === null ? 'not known' : dollars(toCents(amount))));
-  const head = { kind: 'line', text: `${account}   ${from} -> ${to}` } as const;
-  return lines.length === 0 ? [head] : [head, { kind: 'table', columns, rows: lines }];
+  const head = lineBlock(`${account}   ${from} -> ${to}`);
+  return [head, ...tableOf(columns, lines)];
+}
+
+function tableOf(columns: readonly Column[], rows: readonly Row[]): Block[] {
+  return rows.length === 0 ? [] : [tableBlock(columns, rows)];
 }

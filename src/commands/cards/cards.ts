@@ -2,23 +2,23 @@
 
 import { IDLE } from '../../cli/bulk/flags.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
-import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, SHORT_ID } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, manyArguments, maybe, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
+import { argument, manyArguments, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { Item, Result } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
-import { flag, text } from '../../contract/field.ts';
 import { centsOf, dollars } from '../../core/money.ts';
 import { MARKER_KEY } from '../../journal/names.ts';
+import { pairsBlock } from '../../terminal/blocks.ts';
 
 export const card = argument(CARD_ID);
 export const cards = manyArguments(CARD_ID);
 
 /** Of the commands that hand a card to a program. */
 export const PROGRAM_FLAGS = {
-  reveal: typedOnly(option(flag({ doc: 'Confirm the reveal without typing the last four digits.', basis: OURS }))),
-  mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
+  reveal: typedOnly(option(takes.flag('Confirm the reveal without typing the last four digits.'))),
+  mask: option(takes.flag('Hide number and CVV in the log of GitHub Actions first.')),
 } as const;
 
 type CardRow = Item<'cards.list'>;
@@ -83,7 +83,7 @@ export const listCards = command({
     status: 'query.status',
     bin: 'query.bin_id',
     ...PAGED_FLAGS,
-    label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
+    label: option(takes.text('Only cards whose label contains this.')),
     where: CONDITIONS,
     idle: IDLE,
     offline: OFFLINE,
@@ -147,17 +147,10 @@ export const getCard = command({
         data: only,
         noun: 'card',
         columns: CARD_COLUMNS,
-        blocks: [{ kind: 'pairs', pairs: [['Id', only.id], ...cardPairs(only)] }],
+        blocks: [pairsBlock([['Id', only.id], ...cardPairs(only)])],
       };
     }
-    async function* batches() {
-      yield found;
-    }
-    return {
-      listing: { batches: batches(), page: () => ({ total: found.length }) },
-      noun: 'card',
-      columns: CARD_COLUMNS,
-    };
+    return { listing: rowsListing(found), noun: 'card', columns: CARD_COLUMNS };
   },
 });
 
@@ -180,7 +173,7 @@ export const searchCards = command({
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  args: { words: manyArguments(text({ doc: 'Beginnings of words.', basis: OURS, maxLength: 200 })) },
+  args: { words: manyArguments(takes.text('Beginnings of words.', { maxLength: 200 })) },
   examples: [
     { does: 'By its label', run: 'cards search ads' },
     {

@@ -1,27 +1,28 @@
 /** Creating cards, one or many. `--intent` is the caller's own name for one purchase, also when the command is repeated. */
+
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
-import { flag, text } from '../../contract/field.ts';
+import { needs, option, takes, typedOnly } from '../../cli/parsing/flag.ts';
 import { usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { intentFault, purposeFault } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { bestBin, binFor } from '../bins/bins.ts';
 import { CARD_COLUMNS, cardPairs, money } from './cards.ts';
 
 export const idempotencyKey = option(
-  text({ doc: 'Your own idempotency key; a new one by default.', basis: OURS, maxLength: 64 }),
+  takes.text('Your own idempotency key; a new one by default.', { maxLength: 64 }),
   '<key>',
 );
 
 export const intent = option(
-  text({ doc: 'Your own name for this purchase: one purchase, one intent, also when repeated.', basis: OURS }),
+  takes.text('Your own name for this purchase: one purchase, one intent, also when repeated.'),
   '<name>',
 );
 
 export const purpose = option(
-  text({ doc: 'What the purchase is for, at most 100 characters. Approvers and the books show it.', basis: OURS }),
+  takes.text('What the purchase is for, at most 100 characters. Approvers and the books show it.'),
   '<text>',
 );
 
@@ -40,11 +41,11 @@ export function intentNamed(name: string | undefined): string | undefined {
 }
 
 /** For JSON: what came of the name, where one was given. */
-export function withIntent<Told extends object>(
-  told: Told,
+export function withIntent<Answer extends object>(
+  answer: Answer,
   used: UsedIntent | undefined,
-): Told & { readonly intent?: UsedIntent } {
-  return used === undefined ? told : { ...told, intent: used };
+): Answer & { readonly intent?: UsedIntent } {
+  return used === undefined ? answer : { ...answer, intent: used };
 }
 
 /** For people: that nothing was sent. Empty where it was. */
@@ -53,14 +54,11 @@ export function repeatedLines(
 ): readonly { readonly kind: 'line'; readonly text: string }[] {
   if (used?.repeated !== true) return [];
   return [
-    {
-      kind: 'line',
-      text: `The intent ${JSON.stringify(used.name)} was carried out before, by ${used.op}: nothing was done twice.`,
-    },
+    lineBlock(`The intent ${JSON.stringify(used.name)} was carried out before, by ${used.op}: nothing was done twice.`),
   ];
 }
 
-const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
+const bin = takes.text('BIN to issue from, or auto for the best one.', { names: 'bin' });
 
 export const createCard = command({
   path: 'cards create',
@@ -84,10 +82,7 @@ export const createCard = command({
     idempotencyKey,
     noMarker: typedOnly(
       option(
-        flag({
-          doc: 'Leave out the metadata key cardwright. A card whose answer was lost can then not be found again.',
-          basis: OURS,
-        }),
+        takes.flag('Leave out the metadata key cardwright. A card whose answer was lost can then not be found again.'),
       ),
     ),
   },
@@ -128,13 +123,12 @@ export const createCard = command({
     columns: CARD_COLUMNS,
     blocks: [
       ...repeatedLines(made.intent),
-      { kind: 'line', text: `Created ${made.id} with ${money(made.balance)} from the wallet.` },
-      {
-        kind: 'pairs',
-        pairs: cardPairs(made)
+      lineBlock(`Created ${made.id} with ${money(made.balance)} from the wallet.`),
+      pairsBlock(
+        cardPairs(made)
           .filter(([label]) => label !== 'Balance')
           .map(([label, value]) => [label, value]),
-      },
+      ),
     ],
     notes: [`Next: cardwright cards details ${shellWord(made.id)}   show number and CVV`],
   }),

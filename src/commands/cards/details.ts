@@ -1,7 +1,7 @@
 /** Card details: revealed, or handed to a program. */
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
-import { choice, flag } from '../../contract/field.ts';
+import { local, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
+
 import { usage } from '../../core/errors.ts';
 import { card, PROGRAM_FLAGS } from './cards.ts';
 
@@ -31,12 +31,10 @@ export const cardDetails = command({
   operation: 'cards.details',
   args: { card },
   flags: {
-    field: option(choice(['number', 'cvv', 'expiry'], { doc: 'Only this field, as plain text.', basis: OURS })),
-    reveal: typedOnly(option(flag({ doc: 'Confirm the reveal without typing the last four digits.', basis: OURS }))),
-    print: option(flag({ doc: 'Print to the normal screen or the pipe.', basis: OURS })),
-    copy: option(
-      choice(['number', 'cvv', 'expiry'], { doc: 'Copy to the clipboard, which is cleared after 45 s.', basis: OURS }),
-    ),
+    field: option(takes.choice(['number', 'cvv', 'expiry'], 'Only this field, as plain text.')),
+    reveal: typedOnly(option(takes.flag('Confirm the reveal without typing the last four digits.'))),
+    print: option(takes.flag('Print to the normal screen or the pipe.')),
+    copy: option(takes.choice(['number', 'cvv', 'expiry'], 'Copy to the clipboard, which is cleared after 45 s.')),
     out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
   },
   examples: [

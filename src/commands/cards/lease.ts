@@ -2,11 +2,10 @@
 
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { type Answers, OURS, option, tells } from '../../cli/parsing/flag.ts';
+import { option, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
-import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { isoTime } from '../../core/durations.ts';
 import { CliError, type ErrorKind, notSent, usage } from '../../core/errors.ts';
@@ -14,28 +13,26 @@ import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
+import { lineBlock } from '../../terminal/blocks.ts';
 import { recordOf } from '../../writes/audit-record.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
 import { cannotConfirm } from '../../writes/question.ts';
-import type { UsedIntent } from '../../writes/single-write.ts';
+import type { UsedIntent, WriteOptions } from '../../writes/single-write.ts';
 import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
 import { intent, intentNamed, purpose, purposeGiven } from './create.ts';
-
-/** A lease leaves standard output to its program; `--reap` lists what it ended. */
-const LEASE_ANSWERS: Answers = {
-  either: [
-    { none: 'What the program prints.' },
-    { one: { terminated: tells.texts('Cards that leases left behind, ended with --reap.') } },
-  ],
-};
 
 const DEFAULT_TTL = '20m';
 
 export const leaseCard = command({
   path: 'cards lease',
   summary: 'Make a card for one program and terminate it afterwards',
-  answers: LEASE_ANSWERS,
+  answers: {
+    either: [
+      { none: 'What the program prints.' },
+      { one: { terminated: tells.texts('Cards that leases left behind, ended with --reap.') } },
+    ],
+  },
   about: [
     'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
     'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other. While the operation of a lease is not settled it may still make its card: --reap says which, and is run again after ops resume.',
@@ -51,13 +48,13 @@ export const leaseCard = command({
   },
   flags: {
     amount: option(CREATE_CARD.amount),
-    bin: option(text({ doc: 'BIN to issue from; the best one by default.', basis: OURS, names: 'bin' }), '<bin|auto>'),
+    bin: option(takes.text('BIN to issue from; the best one by default.', { names: 'bin' }), '<bin|auto>'),
     label: 'body.label',
-    ttl: option(text({ doc: `Longest life of the card; ${DEFAULT_TTL} by default.`, basis: OURS }), '<duration>'),
+    ttl: option(takes.text(`Longest life of the card; ${DEFAULT_TTL} by default.`), '<duration>'),
     intent,
     purpose,
     ...PROGRAM_FLAGS,
-    reap: option(flag({ doc: 'Only terminate cards that earlier runs left behind.', basis: OURS })),
+    reap: option(takes.flag('Only terminate cards that earlier runs left behind.')),
   },
   rest: 'run for its exit code',
   examples: [
@@ -89,7 +86,7 @@ export const leaseCard = command({
       stopped = name;
     });
     try {
-      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, { ttlMs, intentName, purpose, asked });
+      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, ttlMs, { intentName, purpose, asked });
       const over = new AbortController();
       let isLate = false;
       const expiry = ctx.clock.sleep(ttlMs, over.signal).then(
@@ -123,12 +120,7 @@ export const leaseCard = command({
           noun: 'lease',
           quiet: [...reaped],
           columns: [{ field: 'terminated', title: 'TERMINATED', kind: 'list', priority: 1 }],
-          blocks: [
-            {
-              kind: 'line',
-              text: reaped.length === 0 ? 'No card was left behind.' : `Terminated ${reaped.join(', ')}.`,
-            },
-          ],
+          blocks: [lineBlock(reaped.length === 0 ? 'No card was left behind.' : `Terminated ${reaped.join(', ')}.`)],
         },
 });
 
@@ -186,31 +178,21 @@ interface Lease {
   ended?: Promise<void>;
 }
 
-interface LeaseWishes {
-  readonly ttlMs: number;
-  /** Name and key of a write: `WriteOptions`. */
-  readonly intentName?: string | undefined;
-  readonly purpose?: string | undefined;
-  readonly asked?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** Makes the card. When it is not known whether there is one, the note stays for the reaper. */
-async function makeLease(ctx: Context, asked: Input<'cards.create'>, { ttlMs, ...named }: LeaseWishes): Promise<Lease> {
+async function makeLease(
+  ctx: Context,
+  card: Input<'cards.create'>,
+  ttlMs: number,
+  { asked, ...named }: Pick<WriteOptions<undefined>, 'intentName' | 'purpose' | 'asked'>,
+): Promise<Lease> {
   const id = `lease_${randomName(ctx.random.bytes(8))}`;
   // The first answer tells the time there.
   await ctx.api.read('wallet.get', {});
   const until = isoTime(ctx.api.serviceNow() + ttlMs);
-  const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
+  const body = { ...card, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
   // The mark of the lease is ours, and another one each time: what is asked for is a lease.
-  const asks = { ...named.asked, metadata: { [LEASE_MARK]: 'lease' } };
-  const options = {
-    intent: 'Lease a card',
-    confirmed: true,
-    intentName: named.intentName,
-    purpose: named.purpose,
-    asked: asks,
-    showsEarlier: false,
-  } as const;
+  const asks = { ...asked, metadata: { [LEASE_MARK]: 'lease' } };
+  const options = { ...named, intent: 'Lease a card', asked: asks, confirmed: true, showsEarlier: false } as const;
   const create = (begins?: (op: string) => Promise<void>) =>
     ctx.api.write('cards.create', body, { ...options, begins }).catch((error: unknown) => {
       throw begunBefore(error);

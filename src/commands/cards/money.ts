@@ -1,13 +1,13 @@
 /** Money onto a card and back to the wallet. */
+
+import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import type { Result } from '../../contract/calls.ts';
 import { FUNDING } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, dollars, toCents } from '../../core/money.ts';
-import type { Block } from '../../terminal/view.ts';
-import type { UsedIntent } from '../../writes/single-write.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import { card, money } from './cards.ts';
 import { idempotencyKey, intent, intentNamed, purpose, purposeGiven, repeatedLines, withIntent } from './create.ts';
 
@@ -18,13 +18,10 @@ const FUNDING_COLUMNS = columnsOf(FUNDING, {
   wallet_balance: { priority: 1 },
 });
 
-interface Balances {
-  readonly card: number;
-  readonly wallet: number;
-}
+type Balances = Awaited<ReturnType<typeof balances>>;
 
-/** Card and wallet just before the money moves. */
-async function balancesBefore(reader: Reader, cardId: string): Promise<Balances> {
+/** Of card and wallet, USD. */
+async function balances(reader: Reader, cardId: string) {
   const [card, wallet] = await Promise.all([
     reader.read('cards.get', { card_id: cardId }),
     reader.read('wallet.get', {}),
@@ -32,36 +29,54 @@ async function balancesBefore(reader: Reader, cardId: string): Promise<Balances>
   return { card: card.balance, wallet: wallet.balance };
 }
 
-interface Moved {
-  readonly result: Result<'cards.fund'>;
-  readonly before: Balances | undefined;
-  readonly reread: boolean;
-  readonly intent?: UsedIntent;
+interface Transfer {
+  readonly card: string;
+  readonly amount: Cents;
+  readonly intent: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
-function movedBlocks(verb: string, { result, before, reread, intent }: Moved): readonly Block[] {
+function transfer(
+  ctx: Context,
+  operation: 'cards.fund' | 'cards.withdraw',
+  { card, amount, intent: name, purpose, idempotencyKey: key }: Transfer,
+  intent: string,
+) {
+  const before = ctx.ui.forPeople && { before: (reader: Reader) => balances(reader, card) };
+  const options = { key, intentName: intentNamed(name), purpose: purposeGiven(purpose), intent, ...before };
+  return ctx.api.write(operation, { card_id: card, amount }, options);
+}
+
+function transferView(
+  noun: string,
+  verb: string,
+  { result, before, reread, intent }: Awaited<ReturnType<typeof transfer>>,
+): Shown {
   const change = (was: number | undefined, now: number) =>
     was === undefined ? money(now) : `${money(was)} -> ${money(now)}`;
-  return [
-    ...repeatedLines(intent),
-    { kind: 'line', text: `${verb} ${result.card_id ?? 'the card'}: ${money(result.amount)}.` },
-    {
-      kind: 'pairs',
-      pairs: [
+  return {
+    data: withIntent(result, intent),
+    noun,
+    idField: 'card_id',
+    columns: FUNDING_COLUMNS,
+    blocks: [
+      ...repeatedLines(intent),
+      lineBlock(`${verb} ${result.card_id ?? 'the card'}: ${money(result.amount)}.`),
+      pairsBlock([
         ['Card', change(before?.card, result.card_balance)],
         ['Wallet', change(before?.wallet, result.wallet_balance)],
         ...(reread ? ([['Balances', 'read again after the answer']] as const) : []),
-      ],
-    },
-  ];
+      ]),
+    ],
+  };
 }
 
 export const fundCard = command({
   path: 'cards fund',
   summary: 'Move money from the wallet to a card',
-  about: [
+  about:
     '--where chooses every card that meets the conditions, as cards list does, and --to is the balance that each card is filled up to. A card that changed in the meantime is not filled above it. The cards are shown and confirmed first. Running the same command again moves nothing twice.',
-  ],
   operation: 'cards.fund',
   bulk: {},
   args: { card },
@@ -71,62 +86,32 @@ export const fundCard = command({
     { does: 'Look first', run: 'cards fund card_1 --amount 25 --dry-run' },
     { does: 'Bring every card below $30 to $50', run: "cards fund --to 50 --where 'balance<30' --yes" },
   ],
-  run: (ctx, { card, amount, intent: name, purpose: why, idempotencyKey: key }) =>
-    ctx.api.write(
-      'cards.fund',
-      { card_id: card, amount },
-      {
-        key,
-        intentName: intentNamed(name),
-        purpose: purposeGiven(why),
-        intent: `Move ${dollars(amount)} from the wallet to ${card}`,
-        ...(ctx.ui.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
-      },
-    ),
-  show: moved => ({
-    data: withIntent(moved.result, moved.intent),
-    noun: 'funding',
-    idField: 'card_id',
-    columns: FUNDING_COLUMNS,
-    blocks: movedBlocks('Funded', moved),
-  }),
+  run: (ctx, input) =>
+    transfer(ctx, 'cards.fund', input, `Move ${dollars(input.amount)} from the wallet to ${input.card}`),
+  show: moved => transferView('funding', 'Funded', moved),
 });
 
-/** Read just before a termination. */
-interface BeforeTermination {
-  readonly onCard: Cents;
-  readonly inWallet: Cents;
-}
-
-/** Undefined where it cannot be read: a termination does not wait for a remark. */
-export async function beforeTermination(reader: Reader, cardId: string): Promise<BeforeTermination | undefined> {
-  try {
-    const [card, inWallet] = await Promise.all([reader.read('cards.get', { card_id: cardId }), walletNow(reader)]);
-    return { onCard: toCents(card.balance), inWallet };
-  } catch (thrown) {
-    return unread(thrown);
-  }
+/** Read just before a termination. Undefined where it cannot be read: a termination does not wait for a remark. */
+export function beforeTermination(reader: Reader, cardId: string): Promise<Balances | undefined> {
+  return balances(reader, cardId).catch(unread);
 }
 
 /** What became of the balance: `text` where the wallet grew by it, `note` where it did not; nothing for an empty card. */
 export async function returnedBalance(
   reader: Reader,
-  before: BeforeTermination | undefined,
+  before: Balances | undefined,
 ): Promise<{ readonly text?: string; readonly note?: string }> {
-  if (before === undefined || before.onCard <= 0) return {};
-  const { onCard, inWallet } = before;
-  const now = await walletNow(reader).catch(unread);
-  if (now === undefined) return {};
+  if (before === undefined || before.card <= 0) return {};
+  const [onCard, inWallet] = [toCents(before.card), toCents(before.wallet)];
+  const wallet = await reader.read('wallet.get', {}).catch(unread);
+  if (wallet === undefined) return {};
+  const now = toCents(wallet.balance);
   if (now - inWallet === onCard)
     return { text: `${dollars(onCard)} went back to the wallet, which holds ${dollars(now)}.` };
-  const wallet = now === inWallet ? `still holds ${dollars(now)}` : `went from ${dollars(inWallet)} to ${dollars(now)}`;
+  const says = now === inWallet ? `still holds ${dollars(now)}` : `went from ${dollars(inWallet)} to ${dollars(now)}`;
   return {
-    note: `note: the card held ${dollars(onCard)}, and the wallet ${wallet}. The balance may come later, and others may use the wallet: cardwright wallet`,
+    note: `note: the card held ${dollars(onCard)}, and the wallet ${says}. The balance may come later, and others may use the wallet: cardwright wallet`,
   };
-}
-
-async function walletNow(reader: Reader): Promise<Cents> {
-  return toCents((await reader.read('wallet.get', {})).balance);
 }
 
 function unread(thrown: unknown): undefined {
@@ -150,22 +135,7 @@ export const withdrawCard = command({
     { does: 'See the request first', run: 'cards withdraw card_1 --amount 5 --dry-run' },
     { does: 'Leave $10 on every card that holds more', run: "cards withdraw --to 10 --where 'balance>10' --yes" },
   ],
-  run: (ctx, { card, amount, intent: name, idempotencyKey: key }) =>
-    ctx.api.write(
-      'cards.withdraw',
-      { card_id: card, amount },
-      {
-        key,
-        intentName: intentNamed(name),
-        intent: `Move ${dollars(amount)} from ${card} back to the wallet`,
-        ...(ctx.ui.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
-      },
-    ),
-  show: moved => ({
-    data: withIntent(moved.result, moved.intent),
-    noun: 'withdrawal',
-    idField: 'card_id',
-    columns: FUNDING_COLUMNS,
-    blocks: movedBlocks('Withdrew from', moved),
-  }),
+  run: (ctx, input) =>
+    transfer(ctx, 'cards.withdraw', input, `Move ${dollars(input.amount)} from ${input.card} back to the wallet`),
+  show: moved => transferView('withdrawal', 'Withdrew from', moved),
 });

@@ -2,12 +2,14 @@
 
 import type { Context, Shown } from '../../cli/context.ts';
 import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
+import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Answers, tells } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import { notSent } from '../../core/errors.ts';
+import { lineBlock } from '../../terminal/blocks.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
@@ -77,11 +79,8 @@ async function changeState(
 /** The card with `changed` beside its fields; for several cards one row each. */
 function showState(result: StateResult, words: { readonly done: string; readonly already: string }): Shown {
   if ('attempts' in result) {
-    async function* batches() {
-      yield 'attempts' in result ? result.attempts.map(attempt => ({ ...attempt })) : [];
-    }
     return {
-      listing: { batches: batches(), page: () => ({ total: result.attempts.length }) },
+      listing: rowsListing(result.attempts),
       noun: 'card',
       idField: 'card_id',
       columns: ATTEMPT_COLUMNS,
@@ -94,11 +93,7 @@ function showState(result: StateResult, words: { readonly done: string; readonly
     data: withIntent({ ...card, changed }, used),
     noun: 'card',
     columns: [...CARD_COLUMNS, { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 6, wideOnly: true }],
-    blocks: [
-      ...repeatedLines(used),
-      { kind: 'line', text: line },
-      ...(returned === undefined ? [] : [{ kind: 'line', text: returned } as const]),
-    ],
+    blocks: [...repeatedLines(used), lineBlock(line), ...(returned === undefined ? [] : [lineBlock(returned)])],
   };
 }
 
@@ -128,9 +123,8 @@ export const unfreezeCards = command({
   path: 'cards unfreeze',
   summary: 'Unfreeze cards, so that they can be used again',
   answers: STATE_ANSWERS,
-  about: [
+  about:
     'A card that is already active is a success with changed: false. --where chooses frozen cards that meet a condition, as in cards list.',
-  ],
   operation: 'cards.unfreeze',
   bulk: {},
   args: { cards },

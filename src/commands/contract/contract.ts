@@ -2,15 +2,14 @@
 
 import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
+import { rowsListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
+import { maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
 import { type AssumptionId, basisText } from '../../contract/basis.ts';
 import type { ReadName } from '../../contract/calls.ts';
-import { flag, text } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
-import type { Attempt } from '../../contract/service.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { cents, spendingOf } from '../../core/money.ts';
 import type { Probe } from '../../journal/types.ts';
@@ -52,14 +51,11 @@ function factsOfSection(all: readonly Fact[], section: string): readonly Fact[] 
   return all.filter(fact => fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`)));
 }
 
-interface FactsAbout {
-  readonly facts: readonly Fact[];
-  /** The assumption that was asked for. */
-  readonly assumption: AssumptionId | undefined;
-}
-
 /** Facts an assumption, a section or a name stands for, `A-08`, `4.1`, `§4`, `cards.create`; undefined for none. */
-export function factsAbout(all: readonly Fact[], word: string): FactsAbout | undefined {
+export function factsAbout(
+  all: readonly Fact[],
+  word: string,
+): { readonly facts: readonly Fact[]; readonly assumption: AssumptionId | undefined } | undefined {
   const id = word.toUpperCase();
   if (isAssumptionId(id)) return { facts: all.filter(({ assumed }) => assumed === id), assumption: id };
   const ofSection = /^§?\d+(\.\d+)?$/.test(word) ? factsOfSection(all, word) : [];
@@ -70,11 +66,8 @@ export function factsAbout(all: readonly Fact[], word: string): FactsAbout | und
 
 /** Facts as a list; with an assumption, that one in full below it. */
 export function showFacts(found: readonly Fact[], about: AssumptionId | undefined): Shown {
-  async function* batches() {
-    yield found.map(factRow);
-  }
   return {
-    listing: { batches: batches(), page: () => ({ total: found.length }), footer: () => countText(found) },
+    listing: rowsListing(found.map(factRow), { footer: () => countText(found) }),
     noun: 'fact',
     idField: 'name',
     columns: COLUMNS,
@@ -129,8 +122,14 @@ async function readingRoutes(ctx: Context): Promise<Row[]> {
       rows.push({ operation: name, result: 'skipped', route, detail: 'there is no id to ask with' });
       continue;
     }
-    const { answer, ...observed } = await ask(() => reader.read(name as ReadName, input as never));
-    rows.push({ operation: name, ...observed, route });
+    let answer: unknown;
+    try {
+      answer = await reader.read(name as ReadName, input as never);
+      rows.push({ operation: name, result: 'fits', detail: '', route });
+    } catch (thrown) {
+      if (!(thrown instanceof CliError) || ENDING.includes(thrown.kind)) throw thrown;
+      rows.push({ operation: name, result: 'wrong', detail: thrown.message, route });
+    }
     const [first] = (answer as { data?: readonly { id?: unknown }[] } | undefined)?.data ?? [];
     if (typeof first?.id !== 'string') continue;
     if (name === 'cards.list') ids.card = first.id;
@@ -146,21 +145,6 @@ function idInput(params: object, { card, webhook }: { card?: string; webhook?: s
 
 /** What the key or the network cannot do is no finding about a route, so it ends the check. */
 const ENDING: readonly ErrorKind[] = ['not_authenticated', 'interrupted', 'terminated', 'guarded', 'usage', 'internal'];
-
-interface Told {
-  readonly answer?: unknown;
-  readonly result: 'fits' | 'wrong';
-  readonly detail: string;
-}
-
-async function ask(read: () => Promise<unknown>): Promise<Told> {
-  try {
-    return { answer: await read(), result: 'fits', detail: '' };
-  } catch (thrown) {
-    if (!(thrown instanceof CliError) || ENDING.includes(thrown.kind)) throw thrown;
-    return { result: 'wrong', detail: thrown.message };
-  }
-}
 
 const CHECK_COLUMNS: readonly Column[] = [
   { field: 'operation', title: 'OPERATION', kind: 'text', priority: 1 },
@@ -194,9 +178,7 @@ const checkContract = command({
     outcome_unknown: 'A probe was sent, and no trustworthy answer came.',
   },
   flags: {
-    probeIdempotency: option(
-      flag({ doc: 'Find out whether idempotency keys are honoured; test keys only.', basis: OURS }),
-    ),
+    probeIdempotency: option(takes.flag('Find out whether idempotency keys are honoured; test keys only.')),
   },
   examples: [
     { does: 'Reading routes only', run: 'contract check' },
@@ -210,16 +192,19 @@ const checkContract = command({
   show(checked) {
     if ('planned' in checked) return showPlanned(checked.planned);
     const { rows } = checked;
-    async function* batches() {
-      yield rows;
-    }
-    const wrong = rows.filter(({ result }) => result === 'wrong');
+    const wrong = rows.filter(({ result }) => result === 'wrong').map(({ operation }) => String(operation));
+    const routes = wrong.length === 1 ? '1 route does' : `${wrong.length} routes do`;
     return {
-      listing: { batches: batches(), page: () => ({ total: rows.length }) },
+      listing: rowsListing(rows),
       noun: 'route',
       idField: 'operation',
       columns: CHECK_COLUMNS,
-      ...(wrong.length > 0 && { failure: mismatch(wrong) }),
+      ...(wrong.length > 0 && {
+        failure: new CliError('contract_mismatch', {
+          message: `${routes} not answer as the contract says: ${wrong.join(', ')}`,
+          hint: 'cardwright contract show --assumed',
+        }),
+      }),
     };
   },
 });
@@ -249,7 +234,8 @@ async function probe(ctx: Context): Promise<Row[]> {
     const probed = await run(async ({ operation, input, key }, send) => {
       const ended = await ctx.journal.recorder.begin(recordOf(operation, input, key));
       const attempt = await send();
-      await ended(outcomeOfAttempt(attempt), learnedFrom(attempt.result));
+      const { class: outcome, error, result } = attempt;
+      await ended(outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown'), learnedFrom(result));
       return attempt;
     });
     return probed.map(({ operation, capability, text }) => ({
@@ -263,81 +249,52 @@ async function probe(ctx: Context): Promise<Row[]> {
   }
 }
 
-function outcomeOfAttempt({ class: outcome, error }: Attempt): string {
-  return outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown');
-}
-
-function mismatch(wrong: readonly Row[]): CliError {
-  const names = wrong.map(({ operation }) => String(operation)).join(', ');
-  return new CliError('contract_mismatch', {
-    message: `${wrong.length} route${wrong.length === 1 ? ' does' : 's do'} not answer as the contract says: ${names}`,
-    hint: 'cardwright contract show --assumed',
-  });
-}
-
-interface Wish {
-  readonly section?: string | undefined;
-  readonly assumed?: boolean | undefined;
-  readonly id?: string | undefined;
-}
-
 const showContract = command({
   path: 'contract show',
   summary: 'Show every fact of the contract: stated, assumed or overridden',
   answers: { list: FACT_ROW },
-  about: [
+  about:
     'BASIS is the section of the documentation of the service that states a fact (§4.1), the number of the assumption made where it is silent (A-08; contract show --id A-08 has its reason), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
-  ],
   reach: 'files',
   flags: {
-    section: option(text({ doc: 'Only this section of the interface; 4 takes 4.1 to 4.5 along.', basis: OURS }), '<n>'),
-    assumed: option(flag({ doc: 'Only what rests on an assumption.', basis: OURS })),
-    id: option(text({ doc: 'Only what rests on this assumption.', basis: OURS }), '<A-nn>'),
+    section: option(takes.text('Only this section of the interface; 4 takes 4.1 to 4.5 along.'), '<n>'),
+    assumed: option(takes.flag('Only what rests on an assumption.')),
+    id: option(takes.text('Only what rests on this assumption.'), '<A-nn>'),
   },
   examples: [
     { does: 'What a card is made of', run: 'contract show --section 2.1' },
     { does: 'Everything that is not stated, as JSON', run: 'contract show --assumed --json' },
     { does: 'Where the fund operation comes from', run: 'contract show --id A-08' },
   ],
-  async run(ctx, options) {
+  async run(ctx, { section, assumed, id }) {
     const all = facts(await ctx.api.overrides());
-    const found = all.filter(wanted(all, options));
-    return { found, about: options.id === undefined ? undefined : found[0]?.assumed };
-  },
-  show({ found, about }) {
-    return showFacts(found, about);
-  },
-});
-
-/** Throws `usage` for a section or an assumption that does not exist. */
-function wanted(all: readonly Fact[], { section, assumed, id }: Wish): (fact: Fact) => boolean {
-  const assumption = id?.toUpperCase();
-  if (assumption !== undefined && !isAssumptionId(assumption)) {
-    throw refused(`--id ${id} is no assumption; they go from ${ASSUMPTION_IDS[0]} to ${ASSUMPTION_IDS.at(-1)}`);
-  }
-  const within = new Set(section === undefined ? all : factsOfSection(all, section));
-  if (within.size === 0) {
-    throw refused(
-      `--section ${section} has no facts; sections: ${[...new Set(all.map(fact => fact.section))].join(' ')}`,
+    const assumption = id?.toUpperCase();
+    if (assumption !== undefined && !isAssumptionId(assumption))
+      throw usage(
+        `--id ${id} is no assumption; they go from ${ASSUMPTION_IDS[0]} to ${ASSUMPTION_IDS.at(-1)}`,
+        'cardwright contract show',
+      );
+    const within = section === undefined ? all : factsOfSection(all, section);
+    if (within.length === 0)
+      throw usage(
+        `--section ${section} has no facts; sections: ${[...new Set(all.map(fact => fact.section))].join(' ')}`,
+        'cardwright contract show',
+      );
+    const found = within.filter(
+      fact =>
+        (assumed !== true || fact.assumed !== undefined) && (assumption === undefined || fact.assumed === assumption),
     );
-  }
-  return fact =>
-    within.has(fact) &&
-    (assumed !== true || fact.assumed !== undefined) &&
-    (assumption === undefined || fact.assumed === assumption);
-}
-
-function refused(message: string): CliError {
-  return usage(message, 'cardwright contract show');
-}
+    return { found, about: id === undefined ? undefined : found[0]?.assumed };
+  },
+  show: ({ found, about }) => showFacts(found, about),
+});
 
 const printOpenApi = command({
   path: 'contract openapi',
   summary: 'Print the contract as an OpenAPI 3.1 document',
   answers: { any: 'An OpenAPI 3.1 document.' },
-  about: [
+  about:
     'Prints JSON unless you choose another format. Every node has x-stated (the section of the documentation) or x-assumed (the assumption made instead). Overrides of a profile are not included.',
-  ],
   examples: [
     { does: 'For a file that other tools read', run: 'contract openapi' },
     { does: 'As YAML', run: 'contract openapi -o yaml' },

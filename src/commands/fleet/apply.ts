@@ -5,10 +5,10 @@ import { RESULT_COLUMNS, runOverview } from '../../cli/bulk/results.ts';
 import { driveRun, resuming } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
+import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, RESULT_ROW, RUN_PAGE, tells, typedOnly } from '../../cli/parsing/flag.ts';
+import { local, option, RESULT_ROW, RUN_PAGE, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { WriteName } from '../../contract/calls.ts';
-import { flag, integer, money } from '../../contract/field.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
@@ -76,49 +76,32 @@ export const applyFleet = command({
   args: { file: fleetFile },
   flags: {
     plan: option(local('file', 'The plan to carry out, from fleet plan --out.'), '<file>'),
-    maxTotal: option(money({ doc: 'Refuse a plan that spends more.', basis: OURS, min: 0 })),
-    resendAbsent: typedOnly(
-      option(flag({ doc: 'Also send steps of which no trace was found, as ops resume does.', basis: OURS })),
-    ),
+    maxTotal: option(takes.money('Refuse a plan that spends more.', { min: 0 })),
+    resendAbsent: typedOnly(option(takes.flag('Also send steps of which no trace was found, as ops resume does.'))),
     concurrency: option(
-      integer({
-        doc: 'Steps to send at the same time.',
-        basis: OURS,
-        min: 1,
-        max: MOST_WORKERS,
-        defaults: USUAL_WORKERS,
-      }),
+      takes.integer('Steps to send at the same time.', { min: 1, max: MOST_WORKERS, defaults: USUAL_WORKERS }),
     ),
   },
   examples: [
     { does: 'What it would send', run: 'fleet apply --plan plan.json --dry-run' },
     { does: 'Carry out a reviewed plan', run: 'fleet apply --plan plan.json --yes' },
   ],
-  run: (ctx, { concurrency = USUAL_WORKERS, ...options }) => runApply(ctx, { ...options, concurrency }),
+  async run(ctx, { file, plan: path, maxTotal, concurrency = USUAL_WORKERS, resendAbsent = false }) {
+    if (path === undefined && !ctx.ui.canAsk && !ctx.dryRun)
+      throw notSent('usage', 'fleet apply needs --plan <plan.json> where nobody can be asked', {
+        notes: ['A plan is made, reviewed, and then carried out.'],
+        hint: await planAgain(ctx, { fleet: shellWord(file ?? USUAL_FILE), path: 'plan.json' }),
+      });
+    const named = await fleetOf(ctx, file);
+    const limits = { maxTotal, concurrency, resendAbsent };
+    if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
+    const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
+    const earlier = await (await ctx.journal.open()).begunAs(plan.id);
+    if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
+    return locked(ctx, named, release => applyPlan(ctx, named, { plan, path }, { ...limits, release }));
+  },
   show: shown => shown,
 });
-
-interface ApplyFlags {
-  readonly file?: string | undefined;
-  /** Path of the plan file. */
-  readonly plan?: string | undefined;
-  readonly maxTotal?: Cents | undefined;
-  readonly concurrency: number;
-  readonly resendAbsent?: boolean | undefined;
-}
-
-/** Throws before anything is sent: `usage`, `guarded`, `insufficient_funds`, `not_confirmed`, and as `makePlan`. */
-async function runApply(ctx: Context, flags: ApplyFlags): Promise<Shown> {
-  const { file, plan: path, maxTotal, concurrency, resendAbsent = false } = flags;
-  if (path === undefined && !ctx.ui.canAsk && !ctx.dryRun) throw await planNeeded(ctx, file);
-  const named = await fleetOf(ctx, file);
-  const limits = { maxTotal, concurrency, resendAbsent };
-  if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
-  const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
-  const earlier = await (await ctx.journal.open()).begunAs(plan.id);
-  if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
-  return locked(ctx, named, release => applyPlan(ctx, named, { ...limits, release, plan, path }));
-}
 
 /** One apply of a fleet at a time on this machine; what is carried out holds the lock to its end. */
 async function locked(
@@ -150,17 +133,20 @@ async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promis
   return carryOut(ctx, named, { ...limits, document: made.document });
 }
 
-interface Reviewed extends Limits {
-  readonly plan: PlanDocument;
-  /** What the user called it. */
-  readonly path: string;
-}
-
 /** A plan that was made before: made again, and sent only where it comes out the same. */
-async function applyPlan(ctx: Context, named: NamedFleet, { plan, path, ...limits }: Reviewed): Promise<Shown> {
+async function applyPlan(
+  ctx: Context,
+  named: NamedFleet,
+  { plan, path }: { readonly plan: PlanDocument; readonly path: string },
+  limits: Limits,
+): Promise<Shown> {
   const lifeMs = USUAL_LIFE_MS;
   const stale = async (reasons: readonly string[]) =>
-    staleError(path, { reasons, hint: await planAgain(ctx, { fleet: named.word, path }) });
+    notSent('guarded', `${path} is stale: ${reasons[0]}. Nothing was sent`, {
+      reason: 'plan_stale',
+      notes: reasons.slice(1),
+      hint: await planAgain(ctx, { fleet: named.word, path }),
+    });
   const planned = settledPlan(ctx, named, { allowed: plan.allowed, lifeMs, of: plan });
   const made = await planned.catch(async (thrown: unknown) => {
     // Another number than the plan's by now.
@@ -190,21 +176,6 @@ async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): 
       allowed[name] = count;
   }
   return allowed;
-}
-
-async function planNeeded(ctx: Context, file = USUAL_FILE): Promise<CliError> {
-  return notSent('usage', 'fleet apply needs --plan <plan.json> where nobody can be asked', {
-    notes: ['A plan is made, reviewed, and then carried out.'],
-    hint: await planAgain(ctx, { fleet: shellWord(file), path: 'plan.json' }),
-  });
-}
-
-function staleError(path: string, { reasons, hint }: { reasons: readonly string[]; hint: string }): CliError {
-  return notSent('guarded', `${path} is stale: ${reasons[0]}. Nothing was sent`, {
-    reason: 'plan_stale',
-    notes: reasons.slice(1),
-    hint,
-  });
 }
 
 interface Carrying {
@@ -244,7 +215,12 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
   const spending = spendingOf(rows);
   const operations = [...new Set(rows.map(({ operation }) => operation))];
   const change: Change = {
-    audited: { event: 'run', operation: operations[0] ?? 'cards.create', rows: rows.length, ...moved(spending.total) },
+    audited: {
+      event: 'run',
+      operation: operations[0] ?? 'cards.create',
+      rows: rows.length,
+      ...(spending.total > 0 && { amount: toUsd(spending.total) }),
+    },
     operations,
     async check() {
       refuseOverCaps({ document });
@@ -278,7 +254,7 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
       admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
   });
   const isWatched = document.totals.terminate > 0 && (await ctx.api.identity()).mode !== 'sandbox';
-  return withPins(isWatched ? await watchingWallet(ctx, shown, extras) : shown, { extras, word });
+  return withPins(isWatched ? await watchingWallet(ctx, shown, extras.change) : shown, extras.pins, word);
 }
 
 async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
@@ -290,10 +266,6 @@ async function opened(ctx: Context, prepared: PreparedRun, release: () => Promis
     await release();
     throw thrown;
   }
-}
-
-function moved(total: Cents) {
-  return total > 0 ? { amount: toUsd(total) } : {};
 }
 
 /** The fleet is held as long as the run. */
@@ -313,14 +285,8 @@ function holding(run: Run, release: () => Promise<void>): Run {
   };
 }
 
-interface Pinning {
-  readonly extras: Pick<ReturnType<typeof extrasOf>, 'pins'>;
-  /** The fleet file as a word of a command. */
-  readonly word: string;
-}
-
 /** A card that nobody can tell is told by its id from then on. */
-function withPins(shown: Shown, { extras: { pins }, word }: Pinning): Shown {
+function withPins(shown: Shown, pins: readonly string[], word: string): Shown {
   const { failure } = shown;
   if (typeof failure !== 'function') return shown;
   return {
@@ -360,11 +326,7 @@ function extrasOf({ steps, fleet, id }: PlanDocument) {
 }
 
 /** The wallet after terminations is compared with what their cards held: a service may pay it back later, or never. */
-async function watchingWallet(
-  ctx: Context,
-  shown: Shown,
-  { change }: Pick<ReturnType<typeof extrasOf>, 'change'>,
-): Promise<Shown> {
+async function watchingWallet(ctx: Context, shown: Shown, change: () => Cents): Promise<Shown> {
   const { listing } = shown;
   if (listing === undefined) return shown;
   const before = toCents((await ctx.api.read('wallet.get', {})).balance);
@@ -418,23 +380,14 @@ async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
   });
 }
 
-/** What an apply leaves to a person; undefined for nothing. */
-function waitingText({ blocked, held_back: held }: PlanDocument, word: string): string | undefined {
-  const left = blocked.length + held.reduce((all, { count }) => all + count, 0);
-  if (left === 0) return undefined;
-  return `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
-}
-
 async function nothingToDo(ctx: Context, word: string, { document, release }: Carrying): Promise<Shown> {
   await release();
-  const waiting = waitingText(document, word);
-  const none = waiting === undefined ? 'need no step' : 'have no step by itself';
-  ctx.ui.notice(`The cards of ${document.fleet} ${none}.${waiting === undefined ? '' : ` ${waiting}`}`);
-  async function* batches() {
-    yield [];
-  }
+  const left = document.blocked.length + document.held_back.reduce((all, { count }) => all + count, 0);
+  const says = left === 0 ? 'need no step.' : 'have no step by itself.';
+  const waiting = `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
+  ctx.ui.notice(`The cards of ${document.fleet} ${says}${left === 0 ? '' : ` ${waiting}`}`);
   return {
-    listing: { batches: batches(), page: () => ({ total: 0, done: 0, ...extrasOf(document).page() }) },
+    listing: rowsListing([], { page: { total: 0, done: 0, ...extrasOf(document).page() } }),
     noun: 'row',
     idField: 'card_id',
     columns: [...RESULT_COLUMNS, ...COLUMNS],
@@ -471,10 +424,8 @@ async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, rese
   const begin = await resuming(ctx, seen, { resendAbsent });
   ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
   const extras = extrasOf(plan);
-  return withPins(driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, extras }), {
-    extras,
-    word,
-  });
+  const shown = driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, extras });
+  return withPins(shown, extras.pins, word);
 }
 
 const MOST_NAMES = 1000;
@@ -482,15 +433,13 @@ const MOST_NAMES = 1000;
 /** `fleet` is the fleet file as a word of a command; `path` is the name to begin with, such as the plan that is stale. */
 async function planAgain(ctx: Context, { fleet, path }: { fleet: string; path: string }): Promise<string> {
   let name = path;
-  for (let tried = 0; tried < MOST_NAMES && (await isThere(ctx, name)); tried += 1) name = nextPlanName(name);
+  const isThere = () =>
+    ctx.files.readFile(name).then(
+      () => true,
+      () => false,
+    );
+  for (let tried = 0; tried < MOST_NAMES && (await isThere()); tried += 1) name = nextPlanName(name);
   return `cardwright fleet plan ${fleet} --out ${shellWord(name)}`;
-}
-
-function isThere(ctx: Context, path: string): Promise<boolean> {
-  return ctx.files.readFile(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 const OPERATIONS = {

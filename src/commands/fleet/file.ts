@@ -1,9 +1,10 @@
 /** Reading and validating a fleet file. */
 
 import type { Context, Shown } from '../../cli/context.ts';
+import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { flag } from '../../contract/field.ts';
+import { local, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
+
 import { DAY } from '../../core/durations.ts';
 import { plainAmount, toUsd } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -74,7 +75,7 @@ export const validateFleet = command({
   ],
   args: { file: fleetFile },
   flags: {
-    schema: option(flag({ doc: 'Print the JSON Schema of a fleet file, for editors; no file is read.', basis: OURS })),
+    schema: option(takes.flag('Print the JSON Schema of a fleet file, for editors; no file is read.')),
   },
   examples: [
     { does: 'Check the file of this folder', run: 'fleet validate' },
@@ -85,7 +86,10 @@ export const validateFleet = command({
     const { fleetSchema } = await import('../../fleet/schema.ts');
     return { schema: fleetSchema() };
   },
-  show: checked => ('named' in checked ? showFleet(checked.named) : showSchema(checked.schema)),
+  show: checked =>
+    'named' in checked
+      ? showFleet(checked.named)
+      : { data: checked.schema, noun: 'schema', columns: [], prose: `${JSON.stringify(checked.schema, null, 2)}\n` },
 });
 
 function showFleet({ fleet, name }: NamedFleet): Shown {
@@ -98,15 +102,11 @@ function showFleet({ fleet, name }: NamedFleet): Shown {
     retired: retired.length,
     per_apply: toUsd(caps.perApply),
   };
-  const cards = `${wishes.length} ${wishes.length === 1 ? 'card' : 'cards'}`;
+  const cards = countOf(wishes.length, 'card');
   return {
     data,
     noun: 'fleet',
     columns: [],
     prose: `${name}: fleet ${fleet.name}, ${cards}, at most ${plainAmount(caps.perApply)} an apply. No fault.\n`,
   };
-}
-
-function showSchema(schema: Readonly<Record<string, unknown>>): Shown {
-  return { data: schema, noun: 'schema', columns: [], prose: `${JSON.stringify(schema, null, 2)}\n` };
 }

@@ -1,12 +1,11 @@
 import { allOf, CONDITIONS } from '../../cli/condition.ts';
-import type { Context, Shown } from '../../cli/context.ts';
-import { pagesWithProgress } from '../../cli/listing.ts';
+import type { Context } from '../../cli/context.ts';
+import { countOf, pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, optionalArgument, orNull, tells } from '../../cli/parsing/flag.ts';
+import { local, option, optionalArgument, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
-import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
@@ -61,11 +60,11 @@ export const importFleet = command({
   },
   flags: {
     card: option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>'),
-    name: option(text({ doc: 'With --card: its name in the file; made from its label when left out.', basis: OURS })),
+    name: option(takes.text('With --card: its name in the file; made from its label when left out.')),
     where: CONDITIONS,
-    none: option(flag({ doc: 'Only make a new file, with comments.', basis: OURS })),
+    none: option(takes.flag('Only make a new file, with comments.')),
     fleet: option(
-      text({ doc: `Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, basis: OURS, names: 'fleet' }),
+      takes.text(`Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, { names: 'fleet' }),
       '<name>',
     ),
   },
@@ -74,13 +73,19 @@ export const importFleet = command({
     { does: 'Adopt one card', run: 'fleet import new.yaml --card card_1 --name hosting' },
     { does: 'Adopt every active card', run: 'fleet import new.yaml --where status=active' },
   ],
-  async run(ctx, { file = USUAL_FILE, card, name, where, none, fleet = USUAL_FLEET }): Promise<Imported> {
-    checkWords({ card, name, where, none, fleet });
+  async run(ctx, { file = USUAL_FILE, card, name, where, none, fleet = USUAL_FLEET }) {
+    const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
+    if (ways !== 1)
+      throw usage('fleet import needs one of --card, --where and --none', 'cardwright fleet import --help');
+    if (name !== undefined && card === undefined) throw usage('--name goes with --card');
+    if (name !== undefined && !isName(name, LONGEST_NAME))
+      throw usage(`--name ${quote(name)}: lower-case letters, digits, -`);
+    if (!isName(fleet, LONGEST_FLEET)) throw usage(`--fleet ${quote(fleet)}: lower-case letters, digits, -`);
     const before = await ctx.files.textOf(file);
     if (none && before !== undefined) throw usage(`${file} is there already, and is not overwritten`);
     // Faults of a file that is there are told before anything is asked.
     const there = before === undefined ? undefined : await parsedFleet(ctx, before, file);
-    const found = none ? [] : await cardsToAdopt(ctx, { card, where });
+    const found = none ? [] : await cardsToAdopt(ctx, card, where);
     const start = before ?? starterText(fleet, found.length);
     const parsed = there ?? (await parsedFleet(ctx, start, file));
     const chosen = chosenOf(parsed, found, { name, isOne: card !== undefined });
@@ -97,29 +102,36 @@ export const importFleet = command({
     if (!ctx.dryRun && (isNew || chosen.entries.length > 0)) await ctx.files.changeText(file, before, next);
     return { file, isNew, chosen, isDry: ctx.dryRun };
   },
-  show: showImported,
+  show({ file, isNew, chosen, isDry }) {
+    const imported = chosen.entries.map(({ entry, card }) => ({
+      name: entry.name,
+      card: card.id,
+      line: entryText(entry),
+    }));
+    const made = isNew ? `${file} is new. ` : '';
+    const count = countOf(imported.length, 'card');
+    const lines = [
+      ...imported.map(({ line }) => `  ${line}`),
+      `${isDry ? 'Dry run, nothing was written: ' : made}${count} adopted into ${file}.`,
+      ...chosen.leftOut.map(({ card, why }) => `${card} ${why}`),
+    ];
+    return {
+      data: { file, made: isNew, imported, left_out: chosen.leftOut },
+      noun: 'card',
+      columns: [],
+      prose: `${lines.join('\n')}\n`,
+      notes: isDry ? [] : [`cardwright fleet plan ${file}`],
+    };
+  },
 });
-
-interface Words {
-  readonly card: string | undefined;
-  readonly name: string | undefined;
-  readonly where: readonly string[] | undefined;
-  readonly none: boolean | undefined;
-  readonly fleet: string;
-}
-
-function checkWords({ card, name, where, none, fleet }: Words): void {
-  const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
-  if (ways !== 1) throw usage('fleet import needs one of --card, --where and --none', 'cardwright fleet import --help');
-  if (name !== undefined && card === undefined) throw usage('--name goes with --card');
-  if (name !== undefined && !isName(name, LONGEST_NAME))
-    throw usage(`--name ${quote(name)}: lower-case letters, digits, -`);
-  if (!isName(fleet, LONGEST_FLEET)) throw usage(`--fleet ${quote(fleet)}: lower-case letters, digits, -`);
-}
 
 type Card = Item<'cards.list'>;
 
-async function cardsToAdopt(ctx: Context, { card, where = [] }: Partial<Words>): Promise<readonly ObservedCard[]> {
+async function cardsToAdopt(
+  ctx: Context,
+  card: string | undefined,
+  where: readonly string[] = [],
+): Promise<readonly ObservedCard[]> {
   const found: Card[] = [];
   if (card !== undefined) found.push((await ctx.api.read('cards.get', { card_id: card })) as Card);
   else {
@@ -152,14 +164,15 @@ interface Chosen {
   readonly leftOut: readonly { readonly card: string; readonly why: string; readonly name: string | null }[];
 }
 
-interface Choosing {
-  readonly name: string | undefined;
-  /** One card was named: what speaks against it is an error, and no remark. */
-  readonly isOne: boolean;
-}
-
-/** Oldest first, so that two runs over the same cards give the same names. */
-function chosenOf(fleet: Fleet, cards: readonly ObservedCard[], { name: asked, isOne }: Choosing): Chosen {
+/**
+ * Oldest first, so that two runs over the same cards give the same names. `isOne`: one card was named, and what speaks
+ * against it is an error, and no remark.
+ */
+function chosenOf(
+  fleet: Fleet,
+  cards: readonly ObservedCard[],
+  { name: asked, isOne }: { name: string | undefined; isOne: boolean },
+): Chosen {
   const taken = new Set(fleet.wishes.map(({ name }) => name));
   const byPin = new Map(fleet.wishes.flatMap(({ pin, name }) => (pin === undefined ? [] : [[pin, name] as const])));
   const entries: Chosen['entries'][number][] = [];
@@ -241,33 +254,4 @@ function checkResult({ wishes }: Fleet, { entries }: Chosen): void {
       `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed; take the field out of the defaults of the file`,
     );
   }
-}
-
-interface Imported {
-  readonly file: string;
-  readonly isNew: boolean;
-  readonly chosen: Chosen;
-  readonly isDry: boolean;
-}
-
-function showImported({ file, isNew, chosen, isDry }: Imported): Shown {
-  const imported = chosen.entries.map(({ entry, card }) => ({
-    name: entry.name,
-    card: card.id,
-    line: entryText(entry),
-  }));
-  const made = isNew ? `${file} is new. ` : '';
-  const count = imported.length === 1 ? '1 card' : `${imported.length} cards`;
-  const lines = [
-    ...imported.map(({ line }) => `  ${line}`),
-    `${isDry ? 'Dry run, nothing was written: ' : made}${count} adopted into ${file}.`,
-    ...chosen.leftOut.map(({ card, why }) => `${card} ${why}`),
-  ];
-  return {
-    data: { file, made: isNew, imported, left_out: chosen.leftOut },
-    noun: 'card',
-    columns: [],
-    prose: `${lines.join('\n')}\n`,
-    notes: isDry ? [] : [`cardwright fleet plan ${file}`],
-  };
 }

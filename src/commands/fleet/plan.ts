@@ -5,10 +5,10 @@ import { effectOf } from '../../books/records.ts';
 import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { eachTime, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { eachTime, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { recentCards } from '../../cli/recent-cards.ts';
-import { choice, flag, text } from '../../contract/field.ts';
+
 import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
 import { DAY, durationOf, HOUR } from '../../core/durations.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
@@ -44,17 +44,6 @@ import { recordValues } from '../../mirror/store.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import { type Bin, binFor, rankBins } from '../bins/bins.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet } from './file.ts';
-
-/** `--allow`, of plan alone: an apply takes the numbers from its plan or asks for them. */
-const ALLOW = eachTime(
-  option(
-    text({
-      doc: `Plan steps that are held back: ${GUARDED_CLASSES.join(', ')}, with their exact number.`,
-      basis: OURS,
-    }),
-    '<class=count>',
-  ),
-);
 
 const STEP = {
   row: tells.count('Its number, from 1.'),
@@ -126,9 +115,6 @@ const PLAN_ANSWER = {
   strangers: tells.count('Other cards of the account; never touched.'),
 } as const;
 
-const EXIT_CODES = ['any', 'drift'] as const;
-type ExitCode = (typeof EXIT_CODES)[number];
-
 export const planFleetFile = command({
   path: 'fleet plan',
   summary: 'Show how the cards differ from a fleet file, and the steps to it',
@@ -149,19 +135,22 @@ export const planFleetFile = command({
   args: { file: fleetFile },
   flags: {
     out: option(local('file', 'Write the plan to a new file, for fleet apply --plan.'), '<file>'),
-    md: option(flag({ doc: 'Print Markdown, for a pull request.', basis: OURS })),
-    noAmounts: option(flag({ doc: 'With --md: without amounts and balances.', basis: OURS })),
+    md: option(takes.flag('Print Markdown, for a pull request.')),
+    noAmounts: option(takes.flag('With --md: without amounts and balances.')),
     exitCode: option(
-      choice(EXIT_CODES, {
-        doc: 'End with 16 where anything is to be done or decided, or only where the service has changed.',
-        basis: OURS,
-      }),
+      takes.choice(
+        ['any', 'drift'],
+        'End with 16 where anything is to be done or decided, or only where the service has changed.',
+      ),
     ),
-    allow: ALLOW,
-    expires: option(
-      text({ doc: 'How long it may be applied: 1h to 7d; 24h when left out.', basis: OURS }),
-      '<duration>',
+    // Of plan alone: an apply takes the numbers from its plan or asks for them.
+    allow: eachTime(
+      option(
+        takes.text(`Plan steps that are held back: ${GUARDED_CLASSES.join(', ')}, with their exact number.`),
+        '<class=count>',
+      ),
     ),
+    expires: option(takes.text('How long it may be applied: 1h to 7d; 24h when left out.'), '<duration>'),
     show: option(local('file', 'Print a plan that was written before; nothing is asked.'), '<file>'),
   },
   examples: [
@@ -169,34 +158,30 @@ export const planFleetFile = command({
     { does: 'Fail a CI job when somebody changed a card at the service', run: 'fleet plan --exit-code drift' },
     { does: 'A plan for a review', run: 'fleet plan --out plan.json --md' },
   ],
-  run: runPlan,
+  async run(ctx, { file, out, md, noAmounts, exitCode, allow = [], expires, show }) {
+    const shown = (document: PlanDocument, failure?: CliError) => {
+      const page = md ? planMarkdown(document, { amounts: !noAmounts }) : planText(document);
+      return { data: { ...document }, page, failure };
+    };
+    if (show !== undefined) return shown(readPlanFile(await ctx.files.readFile(show), show));
+    const named = await fleetOf(ctx, file);
+    const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
+    const next =
+      out === undefined
+        ? `cardwright fleet plan ${named.word} --out plan.json`
+        : `cardwright fleet apply ${named.word} --plan ${shellWord(out)}`;
+    const failure = failureOf(document, exitCode, next);
+    // The very bytes that `--json` prints.
+    if (out !== undefined && failure?.kind !== 'guarded')
+      await ctx.files.createFile(out, `${JSON.stringify(document, null, 2)}\n`);
+    return shown(document, failure);
+  },
   show: ({ page, data, failure }) => ({ data, noun: 'plan', columns: [], prose: page, failure }),
 });
 
 /** A day: the plan of a pull request is applied when it is merged. */
 export const USUAL_LIFE_MS = DAY;
 const [SHORTEST_LIFE_MS, LONGEST_LIFE_MS] = [HOUR, 7 * DAY];
-
-/** Reads alone. Throws as `makePlan` does; a plan that was made is shown, whatever it says. */
-async function runPlan(ctx: Context, flags: PlanFlags): Promise<ShownPlan> {
-  const { file, out, exitCode, allow = [], expires, show } = flags;
-  if (show !== undefined) return shownPlan(readPlanFile(await ctx.files.readFile(show), show), flags, undefined);
-  const named = await fleetOf(ctx, file);
-  const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
-  const failure = failureOf(document, { exitCode, word: named.word, out });
-  if (out !== undefined && failure?.kind !== 'guarded') await writePlan(ctx, out, document);
-  return shownPlan(document, flags, failure);
-}
-
-function shownPlan(document: PlanDocument, { md, noAmounts }: PlanFlags, failure: CliError | undefined): ShownPlan {
-  const page = md === true ? planMarkdown(document, { amounts: noAmounts !== true }) : planText(document);
-  return { data: { ...document }, page, failure };
-}
-
-/** The very bytes that `--json` prints. */
-async function writePlan(ctx: Context, path: string, document: PlanDocument): Promise<void> {
-  await ctx.files.createFile(path, `${JSON.stringify(document, null, 2)}\n`);
-}
 
 /** `unfreeze=2` and the like. Throws `usage`. */
 function allowedOf(texts: readonly string[]): Allowed {
@@ -223,15 +208,8 @@ function lifeOf(typed: string | undefined): number {
   throw usage(`--expires ${quote(typed)} is not a length of time from 1h to 7d`);
 }
 
-interface Asked {
-  readonly exitCode: ExitCode | undefined;
-  readonly word: string;
-  /** Where the plan was written to. */
-  readonly out: string | undefined;
-}
-
 /** What the exit code says of a plan that was printed. */
-function failureOf(document: PlanDocument, { exitCode, word, out }: Asked): CliError | undefined {
+function failureOf(document: PlanDocument, exitCode: 'any' | 'drift' | undefined, next: string): CliError | undefined {
   try {
     refuseOverCaps({ document });
   } catch (thrown) {
@@ -262,33 +240,9 @@ function failureOf(document: PlanDocument, { exitCode, word, out }: Asked): CliE
   return new CliError('differs', {
     message: `the cards of ${fleet} differ from the file: ${what}. Nothing was sent`,
     // Without a step there is no command: the page tells what to write into the file, or to allow.
-    ...(steps.length > 0 && { hint: nextCommand(word, out) }),
+    ...(steps.length > 0 && { hint: next }),
     outcome: 'not_sent',
   });
-}
-
-function nextCommand(word: string, out: string | undefined): string {
-  if (out === undefined) return `cardwright fleet plan ${word} --out plan.json`;
-  return `cardwright fleet apply ${word} --plan ${shellWord(out)}`;
-}
-
-interface PlanFlags {
-  readonly file?: string | undefined;
-  readonly out?: string | undefined;
-  readonly md?: boolean | undefined;
-  readonly noAmounts?: boolean | undefined;
-  readonly exitCode?: ExitCode | undefined;
-  readonly allow?: readonly string[] | undefined;
-  readonly expires?: string | undefined;
-  readonly show?: string | undefined;
-}
-
-interface ShownPlan {
-  /** The JSON. */
-  readonly data: Readonly<Record<string, unknown>>;
-  /** The page for people. */
-  readonly page: string;
-  readonly failure: CliError | undefined;
 }
 
 export interface PlanOptions {
@@ -334,7 +288,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
       'this service does not show what a card was made with, so that a card of the fleet would look like any other: none is made',
       { notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'] },
     );
-  if (mode !== 'sandbox') refuseLikelyTwins(planned.steps, unmarked);
+  if (mode !== 'sandbox') refuseLikelyDuplicates(planned.steps, unmarked);
   const overrides = await ctx.api.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
   return { document: planDocument(planned, around), account, records, scope, made };
@@ -357,7 +311,7 @@ function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
 }
 
 /** On another machine its create may have made the very card, where the service shows no metadata of any card. */
-function refuseLikelyTwins(steps: readonly NumberedStep[], unmarked: UnmarkedCards): void {
+function refuseLikelyDuplicates(steps: readonly NumberedStep[], unmarked: UnmarkedCards): void {
   for (const step of steps) {
     if (step.do !== 'create') continue;
     const { label } = step.body;
@@ -418,14 +372,6 @@ export function refuseLowWallet({ totals, caps }: PlanDocument, identity: Pick<I
 const MOST_SINGLE_READS = 200;
 const AT_ONCE = 8;
 
-interface AccountRead {
-  readonly account: Account;
-  readonly bins: readonly Bin[];
-  /** False where the service does not show markers: a card of the fleet could not be told from another. */
-  readonly showsMarkers: boolean;
-  readonly unmarked: UnmarkedCards;
-}
-
 interface AccountAsked {
   /** Ids of an earlier plan's witness. */
   readonly witness?: readonly string[] | undefined;
@@ -437,7 +383,7 @@ interface AccountAsked {
  * Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be made a second time, and for
  * balances that are no amounts. Reads alone.
  */
-async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Promise<AccountRead> {
+async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked) {
   const [{ data: bins }, wallet] = await Promise.all([ctx.api.read('bins.list', {}), ctx.api.read('wallet.get', {})]);
   const { cards, showsMarkers, unmarked } = await readCards(ctx, fleet, asked);
   const now = await ctx.api.askServiceTime();
@@ -445,13 +391,8 @@ async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Pro
   return { account, bins, showsMarkers, unmarked };
 }
 
-interface CardsRead {
-  readonly cards: AccountCards;
-  readonly showsMarkers: boolean;
-  readonly unmarked: UnmarkedCards;
-}
-
-async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
+/** `showsMarkers` is false where a card of the fleet could not be told from another. */
+async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked) {
   const isBare = ({ id, metadata }: ListedCard) =>
     metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
   const { progress } = ctx.ui;
@@ -462,16 +403,15 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
     input: { per_page: 100 },
     because: TWICE,
   } as const;
+  type Found = { readonly cards: AccountCards; readonly unmarked: UnmarkedCards };
+  const added = ({ cards, unmarked }: Found, card: ListedCard) => {
+    unmarked.add(card);
+    if (!cards.add(card)) throw notSent('contract_mismatch', `the balance of ${card.id} is not an amount`);
+  };
   const { cards, bare, unmarked } = await fromWholeList(list, async pages => {
-    const read = {
-      cards: new AccountCards(fleet, witness),
-      bare: [] as ListedCard[],
-      unmarked: new UnmarkedCards(fleet),
-    };
-    const take = (card: ListedCard) => {
-      if (isBare(card)) read.bare.push(card);
-      else added(read, card);
-    };
+    const found = { cards: new AccountCards(fleet, witness), unmarked: new UnmarkedCards(fleet) };
+    const read = { ...found, bare: [] as ListedCard[] };
+    const take = (card: ListedCard) => void (isBare(card) ? read.bare.push(card) : added(read, card));
     const recent = await recentCards(ctx);
     for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
       for (const card of await recent.asTheyAre(list.data)) take(card);
@@ -493,12 +433,6 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
 }
 
 const TWICE = 'A card that is not seen would be made a second time';
-
-function added({ cards, unmarked }: Pick<CardsRead, 'cards' | 'unmarked'>, card: ListedCard): void {
-  unmarked.add(card);
-  if (cards.add(card)) return;
-  throw notSent('contract_mismatch', `the balance of ${card.id} is not an amount`);
-}
 
 function observedBin(bin: Bin): ObservedBin {
   return {
@@ -546,30 +480,21 @@ async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRec
   };
 }
 
-interface UnknownRow {
-  readonly op: string;
-  readonly row: OpRow;
-}
+type UnknownRow = { readonly op: string; readonly row: OpRow };
 
-interface FleetJournal {
-  readonly unknown: readonly UnknownRow[];
-  /** Ids of cards that applies have made; each carries a marker, where the service keeps it. */
-  readonly made: ReadonlySet<string>;
-}
-
-/** Reads the journal alone. `origin` is the base address. */
-async function readFleetJournal(ctx: Context, origin: string): Promise<FleetJournal> {
+/** Reads the journal alone. `origin` is the base address; `made` holds the cards that applies have made, each with a marker where the service keeps it. */
+async function readFleetJournal(ctx: Context, origin: string) {
   const journal = await ctx.journal.open();
   const { profile } = await ctx.api.identity();
   const unknown: UnknownRow[] = [];
   const made = new Set<string>();
   for (const { op, command, state, profile: of } of await journal.list()) {
-    const isDoubted = state === 'unknown' && of === profile;
-    if (!isDoubted && command !== 'fleet apply') continue;
+    const isUnknown = state === 'unknown' && of === profile;
+    if (!isUnknown && command !== 'fleet apply') continue;
     const { rowsInDetail, origin: at } = await journal.show(op);
     if (at !== origin) continue;
     for (const row of rowsInDetail) {
-      if (isDoubted && row.state === 'unknown') unknown.push({ op, row });
+      if (isUnknown && row.state === 'unknown') unknown.push({ op, row });
       const { operation, cardId, state: is } = row;
       if (command === 'fleet apply' && operation === 'cards.create' && is === 'done' && cardId !== undefined) {
         made.add(cardId);

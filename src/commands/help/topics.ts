@@ -337,13 +337,9 @@ const helpScenarios = command({
       list: rows.map(({ word, means }) => [word, means]),
       after: [`Operations, with the fields of their commands: ${operations}.`],
     });
-    return { ...page, prose: `${page.prose}\n${Object.keys(EXAMPLES)[0]}:\n\n${indented(PURCHASE)}` };
+    return { ...page, prose: `${page.prose}\n${Object.keys(EXAMPLES)[0]}:\n\n${PURCHASE.replace(/^(?=.)/gm, '  ')}` };
   },
 });
-
-function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ');
-}
 
 /** In the order of help. */
 export const HELP_TOPICS: readonly Command[] = [

@@ -3,9 +3,9 @@
 import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, eachTime, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { flag, text } from '../../contract/field.ts';
+import { argument, eachTime, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { notSent, usage } from '../../core/errors.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
 
@@ -14,7 +14,7 @@ function didView(did: readonly string[]): Shown {
     data: { did: [...did] },
     noun: 'journal',
     columns: [{ field: 'did', title: 'DID', kind: 'list', priority: 1 }],
-    blocks: did.map(text => ({ kind: 'line', text }) as const),
+    blocks: did.map(text => lineBlock(text)),
   };
 }
 
@@ -31,24 +31,18 @@ export const initJournal = command({
     'Each person and each runner has a login role of their own: create role ana login password … in role cardwright_operator.',
     'User and password come from PGUSER, PGPASSWORD, PGPASSFILE, ~/.pgpass or the address, as with every tool of PostgreSQL. Beyond this machine the server is verified: sslrootcert names an authority of your own.',
   ],
-  args: { address: argument(text({ doc: 'Address of the database, postgres://admin@db/cards.', basis: OURS })) },
+  args: { address: argument(takes.text('Address of the database, postgres://admin@db/cards.')) },
   flags: {
-    key: option(flag({ doc: 'List the API key of this run for its account.', basis: OURS })),
+    key: option(takes.flag('List the API key of this run for its account.')),
     limit: eachTime(
       option(
-        text({
-          doc: 'A limit for everybody who uses the journal; none takes it away. May be given several times.',
-          basis: OURS,
-        }),
+        takes.text('A limit for everybody who uses the journal; none takes it away. May be given several times.'),
         '<name>=<value>',
       ),
     ),
     approver: eachTime(
       option(
-        text({
-          doc: 'The line of a key that may approve, as ops keys show -q prints it; its person is a login role.',
-          basis: OURS,
-        }),
+        takes.text('The line of a key that may approve, as ops keys show -q prints it; its person is a login role.'),
         '<line>',
       ),
     ),
@@ -115,27 +109,19 @@ const journalStatus = command({
       { field: 'unfinished', title: 'UNFINISHED', kind: 'integer', priority: 2 },
     ],
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Journal', `${state.place}${state.shared ? ', shared' : ', of this machine'}`],
-          ['Account', state.account ?? 'none yet'],
-          ...(state.keyListed === undefined
-            ? []
-            : [
-                [
-                  'API key',
-                  state.keyListed ? 'listed' : 'not listed: cardwright journal init <address> --key',
-                ] as const,
-              ]),
-          ['Audit line', String(state.auditLine ?? 'none')],
-          ...(state.seenLine === undefined ? [] : [['Seen here', String(state.seenLine)] as const]),
-          ['Unfinished', String(state.unfinished)],
-          ...state.lockedBy.map(each => ['Locked by', each] as const),
-          ...state.limits.map(each => ['Limit', each] as const),
-          ...state.approvers.map(each => ['Approver', each] as const),
-        ],
-      },
+      pairsBlock([
+        ['Journal', `${state.place}${state.shared ? ', shared' : ', of this machine'}`],
+        ['Account', state.account ?? 'none yet'],
+        ...(state.keyListed === undefined
+          ? []
+          : [['API key', state.keyListed ? 'listed' : 'not listed: cardwright journal init <address> --key'] as const]),
+        ['Audit line', String(state.auditLine ?? 'none')],
+        ...(state.seenLine === undefined ? [] : [['Seen here', String(state.seenLine)] as const]),
+        ['Unfinished', String(state.unfinished)],
+        ...state.lockedBy.map(each => ['Locked by', each] as const),
+        ...state.limits.map(each => ['Limit', each] as const),
+        ...state.approvers.map(each => ['Approver', each] as const),
+      ]),
     ],
   }),
 });
@@ -176,11 +162,10 @@ const checkJournal = command({
         { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
       ],
       blocks: [
-        { kind: 'line', text: `${found.lines} audit lines of ${found.account} in ${found.place}` },
-        ...found.flaws.map(({ what }) => ({ kind: 'line', text: `does not fit: ${what}` }) as const),
-        ...found.strangers.map(
-          ({ card_id, marker }) =>
-            ({ kind: 'line', text: `no operation knows ${card_id}, which carries the mark ${marker}` }) as const,
+        lineBlock(`${found.lines} audit lines of ${found.account} in ${found.place}`),
+        ...found.flaws.map(({ what }) => lineBlock(`does not fit: ${what}`)),
+        ...found.strangers.map(({ card_id, marker }) =>
+          lineBlock(`no operation knows ${card_id}, which carries the mark ${marker}`),
         ),
       ],
       ...(count > 0 && {
@@ -206,7 +191,7 @@ const acceptJournal = command({
     'What was done after the state that was put back is not in the journal: cards whose mark no operation knows are listed first. Freeze or keep them before you agree; then repeat nothing that made one of them.',
     'With --set-aside a damaged journal of this machine is moved out of the way, and a new one begins empty: look at cards and wallet first.',
   ],
-  flags: { setAside: option(flag({ doc: 'Move a damaged journal of this machine aside.', basis: OURS })) },
+  flags: { setAside: option(takes.flag('Move a damaged journal of this machine aside.')) },
   examples: [
     { does: 'After a restore of the database', run: 'journal accept' },
     { does: 'Where the journal of this machine is damaged', run: 'journal accept --set-aside' },
@@ -223,7 +208,7 @@ const acceptJournal = command({
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
         const command = setAside ? 'cardwright journal accept --set-aside --yes' : 'cardwright journal accept --yes';
-        await confirmed(ctx, { intent: 'Go on with this journal', question, command });
+        await confirmed(ctx, 'Go on with this journal', command, question);
       },
     });
   },
@@ -238,10 +223,9 @@ export const leaveJournal = command({
   effectSays: 'revokes the roles of cardwright in the database',
   reach: 'files',
   ends: { guarded: 'The role has the rights in another way, or you may not revoke them. Nothing was changed.' },
-  about: [
+  about:
     'Run by an admin of the database: PGUSER=admin cardwright journal leave bo. Replace the API key at the service too.',
-  ],
-  args: { role: argument(text({ doc: 'Login role of the person or the runner.', basis: OURS })) },
+  args: { role: argument(takes.text('Login role of the person or the runner.')) },
   examples: [{ does: 'Bo leaves', run: 'journal leave bo' }],
   async run(ctx, { role }) {
     if (ctx.dryRun) throw usage('journal leave sends nothing to the service; it has no dry run');

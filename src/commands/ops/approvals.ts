@@ -3,10 +3,11 @@
 import type { Context, HeldRequest, OwnKey, Shown } from '../../cli/context.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option, tells } from '../../cli/parsing/flag.ts';
-import { flag, must, text } from '../../contract/field.ts';
+import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
+import { copiedLine, lineBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 import { OP_DETAIL, op, showDetail } from './ops.ts';
 
@@ -68,10 +69,9 @@ export const approveOp = command({
     ],
     quiet: [id],
     blocks: [
-      {
-        kind: 'line',
-        text: `Approved ${id}: ${persons.length} of ${needed}. ${persons.length < needed ? 'Others are needed.' : `It is sent by the same command, or by cardwright ops resume ${id}`}`,
-      },
+      lineBlock(
+        `Approved ${id}: ${persons.length} of ${needed}. ${persons.length < needed ? 'Others are needed.' : `It is sent by the same command, or by cardwright ops resume ${id}`}`,
+      ),
     ],
   }),
 });
@@ -98,11 +98,10 @@ export const rejectOp = command({
   effectSays: 'writes to the journal; what was rejected is asked for anew by another command',
   reach: 'files',
   ends: { not_found: 'The journal knows no such operation.' },
-  about: [
+  about:
     'The journal keeps who has rejected it and why. An intent that it had stays used: the next request has another one.',
-  ],
   args: { op },
-  flags: { reason: needs(must(text({ doc: 'Why.', basis: OURS, maxLength: 200 })), '<text>') },
+  flags: { reason: needs(must(takes.text('Why.', { maxLength: 200 })), '<text>') },
   examples: [
     { does: 'Not this one', run: 'ops reject op_00000000000000000000000001 --reason "not in the budget"' },
     { does: 'A request that has expired', run: 'ops reject op_00000000000000000000000001 --reason expired' },
@@ -135,13 +134,10 @@ function keyView({ person, keyid, line, place, isListed }: OwnKey): Shown {
     columns: KEY_COLUMNS,
     quiet: [line],
     blocks: [
-      { kind: 'line', text: line, whole: true },
-      {
-        kind: 'line',
-        text: isListed
-          ? `It may approve as ${person}.`
-          : 'It may not approve yet: its line is not among the approvers.',
-      },
+      copiedLine(line),
+      lineBlock(
+        isListed ? `It may approve as ${person}.` : 'It may not approve yet: its line is not among the approvers.',
+      ),
     ],
   };
 }
@@ -160,7 +156,7 @@ export const createApprovalKey = command({
     'An ed25519 key under a passphrase of 8 characters or more that is typed twice, in a file of yours or in the keychain of the system. A key that is there is not overwritten.',
     'With the journal of one machine it may approve at once. Of a shared journal an admin lists its line: journal init <address> --approver "<line>"; its person is the login role of the database. Where the limits of an administrator name approvers, they alone count.',
   ],
-  flags: { keychain: option(flag({ doc: 'Into the keychain of the system.', basis: OURS })) },
+  flags: { keychain: option(takes.flag('Into the keychain of the system.')) },
   examples: [
     { does: 'Once for each approver', run: 'ops keys create' },
     { does: 'Its line alone', run: 'ops keys create -q' },
@@ -187,7 +183,7 @@ export const showApprovalKey = command({
   summary: 'Show the line of the key that you approve with',
   answers: { one: KEY_ANSWER },
   reach: 'files',
-  about: ['The line is "person ed25519 key". It holds no secret.'],
+  about: 'The line is "person ed25519 key". It holds no secret.',
   examples: [
     { does: 'For an admin of a shared journal', run: 'ops keys show -q' },
     { does: 'As data', run: 'ops keys show --json' },
@@ -201,9 +197,8 @@ export const listApprovers = command({
   summary: 'List the keys that may approve operations',
   answers: { list: { person: tells.text('The person.'), keyid: tells.text('First digits of the digest of the key.') } },
   reach: 'files',
-  about: [
+  about:
     'Those of the limits of an administrator where they name any; else those of the shared journal, of the approvers_file of the profile, or of the journal of this machine.',
-  ],
   examples: [{ does: 'Who may approve', run: 'ops keys list' }],
   run: async ctx => (await (await ctx.journal.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
   show: rows => ({

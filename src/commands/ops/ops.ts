@@ -3,29 +3,32 @@
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { ITEM_COLUMNS, LOOKED_ANSWER, runOverview } from '../../cli/bulk/results.ts';
 import { driveRun, resuming } from '../../cli/bulk/run.ts';
-import type { Context, Shown } from '../../cli/context.ts';
-import { cutTo, SHORT_ID } from '../../cli/listing.ts';
+import type { Shown } from '../../cli/context.ts';
+import { cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, maybe, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
-import { choice, flag, integer, must, text } from '../../contract/field.ts';
+import { argument, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
+import { must } from '../../contract/field.ts';
 import { dollars, toUsd } from '../../core/money.ts';
-import type { OpDetail, OpEvent, OpRow, OpState, OpSummary, ResumeOptions } from '../../journal/types.ts';
+import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/types.ts';
+import { pairsBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
 export const op = argument(
-  must(text({ doc: 'Id of an operation, op_ and 26 characters.', basis: OURS, maxLength: 29, names: 'op' })),
+  must(takes.text('Id of an operation, op_ and 26 characters.', { maxLength: 29, names: 'op' })),
 );
 
-/** Every state, in the order in which help lists them. */
-const OP_STATES = [
-  'running',
-  'pending',
-  'open',
-  'unknown',
-  'unacknowledged',
-  'finished',
-  'rejected',
-] as const satisfies readonly OpState[];
+/** Every state and what it means, in the order in which help lists them. */
+const OP_STATES = {
+  running: 'A process works on it.',
+  pending: 'Held until other persons approve it.',
+  open: 'Some rows were not sent.',
+  unknown: 'Sent, but no trustworthy answer came.',
+  unacknowledged:
+    'Every row is settled, but its command ended before it could say so, or what was made is not as asked. The same change is refused until ops resume shows what came of it.',
+  finished: 'Nothing of it is left to do.',
+  rejected: 'Its request was rejected or expired. Nothing was sent.',
+} as const satisfies Record<OpState, string>;
+const STATE_NAMES = Object.keys(OP_STATES) as OpState[];
 
 export const OP_COLUMNS: readonly Column[] = [
   { field: 'op', title: 'OP', kind: 'id', priority: 1, shortTo: SHORT_ID },
@@ -52,8 +55,8 @@ function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpS
 
 function detailRow(detail: OpDetail): Row {
   const { rowsInDetail, origin, events, objections } = detail;
-  const told = events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text }));
-  return { ...summaryRow(detail), origin, items: rowsInDetail.map(itemRow), events: told, objections };
+  const shownEvents = events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text }));
+  return { ...summaryRow(detail), origin, items: rowsInDetail.map(itemRow), events: shownEvents, objections };
 }
 
 function itemRow(row: OpRow): Row {
@@ -78,7 +81,7 @@ function withoutUndefined(row: Row): Row {
 const OP_ROW = {
   op: tells.text('Id of the operation.'),
   command: tells.text('Words of the command.'),
-  state: tells.word('Where it stands.', OP_STATES),
+  state: tells.word('Where it stands.', STATE_NAMES),
   rows: tells.count('Rows in all.'),
   done: tells.count('Rows that are done.'),
   refused: tells.count('Rows that were refused.'),
@@ -134,14 +137,16 @@ export const listOps = command({
   path: 'ops list',
   summary: 'List money operations and runs of many rows',
   answers: { list: OP_ROW },
-  about: [
-    'STATE is running (a process works on it), pending (held until other persons approve it), open (some rows were not sent), unknown (sent, but no trustworthy answer came), unacknowledged (every row is settled, but the command ended before it could say so, or what was made is otherwise than asked; until a resume shows what came of it, the same change is refused), finished, or rejected (its request was rejected or expired; nothing was sent). HOLDER works on it, or did last. No request is sent.',
-  ],
+  about: 'HOLDER works on it, or did last. No request is sent.',
+  terms: {
+    title: 'States',
+    rows: Object.entries(OP_STATES).map(([term, means]) => ({ term, means })),
+  },
   reach: 'files',
   ends: { check_failed: 'The journal is damaged.' },
   flags: {
-    state: option(choice(OP_STATES, { doc: 'Only operations in this state.', basis: OURS })),
-    limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
+    state: option(takes.choice(STATE_NAMES, 'Only operations in this state.')),
+    limit: option(takes.integer('Only the newest n.', { min: 1 })),
   },
   examples: [
     { does: 'Operations with an unknown outcome', run: 'ops list --state unknown' },
@@ -154,24 +159,20 @@ export const listOps = command({
     return { found: found.filter(op => state === undefined || op.state === state), limit };
   },
   show({ found, limit }) {
-    async function* batches() {
-      yield found.slice(0, limit).map(summaryRow);
-    }
     const left = found.filter(({ state }) => state === 'unknown' || state === 'unacknowledged');
-    const counts = {
-      unknown: left.filter(({ state }) => state === 'unknown').length,
-      unacknowledged: left.filter(({ state }) => state === 'unacknowledged').length,
-    };
+    const waiting = ['unknown', 'unacknowledged'].flatMap(state => {
+      const count = left.filter(each => each.state === state).length;
+      return count === 0 ? [] : [`${count} ${state}`];
+    });
     const [first] = left;
     return {
-      listing: {
-        batches: batches(),
-        page: () => ({ total: found.length }),
+      listing: rowsListing(found.slice(0, limit).map(summaryRow), {
+        page: { total: found.length },
         footer: count =>
           first === undefined
             ? cutTo(count, 'operation', found.length)
-            : `${waiting(counts)}: cardwright ops resume ${left.length === 1 ? first.op : '<op>'}`,
-      },
+            : `${waiting.join(', ')}: cardwright ops resume ${left.length === 1 ? first.op : '<op>'}`,
+      }),
       noun: 'operation',
       idField: 'op',
       columns:
@@ -179,12 +180,6 @@ export const listOps = command({
     };
   },
 });
-
-/** `2 unknown, 1 unacknowledged`. */
-function waiting(counts: Readonly<Record<string, number>>): string {
-  const some = Object.entries(counts).filter(([, count]) => count > 0);
-  return some.map(([state, count]) => `${count} ${state}`).join(', ');
-}
 
 export const showOp = command({
   path: 'ops show',
@@ -205,6 +200,9 @@ export function showDetail(detail: OpDetail): Shown {
   const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, heldBy } = detail;
   const [only] = rowsInDetail;
   const single = rowsInDetail.length === 1 && only !== undefined;
+  const events = detail.events.map(
+    ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
+  );
   return {
     data: detailRow(detail),
     noun: 'operation',
@@ -212,25 +210,22 @@ export function showDetail(detail: OpDetail): Shown {
     columns: SHARED_OP_COLUMNS,
     rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) },
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Operation', op],
-          ['Command', asked],
-          ['State', state],
-          ['Begun', started_at],
-          [
-            'Holder',
-            `${heldBy.holder} on ${heldBy.host}${heldBy.leftMs > 0 ? `, working, lease ${Math.ceil(heldBy.leftMs / 1000)} s` : ''}`,
-          ],
-          ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
-          ['Amount', dollars(cents)],
-          ...(single ? rowPairs(only) : []),
+      pairsBlock([
+        ['Operation', op],
+        ['Command', asked],
+        ['State', state],
+        ['Begun', started_at],
+        [
+          'Holder',
+          `${heldBy.holder} on ${heldBy.host}${heldBy.leftMs > 0 ? `, working, lease ${Math.ceil(heldBy.leftMs / 1000)} s` : ''}`,
         ],
-      },
-      ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) } as const]),
+        ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
+        ['Amount', dollars(cents)],
+        ...(single ? rowPairs(only) : []),
+      ]),
+      ...(single ? [] : [tableBlock(ITEM_COLUMNS, rowsInDetail.map(shownRow))]),
     ],
-    notes: [...detail.objections, ...detail.events.map(eventText), ...nextSteps(detail)],
+    notes: [...detail.objections, ...events, ...nextSteps(detail)],
   };
 }
 
@@ -243,6 +238,7 @@ function shownRow(row: OpRow): Row {
 }
 
 function rowPairs(row: OpRow): [string, string][] {
+  const { resolved } = row;
   const pairs: [string, string | undefined][] = [
     ['Outcome', row.state],
     ['Card', row.cardId],
@@ -257,19 +253,11 @@ function rowPairs(row: OpRow): [string, string][] {
         ? undefined
         : `${row.found}${row.checkedAt === undefined ? '' : ` (last ${row.checkedAt})`}`,
     ],
-    ['Resolved', row.resolved && resolvedText(row.resolved)],
+    ['Resolved', resolved && `${resolved.as} by ${resolved.who} at ${resolved.at}: ${resolved.note}`],
     ['Key', row.idempotencyKey],
     ['Request', row.requestId],
   ];
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
-}
-
-function resolvedText({ as, who, at, note }: NonNullable<OpRow['resolved']>): string {
-  return `${as} by ${who} at ${at}: ${note}`;
-}
-
-function eventText({ at, row, kind, text }: OpEvent): string {
-  return `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`;
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {
@@ -305,11 +293,8 @@ export const resumeOp = command({
   ],
   args: { op },
   flags: {
-    resendAbsent: typedOnly(option(flag({ doc: 'Also send rows of which no trace was found.', basis: OURS }))),
-    reason: option(
-      text({ doc: 'Why an operation of somebody else is taken over.', basis: OURS, maxLength: 200 }),
-      '<text>',
-    ),
+    resendAbsent: typedOnly(option(takes.flag('Also send rows of which no trace was found.'))),
+    reason: option(takes.text('Why an operation of somebody else is taken over.', { maxLength: 200 }), '<text>'),
   },
   examples: [
     { does: 'What it would do', run: 'ops resume op_00000000000000000000000001 --dry-run' },
@@ -319,14 +304,13 @@ export const resumeOp = command({
     },
     { does: 'Settle it', run: 'ops resume op_00000000000000000000000001' },
   ],
-  run: (ctx, { op, resendAbsent = false, reason }) => resumed(ctx, op, { resendAbsent, reason }),
+  // Throws before anything is sent as `Journal.look` and its `takeOver`.
+  async run(ctx, { op, resendAbsent = false, reason }) {
+    const options = { resendAbsent, reason };
+    const seen = await (await ctx.journal.open()).look(op, options);
+    if (ctx.dryRun) return runOverview(ctx, seen);
+    const begin = await resuming(ctx, seen, options);
+    return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
+  },
   show: shown => shown,
 });
-
-/** Looks, asks and resumes. Throws before anything is sent as `Journal.look` and its `takeOver`. */
-async function resumed(ctx: Context, op: string, options: ResumeOptions): Promise<Shown> {
-  const seen = await (await ctx.journal.open()).look(op, options);
-  if (ctx.dryRun) return runOverview(ctx, seen);
-  const begin = await resuming(ctx, seen, options);
-  return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
-}

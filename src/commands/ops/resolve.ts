@@ -1,8 +1,8 @@
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option, optionalArguments } from '../../cli/parsing/flag.ts';
-import { choice, integer, must, text } from '../../contract/field.ts';
+import { needs, option, optionalArguments, takes } from '../../cli/parsing/flag.ts';
+import { must } from '../../contract/field.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -30,25 +30,22 @@ export const resolveOp = command({
   args: {
     op,
     rows: optionalArguments(
-      integer({
-        doc: 'Only these rows; 3..7 are all from 3 to 7. Without them: done for every unknown row, not-done for every row that is not settled.',
-        basis: OURS,
-        min: 1,
-      }),
+      takes.integer(
+        'Only these rows; 3..7 are all from 3 to 7. Without them: done for every unknown row, not-done for every row that is not settled.',
+        { min: 1 },
+      ),
     ),
   },
   flags: {
-    as: needs(choice(['done', 'not-done'], { doc: 'The outcome.', basis: OURS })),
+    as: needs(takes.choice(['done', 'not-done'], 'The outcome.')),
     card: option(
-      text({
-        doc: 'With done: the card that a create has made, its whole id, so that its intent finds it.',
-        basis: OURS,
+      takes.text('With done: the card that a create has made, its whole id, so that its intent finds it.', {
         names: 'card',
         maxLength: 100,
       }),
       '<card>',
     ),
-    note: needs(must(text({ doc: 'How you know the outcome.', basis: OURS, maxLength: 500 })), '<text>'),
+    note: needs(must(takes.text('How you know the outcome.', { maxLength: 500 })), '<text>'),
   },
   examples: [
     {
@@ -106,7 +103,7 @@ async function agreed(
     const alone = `cardwright ops resolve ${op} ${rowWords(unknown)} --as not-done --note ${shellWord(note)}`;
     ctx.ui.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
   }
-  await confirmed(ctx, { intent, question: `${intent}. Continue?`, command });
+  await confirmed(ctx, intent, command, `${intent}. Continue?`);
 }
 
 function whichOf({ unknown, unsent }: Closing): string {

@@ -14,15 +14,15 @@ import { dayText, Spending } from '../../books/spending.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
-import { flag, text } from '../../contract/field.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
+import { lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Block, Column } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
@@ -113,13 +113,10 @@ export const showOverview = command({
   },
   flags: {
     since: option(
-      text({
-        doc: `From when spending is added up, at most ${MOST_DAYS} days; ${USUAL_DAYS}d when left out.`,
-        basis: OURS,
-      }),
+      takes.text(`From when spending is added up, at most ${MOST_DAYS} days; ${USUAL_DAYS}d when left out.`),
       '<time>',
     ),
-    check: option(flag({ doc: 'Exit 15 when something marked x needs attention.', basis: OURS })),
+    check: option(takes.flag('Exit 15 when something marked x needs attention.')),
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
@@ -219,6 +216,7 @@ interface Page extends Overview {
 function showPage(page: Page): Shown {
   const { as_of, wallet, held, cards, ops, spending, attention } = page;
   const isWrong = page.check && isAlarming(attention);
+  const pressing = attention.filter(({ severity }) => severity === 'error');
   return {
     data: {
       as_of,
@@ -245,7 +243,12 @@ function showPage(page: Page): Shown {
     idField: 'as_of',
     columns: COLUMNS,
     blocks: blocksOf(page),
-    ...(isWrong && { failure: alarm(attention) }),
+    ...(isWrong && {
+      failure: new CliError('check_failed', {
+        message: pressing.map(({ subject, text }) => `${subject}: ${text}`).join('; '),
+        ...(pressing[0] !== undefined && { hint: pressing[0].next }),
+      }),
+    }),
   };
 }
 
@@ -271,37 +274,34 @@ const ATTENTION_COLUMNS: readonly Column[] = [
 ];
 
 function blocksOf({ title, as_of, wallet, held, cards, spending, attention }: Page): readonly Block[] {
-  const growing = spending.growing.slice(0, SHOWN_GROWING).map(growingText);
+  const growing = spending.growing
+    .slice(0, SHOWN_GROWING)
+    .map(({ merchant, spent, factor }) => `${merchant} ${dollars(spent)}, ${factor === null ? 'new' : `x${factor}`}`);
   const shown = attention.slice(0, SHOWN_ATTENTION);
   const left = attention.length - shown.length;
   return [
-    { kind: 'line', text: `${title}  as of ${as_of}` },
-    {
-      kind: 'pairs',
-      pairs: [
-        ['WALLET', walletText(wallet, held)],
-        ['CARDS', cardsText(cards)],
-        ['SPENT', { points: spending.buckets, each: 'day', text: spentText(spending) }],
-        ...(growing.length === 0 ? [] : [['GROWING', growing.join('    ')] as const]),
-      ],
-    },
-    {
-      kind: 'table',
-      columns: ATTENTION_COLUMNS,
-      rows: shown.map(each => ({ ...each, sign: each.severity === 'error' ? 'x' : '!' })),
-    },
-    ...(left > 0 ? [{ kind: 'line', text: `and ${left} more: --json lists all` } as const] : []),
+    lineBlock(`${title}  as of ${as_of}`),
+    pairsBlock([
+      ['WALLET', walletText(wallet, held)],
+      ['CARDS', cardsText(cards)],
+      ['SPENT', { points: spending.buckets, each: 'day', text: spentText(spending) }],
+      ...(growing.length === 0 ? [] : [['GROWING', growing.join('    ')] as const]),
+    ]),
+    tableBlock(
+      ATTENTION_COLUMNS,
+      shown.map(each => ({ ...each, sign: each.severity === 'error' ? 'x' : '!' })),
+    ),
+    ...(left > 0 ? [lineBlock(`and ${left} more: --json lists all`)] : []),
   ];
 }
 
 function walletText(wallet: WalletRow, held: Cents | null): string {
-  const parts = [
+  return [
     dollars(cents(wallet.balance_cents)),
     `on cards ${moneyText(wallet.cards_total_balance_cents)}`,
     `held ${moneyText(held)}`,
     `pending deposits ${moneyText(wallet.pending_deposits_cents)}`,
-  ];
-  return parts.join('    ');
+  ].join('    ');
 }
 
 function cardsText({ active, frozen, terminated, other, idle, near_limit, expiring }: CardCounts): string {
@@ -319,10 +319,6 @@ function spentText({ total, days, change }: Spending): string {
   if (change === null) return span;
   const percent = Math.round(Math.abs(change) * 100);
   return `${span}, ${change < 0 ? '-' : '+'}${percent} % on the ${days} before`;
-}
-
-function growingText({ merchant, spent, factor }: Spending['growing'][number]): string {
-  return `${merchant} ${dollars(spent)}, ${factor === null ? 'new' : `x${factor}`}`;
 }
 
 function walletRow(wallet: WalletRow) {
@@ -343,12 +339,4 @@ function usd(amount: Cents | null): number | null {
 /** What the service does not tell is no 0. */
 function moneyText(amount: Cents | null): string {
   return amount === null ? '-' : dollars(amount);
-}
-
-function alarm(attention: readonly Attention[]): CliError {
-  const pressing = attention.filter(({ severity }) => severity === 'error');
-  return new CliError('check_failed', {
-    message: pressing.map(({ subject, text }) => `${subject}: ${text}`).join('; '),
-    ...(pressing[0] !== undefined && { hint: pressing[0].next }),
-  });
 }

@@ -12,10 +12,10 @@ import {
 import type { CardRow } from '../../books/rows.ts';
 import type { BulkOperation } from '../../cli/bulk/flags.ts';
 import type { Context, Shown } from '../../cli/context.ts';
+import { countOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, RUN_ANSWER } from '../../cli/parsing/flag.ts';
+import { option, RUN_ANSWER, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
-import { integer, text } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
@@ -58,12 +58,9 @@ export const applyPolicy = command({
   ],
   args: { file: policyFile },
   flags: {
-    rule: option(text({ doc: 'Only this rule.', basis: OURS })),
-    maxCards: option(integer({ doc: 'Most cards that may be changed.', basis: OURS, min: 1, defaults: USUAL_CARDS })),
-    maxShare: option(
-      text({ doc: `Most of the cards that may be changed; ${USUAL_SHARE}% when left out.`, basis: OURS }),
-      '<percent>',
-    ),
+    rule: option(takes.text('Only this rule.')),
+    maxCards: option(takes.integer('Most cards that may be changed.', { min: 1, defaults: USUAL_CARDS })),
+    maxShare: option(takes.text(`Most of the cards that may be changed; ${USUAL_SHARE}% when left out.`), '<percent>'),
   },
   examples: [
     { does: 'What would be sent', run: 'policy apply policy.yaml --max-share 100% --dry-run' },
@@ -194,8 +191,8 @@ function countedText(changes: readonly PlannedChange[]): string {
   const freezes = changes.filter(({ operation }) => operation === 'cards.freeze').length;
   const withdrawals = changes.length - freezes;
   const parts = [
-    ...(freezes > 0 ? [`freeze ${countOf(freezes)}`] : []),
-    ...(withdrawals > 0 ? [`withdraw ${dollars(withdrawnBy(changes))} from ${countOf(withdrawals)}`] : []),
+    ...(freezes > 0 ? [`freeze ${countOf(freezes, 'card')}`] : []),
+    ...(withdrawals > 0 ? [`withdraw ${dollars(withdrawnBy(changes))} from ${countOf(withdrawals, 'card')}`] : []),
   ];
   const text = parts.join(', ');
   return text === '' ? 'Change nothing' : `${text[0]?.toUpperCase()}${text.slice(1)}`;
@@ -206,32 +203,21 @@ function changeLine({ rule, card, operation, amount }: PlannedChange): string {
   return `  ${rule}  ${card.card_id}  ${card.last4 ?? '-'}  ${does}`;
 }
 
-function countOf(cards: number): string {
-  return `${cards} ${cards === 1 ? 'card' : 'cards'}`;
-}
-
 function nothingToChange(ctx: Context, name: string): Shown {
   ctx.ui.notice(`No rule of ${name} changes a card. There is nothing to do.`);
-  async function* batches() {
-    yield [];
-  }
-  return {
-    listing: { batches: batches(), page: () => ({ total: 0 }) },
-    noun: 'row',
-    idField: 'card_id',
-    columns: [],
-    changedNothing: true,
-  };
+  return { listing: rowsListing([]), noun: 'row', idField: 'card_id', columns: [], changedNothing: true };
 }
 
 function tooMany(over: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {
   const { touched, of, broken } = over;
   const caps = broken.map(cap =>
-    cap === 'maxCards' ? `--max-cards ${maxCards}` : `--max-share ${maxShare / 100}% of the ${countOf(of)} there are`,
+    cap === 'maxCards'
+      ? `--max-cards ${maxCards}`
+      : `--max-share ${maxShare / 100}% of the ${countOf(of, 'card')} there are`,
   );
   return notSent(
     'guarded',
-    `the policy would change ${countOf(touched)}, over ${caps.join(' and ')}. Nothing was sent`,
+    `the policy would change ${countOf(touched, 'card')}, over ${caps.join(' and ')}. Nothing was sent`,
     {
       reason: 'policy_caps',
       notes: [`If what it would change is right: ${sameCommandWith(...flagsThatAllow(over))}`],

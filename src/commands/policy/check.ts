@@ -1,25 +1,19 @@
 /** The policy of a command: the file that was named, else the one that the profile names. Never one of the folder. */
-import {
-  brokenCaps,
-  type CapsBroken,
-  type Evaluation,
-  evaluatePolicy,
-  type Finding,
-  planChanges,
-} from '../../books/policy.ts';
+
+import { brokenCaps, type CapsBroken, evaluatePolicy, type Finding, planChanges } from '../../books/policy.ts';
 import { type Policy, readPolicy, SEVERITIES } from '../../books/policy-file.ts';
-import type { Context, Shown } from '../../cli/context.ts';
-import { SHORT_ID } from '../../cli/listing.ts';
+import type { Context } from '../../cli/context.ts';
+import { countOf, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, optionalArgument, orNull, tells } from '../../cli/parsing/flag.ts';
+import { local, option, optionalArgument, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
-import { choice } from '../../contract/field.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { dollars, toUsd } from '../../core/money.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
+import { lineBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
@@ -86,6 +80,15 @@ export function flagsThatAllow({ touched, of, broken }: CapsBroken): readonly st
 const FAIL_ON = ['error', 'warning', 'none'] as const;
 type FailOn = (typeof FAIL_ON)[number];
 
+const COLUMNS: readonly Column[] = [
+  { field: 'rule', title: 'RULE', kind: 'text', priority: 1 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'label', title: 'LABEL', kind: 'text', priority: 4, shrink: true },
+  { field: 'why', title: 'WHY', kind: 'text', priority: 2, shrink: 'wraps' },
+  { field: 'would', title: 'WOULD', kind: 'text', priority: 3 },
+  { field: 'severity', title: 'SEVERITY', kind: 'word', priority: 5 },
+];
+
 export const checkPolicy = command({
   path: 'policy check',
   summary: 'Check cards against the rules of a file',
@@ -127,9 +130,7 @@ export const checkPolicy = command({
   },
   args: { file: policyFile },
   flags: {
-    failOn: option(
-      choice(FAIL_ON, { doc: 'The mildest severity that makes it exit 15; warning when left out.', basis: OURS }),
-    ),
+    failOn: option(takes.choice(FAIL_ON, 'The mildest severity that makes it exit 15; warning when left out.')),
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
@@ -151,59 +152,40 @@ export const checkPolicy = command({
     const broken = brokenCaps(planChanges(judgement.findings), alive, caps);
     return { judgement, applied: broken === undefined ? [] : flagsThatAllow(broken), as_of: copy.as_of, failOn, named };
   },
-  show: checked => showChecked(checked),
+  show({ judgement, applied, as_of, failOn, named }) {
+    const { cards, findings, skipped } = judgement;
+    const rows = findings.map(finding => ({
+      rule: finding.rule,
+      card_id: finding.card.card_id,
+      label: finding.card.label,
+      why: whyOf(finding),
+      would: wouldOf(finding),
+      severity: finding.severity,
+    }));
+    const wrong = findings.filter(
+      ({ severity }) => SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(mildest(failOn)),
+    );
+    const isWrong = failOn !== 'none' && wrong.length > 0;
+    const found = new Set(findings.map(({ card }) => card.card_id)).size;
+    const on = findings.length === 0 ? '' : ` on ${countOf(found, 'card')}`;
+    const summary = `${countOf(findings.length, 'finding')}${on}; ${countOf(cards, 'card')} looked at, as of ${as_of}.`;
+    const missing = skipped.map(
+      each => `skipped ${each.rule}: ${each.fact} of ${countOf(each.cards, 'card')} is not known`,
+    );
+    return {
+      data: { as_of, cards, findings: findings.map(findingRow), skipped },
+      noun: 'finding',
+      idField: 'card_id',
+      quiet: [...new Set(findings.map(({ card }) => card.card_id))],
+      columns: COLUMNS,
+      rows: { columns: COLUMNS, rows },
+      blocks: [tableBlock(COLUMNS, rows), ...[summary, ...missing].map(text => lineBlock(text))],
+      ...(isWrong && {
+        failure: wrongCards(named, { wrong, applied, milder: findings.length - wrong.length, failOn }),
+      }),
+    };
+  },
 });
-
-interface Checked {
-  readonly judgement: Evaluation;
-  /** Flags that an apply of it all needs. */
-  readonly applied: readonly string[];
-  readonly as_of: string;
-  readonly failOn: FailOn;
-  readonly named: NamedPolicy;
-}
-
-const COLUMNS: readonly Column[] = [
-  { field: 'rule', title: 'RULE', kind: 'text', priority: 1 },
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
-  { field: 'label', title: 'LABEL', kind: 'text', priority: 4, shrink: true },
-  { field: 'why', title: 'WHY', kind: 'text', priority: 2, shrink: 'wraps' },
-  { field: 'would', title: 'WOULD', kind: 'text', priority: 3 },
-  { field: 'severity', title: 'SEVERITY', kind: 'word', priority: 5 },
-];
-
-function showChecked({ judgement, applied, as_of, failOn, named }: Checked): Shown {
-  const { cards, findings, skipped } = judgement;
-  const rows = findings.map(finding => ({
-    rule: finding.rule,
-    card_id: finding.card.card_id,
-    label: finding.card.label,
-    why: whyOf(finding),
-    would: wouldOf(finding),
-    severity: finding.severity,
-  }));
-  const wrong = findings.filter(({ severity }) => SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(mildest(failOn)));
-  const isWrong = failOn !== 'none' && wrong.length > 0;
-  const found = new Set(findings.map(({ card }) => card.card_id)).size;
-  const on = findings.length === 0 ? '' : ` on ${countOf(found, 'card')}`;
-  const summary = `${countOf(findings.length, 'finding')}${on}; ${countOf(cards, 'card')} looked at, as of ${as_of}.`;
-  const missing = skipped.map(
-    each => `skipped ${each.rule}: ${each.fact} of ${countOf(each.cards, 'card')} is not known`,
-  );
-  return {
-    data: { as_of, cards, findings: findings.map(findingRow), skipped },
-    noun: 'finding',
-    idField: 'card_id',
-    quiet: [...new Set(findings.map(({ card }) => card.card_id))],
-    columns: COLUMNS,
-    rows: { columns: COLUMNS, rows },
-    blocks: [
-      { kind: 'table', columns: COLUMNS, rows },
-      ...[summary, ...missing].map(text => ({ kind: 'line', text }) as const),
-    ],
-    ...(isWrong && { failure: wrongCards(named, { wrong, applied, milder: findings.length - wrong.length, failOn }) }),
-  };
-}
 
 /** Of `none` nothing is wrong; it is asked before. */
 function mildest(failOn: FailOn): 'error' | 'warning' {
@@ -240,7 +222,9 @@ function wouldOf({ change }: Finding): string {
   return change.do === 'freeze' ? 'freeze' : `withdraw ${dollars(change.amount)}`;
 }
 
-interface Wrong extends Pick<Checked, 'applied'> {
+interface Wrong {
+  /** Flags that an apply of it all needs. */
+  readonly applied: readonly string[];
   readonly wrong: readonly Finding[];
   /** Findings that are not severe enough to fail. */
   readonly milder: number;
@@ -254,8 +238,4 @@ function wrongCards({ name, word }: NamedPolicy, { wrong, applied, milder, failO
     message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder > 0 ? ` of severity ${mildest(failOn)} or worse; ${milder} milder` : ''}`,
     ...(changes && { hint: ['cardwright policy apply', word, ...applied, '--dry-run'].join(' ') }),
   });
-}
-
-function countOf(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -2,14 +2,15 @@
 
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context, ProfileRow, Shown } from '../../cli/context.ts';
+import { rowsListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, orNull, tells } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { argument, local, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
 import { isLimitName } from '../../limits/limits.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const PROFILE_COLUMNS: readonly Column[] = [
@@ -31,9 +32,7 @@ const ONE_PROFILE_COLUMNS: readonly Column[] = [
   ),
 ];
 
-const profile = argument(
-  text({ doc: `Name of the profile. It has ${GIVEN_NAME_RULE}.`, basis: OURS, names: 'profile' }),
-);
+const profile = argument(takes.text(`Name of the profile. It has ${GIVEN_NAME_RULE}.`, { names: 'profile' }));
 
 /** Label and value lines of a profile; the key as prefix and last four only. */
 function profilePairs(row: ProfileRow): [string, string][] {
@@ -61,13 +60,13 @@ export const PROFILE_ROW = {
 
 /** One profile as data; for people its pairs, or the line in their place. */
 export function shownProfile(row: ProfileRow, line?: string): Shown {
-  const pairs = { kind: 'pairs', pairs: profilePairs(row) } as const;
+  const pairs = pairsBlock(profilePairs(row));
   return {
     data: { ...row },
     noun: 'profile',
     idField: 'name',
     columns: ONE_PROFILE_COLUMNS,
-    blocks: [line === undefined ? pairs : { kind: 'line', text: line }],
+    blocks: [line === undefined ? pairs : lineBlock(line)],
   };
 }
 
@@ -81,24 +80,17 @@ const listProfiles = command({
     { does: 'The names alone', run: 'profiles list -o id' },
   ],
   run: async ctx => (await ctx.profiles()).list(),
-  show(rows) {
-    async function* batches() {
-      yield rows.map(row => ({ ...row }));
-    }
-    return {
-      listing: {
-        batches: batches(),
-        page: () => ({ total: rows.length }),
-        footer: count =>
-          count === 0
-            ? 'No profiles saved. The sandbox is always there: --sandbox   Save a key: cardwright login'
-            : undefined,
-      },
-      noun: 'profile',
-      idField: 'name',
-      columns: PROFILE_COLUMNS,
-    };
-  },
+  show: rows => ({
+    listing: rowsListing(rows, {
+      footer: count =>
+        count === 0
+          ? 'No profiles saved. The sandbox is always there: --sandbox   Save a key: cardwright login'
+          : undefined,
+    }),
+    noun: 'profile',
+    idField: 'name',
+    columns: PROFILE_COLUMNS,
+  }),
 });
 
 const showProfile = command({
@@ -138,9 +130,8 @@ const setProfile = command({
     guarded: 'It would loosen a limit, and this is no terminal. Nothing was changed.',
     not_confirmed: 'It would loosen a limit, and another name was typed. Nothing was changed.',
   },
-  about: [
+  about:
     'The limits max_per_call, max_per_run, max_per_day, max_cards and bins refuse (14) before anything is sent. The value none removes a setting. What loosens a limit (a higher one or none, other approvers, another address, contract or journal of a profile that has limits) is asked at a terminal by typing the name of the profile, and refused (14) without one, also with --yes. The audit log keeps each change of a limit. The built-in profile sandbox has no settings.',
-  ],
   terms: {
     title: 'Settings',
     rows: Object.entries(SETTINGS).map(([term, { means, form, example }]) => ({
@@ -150,7 +141,7 @@ const setProfile = command({
   },
   args: {
     profile,
-    setting: argument(text({ doc: 'Name of the setting.', basis: OURS })),
+    setting: argument(takes.text('Name of the setting.')),
     value: argument(local('setting', 'Its value, or none.')),
   },
   examples: [
@@ -227,12 +218,7 @@ export function showRemoved({ name, remains }: Removed): Shown {
     ],
     blocks: failed
       ? []
-      : [
-          {
-            kind: 'line',
-            text: `Removed profile ${name} and its settings. ${stays[0]?.toUpperCase()}${stays.slice(1)}.`,
-          },
-        ],
+      : [lineBlock(`Removed profile ${name} and its settings. ${stays[0]?.toUpperCase()}${stays.slice(1)}.`)],
     ...(failed && {
       failure: new CliError('check_failed', {
         message: `profile ${name} is removed, and its key may still be in ${remains.place}: ${remains.why}`,
@@ -257,11 +243,12 @@ const removeProfile = command({
     const profiles = await ctx.profiles();
     if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');
     const row = await profiles.get(profile);
-    await confirmed(ctx, {
-      intent: `Remove profile ${row.name}`,
-      question: `Remove profile ${row.name} and its key ${row.key}?`,
-      command: `cardwright profiles remove ${row.name} --yes`,
-    });
+    await confirmed(
+      ctx,
+      `Remove profile ${row.name}`,
+      `cardwright profiles remove ${row.name} --yes`,
+      `Remove profile ${row.name} and its key ${row.key}?`,
+    );
     return removed(ctx, row);
   },
   show: removed => showRemoved(removed),

@@ -3,6 +3,7 @@
  * `webhook_id` of the request, and a flag that names a field of the row is that field.
  */
 import type { Context } from '../../cli/context.ts';
+import { pagedListing, pagesAsked } from '../../cli/listing.ts';
 import {
   type Arguments,
   type Command,
@@ -11,11 +12,13 @@ import {
   type InputOfCommand,
 } from '../../cli/parsing/command.ts';
 import type { FlagSources } from '../../cli/parsing/flag.ts';
+import type { PagedName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
-import type { InputOf, ResultOf } from '../../contract/operation.ts';
+import type { InputOf, ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminName, AdminOperations, SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import { usage } from '../../core/errors.ts';
+import type { Listing } from '../../terminal/view.ts';
 
 /**
  * Sends one operation to the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where
@@ -35,6 +38,30 @@ export async function runAdmin<N extends AdminName>(
   const found = elsewhere === undefined && isChange ? await ctx.sandbox.servers.control() : await elsewhere?.();
   const admin = found ?? (await ctx.sandbox.admin());
   return (await admin.send(operation, input)).result;
+}
+
+interface Paging {
+  readonly page: number | undefined;
+  readonly perPage: number | undefined;
+  readonly all: boolean | undefined;
+  readonly limit: number | undefined;
+}
+
+/** A page, some or all of a list of the control surface. `as` makes the row that is shown of one that came. */
+export async function adminListing<N extends PagedName<AdminOperations>>(
+  ctx: Context,
+  [operation, noun]: readonly [operation: N, noun: string],
+  query: Omit<InputOf<AdminOperations[N]>, 'page' | 'per_page'>,
+  asked: Paging,
+  as: (row: ItemOf<AdminOperations[N]>) => object = row => row as object,
+): Promise<Listing> {
+  const { page, perPage: per_page } = asked;
+  const admin = await ctx.sandbox.admin();
+  async function* pages() {
+    const input = { ...query, page, per_page } as InputOf<AdminOperations[N]>;
+    for await (const each of admin.pages(operation, input)) yield { ...each, data: each.data.map(as) };
+  }
+  return pagedListing(pages(), { noun, ...pagesAsked(ctx, asked) });
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,10 +1,9 @@
 /** The clock of the sandbox. */
 
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { choice, text } from '../../contract/field.ts';
+import { argument, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
@@ -12,8 +11,9 @@ import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
+import { lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
-import { adminCommand, runAdmin } from './admin.ts';
+import { adminCommand, adminListing, runAdmin } from './admin.ts';
 
 export const sandboxClock = adminCommand({
   path: 'sandbox clock',
@@ -49,15 +49,12 @@ function showClock(clock: Clock): Shown {
     idField: 'now',
     columns: [...COLUMNS, rate, target, awaited],
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Clock', clock.now],
-          ['Mode', inWords(clock)],
-          ...(clock.moving_to == null ? [] : [['Moving to', clock.moving_to] as const]),
-          ...waitsFor(clock),
-        ],
-      },
+      pairsBlock([
+        ['Clock', clock.now],
+        ['Mode', inWords(clock)],
+        ...(clock.moving_to == null ? [] : [['Moving to', clock.moving_to] as const]),
+        ...waitsFor(clock),
+      ]),
     ],
   };
 }
@@ -88,8 +85,8 @@ function showAdvanced(advanced: Advanced): Shown {
     data: { ...advanced, happened: countsOf(fired) },
     columns: [...COLUMNS, HAPPENED_COLUMN],
     blocks: [
-      { kind: 'line', text: `${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.` },
-      ...(fired.length === 0 ? [] : [{ kind: 'table', columns: FIRED, rows: fired } as const]),
+      lineBlock(`${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.`),
+      ...(fired.length === 0 ? [] : [tableBlock(FIRED, fired)]),
     ],
   };
 }
@@ -105,12 +102,12 @@ export const showSandboxClock = adminCommand({
 export const setSandboxClock = adminCommand({
   path: 'sandbox clock set',
   summary: 'Set the clock of the sandbox, forwards or backwards',
-  about: ['What becomes due happens before the next request. To see it in order, use sandbox clock advance.'],
+  about: 'What becomes due happens before the next request. To see it in order, use sandbox clock advance.',
   operation: 'clock.set',
-  args: { mode: argument(choice(CLOCK_MODES, { doc: 'Mode of the clock.', basis: OURS })) },
+  args: { mode: argument(takes.choice(CLOCK_MODES, 'Mode of the clock.')) },
   flags: {
     // Not a time word: `7d` would be a time in the past of another clock.
-    at: option(text({ doc: 'Time to set, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    at: option(takes.text('Time to set, ISO 8601 UTC.'), '<time>'),
     rate: 'body.rate',
   },
   examples: [
@@ -137,15 +134,14 @@ function hasLostAnswer(thrown: unknown): thrown is CliError {
 export const advanceSandboxClock = command({
   path: 'sandbox clock advance',
   summary: 'Move the clock of the sandbox forward and show what became due',
-  about: [
+  about:
     'Everything that becomes due happens in order, each at its own time: expired holds and codes, confirmations, and webhook attempts of a sandbox that is started or serves this program. The command ends when all of it is done.',
-  ],
   operation: 'clock.advance',
   answers: { one: { ...ADMIN_OPERATIONS['clock.advance'].returns.shape, happened: HAPPENED } },
-  args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; same as --by.', basis: OURS })) },
+  args: { span: optionalArgument(takes.text('How far, such as 7d, 36h or 1d12h; same as --by.')) },
   flags: {
     by: 'body.by',
-    at: option(text({ doc: 'Time to move to, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    at: option(takes.text('Time to move to, ISO 8601 UTC.'), '<time>'),
   },
   examples: [
     { does: 'A week', run: 'sandbox clock advance 7d' },
@@ -178,21 +174,14 @@ const TIMER_COLUMNS = columnsOf(TIMER, {
 export const clockTimers = command({
   path: 'sandbox clock timers',
   summary: 'List what happens by itself, earliest first',
-  about: [
+  about:
     'Holds and codes that expire, confirmations of deposits, attempts of deliveries. Those that failed stand first, with what they said. Looking changes nothing in the sandbox.',
-  ],
   operation: 'timers',
   flags: { ...PAGED_FLAGS },
   examples: [
     { does: 'What comes next', run: 'sandbox clock timers --limit 5' },
     { does: 'All of it, as data', run: 'sandbox clock timers --all --json' },
   ],
-  async run(ctx, { page, perPage, all, limit }) {
-    const admin = await ctx.sandbox.admin();
-    return pagedListing(admin.pages('timers', { page, per_page: perPage }), {
-      noun: 'timer',
-      ...pagesAsked(ctx, { page, perPage, all, limit }),
-    });
-  },
+  run: (ctx, asked) => adminListing(ctx, ['timers', 'timer'], {}, asked),
   show: listing => ({ listing, noun: 'timer', idField: 'ref', columns: TIMER_COLUMNS }),
 });

@@ -1,22 +1,22 @@
 /** Deliveries of webhooks. */
 
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { argument, local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import { usage } from '../../core/errors.ts';
+import { copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
-import { adminCommand } from './admin.ts';
+import { adminCommand, adminListing } from './admin.ts';
 
 type Delivery = ItemOf<AdminOperations['deliveries']>;
 
-const delivery = argument(text({ doc: 'Delivery.', basis: OURS }));
+const delivery = argument(takes.text('Delivery.'));
 
 export const DELIVERY_COLUMNS = [
   ...columnsOf(DELIVERY, {
@@ -46,10 +46,7 @@ function showQueued(made: Delivery): Shown {
   return {
     noun: 'delivery',
     columns: DELIVERY_COLUMNS,
-    blocks: [
-      { kind: 'line', text: `Queued ${id}: ${event} to ${webhook_id}` },
-      { kind: 'pairs', pairs: [['Event', event_id]] },
-    ],
+    blocks: [lineBlock(`Queued ${id}: ${event} to ${webhook_id}`), pairsBlock([['Event', event_id]])],
     notes: ['What came of it: cardwright sandbox deliveries list'],
   };
 }
@@ -63,9 +60,8 @@ export const listDeliveries = command({
       last: orNull(tells.text('What came of the newest attempt.')),
     },
   },
-  about: [
+  about:
     'sandbox start, sandbox exec and webhooks listen send deliveries; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what was answered.',
-  ],
   operation: 'deliveries',
   flags: {
     webhook: 'query.webhook_id',
@@ -78,26 +74,16 @@ export const listDeliveries = command({
     { does: 'The newest', run: 'sandbox deliveries list' },
     { does: 'What did not arrive, with every attempt', run: 'sandbox deliveries list --state failed --all --json' },
   ],
-  async run(ctx, { webhook, event, eventId, state, page, perPage, all, limit }) {
-    const admin = await ctx.sandbox.admin();
-    const pages = admin.pages('deliveries', {
-      webhook_id: webhook,
-      event,
-      event_id: eventId,
-      state,
-      page,
-      per_page: perPage,
-    });
-    return pagedListing(withLast(pages), { noun: 'delivery', ...pagesAsked(ctx, { page, perPage, all, limit }) });
-  },
+  run: (ctx, { webhook, event, eventId, state, ...asked }) =>
+    adminListing(
+      ctx,
+      ['deliveries', 'delivery'],
+      { webhook_id: webhook, event, event_id: eventId, state },
+      asked,
+      row => ({ ...row, last: lastAnswer(row) }),
+    ),
   show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
 });
-
-async function* withLast<P>(pages: AsyncIterable<P & { readonly data: readonly Delivery[] }>) {
-  for await (const page of pages) {
-    yield { ...page, data: page.data.map(row => ({ ...row, last: lastAnswer(row) })) };
-  }
-}
 
 type WholeDelivery = ResultOf<AdminOperations['deliveries.get']>;
 
@@ -120,17 +106,14 @@ function show(whole: WholeDelivery): Shown {
     idField: 'id',
     columns: COLUMNS,
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Delivery', `${id}: ${event} to ${webhook_id}`],
-          ['State', state],
-          ['Body', `${whole.body_bytes} bytes, SHA-256 ${whole.body_sha256}`],
-        ],
-      },
+      pairsBlock([
+        ['Delivery', `${id}: ${event} to ${webhook_id}`],
+        ['State', state],
+        ['Body', `${whole.body_bytes} bytes, SHA-256 ${whole.body_sha256}`],
+      ]),
       // Not broken: it is JSON, which is copied.
-      { kind: 'line', text: body, whole: true },
-      { kind: 'table', columns: ATTEMPT_COLUMNS, rows },
+      copiedLine(body),
+      tableBlock(ATTEMPT_COLUMNS, rows),
     ],
     notes: hidden ? ['The one-time code in the text is replaced; 3ds list shows it.'] : [],
   };
@@ -139,9 +122,8 @@ function show(whole: WholeDelivery): Shown {
 export const showDelivery = adminCommand({
   path: 'sandbox deliveries show',
   summary: 'Show a delivery with its attempts and the text that it brings',
-  about: [
+  about:
     'The digest is that of the bytes that are sent. webhooks verify --explain tells why a receiver gets another signature. Looking changes nothing in the sandbox.',
-  ],
   operation: 'deliveries.get',
   args: { delivery },
   examples: [{ does: 'In words', run: 'sandbox deliveries show dlv_1' }],
@@ -163,9 +145,8 @@ export const redeliver = adminCommand({
 export const recoverDeliveries = adminCommand({
   path: 'sandbox deliveries recover',
   summary: 'Send a subscription every event that it missed since a time',
-  about: [
+  about:
     'Includes events of the time when it was disabled. Events that were delivered or are on their way are left out.',
-  ],
   operation: 'deliveries.recover',
   args: { webhook },
   flags: { since: 'body.since' },
@@ -182,10 +163,7 @@ export const recoverDeliveries = adminCommand({
       { field: 'queued', title: 'QUEUED', kind: 'integer', priority: 1 },
     ],
     blocks: [
-      {
-        kind: 'line',
-        text: `${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`,
-      },
+      lineBlock(`${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`),
     ],
   }),
 });
@@ -193,9 +171,8 @@ export const recoverDeliveries = adminCommand({
 export const sendExample = adminCommand({
   path: 'sandbox deliveries send-example',
   summary: 'Send an example event to a subscription',
-  about: [
+  about:
     'The payload is invented and signed like a real one. It is sent even if the subscription did not ask for this event.',
-  ],
   operation: 'deliveries.example',
   args: { webhook },
   flags: { event: 'body.event' },
@@ -284,16 +261,15 @@ export const explainDelivery = adminCommand({
       { field: 'deviations', title: 'DEVIATIONS', kind: 'list', priority: 2 },
     ],
     blocks: [
-      {
-        kind: 'line',
-        text: matches
+      lineBlock(
+        matches
           ? `The signature matches, by the ${secret} secret${deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`}.`
           : 'The signature does not match.',
-      },
-      ...mistakes.map(({ says }) => ({ kind: 'line' as const, text: says })),
+      ),
+      ...mistakes.map(({ says }) => lineBlock(says)),
       ...(matches || mistakes.length > 0
         ? []
-        : [{ kind: 'line' as const, text: 'No usual mistake explains it: another secret, or another body.' }]),
+        : [lineBlock('No usual mistake explains it: another secret, or another body.')]),
     ],
   }),
 });
@@ -301,9 +277,8 @@ export const explainDelivery = adminCommand({
 export const rotateSecret = adminCommand({
   path: 'sandbox deliveries rotate',
   summary: 'Replace the signing secret of a subscription; both sign for a while',
-  about: [
+  about:
     'While both are valid, the signature header holds one signature of each, separated by a comma, the new one first. At most two secrets sign: a second rotation ends the oldest at once.',
-  ],
   operation: 'deliveries.rotate',
   args: { webhook },
   flags: { overlap: 'body.overlap' },
@@ -320,8 +295,8 @@ export const rotateSecret = adminCommand({
       { field: 'old_until', title: 'OLD UNTIL', kind: 'time', priority: 2 },
     ],
     blocks: [
-      { kind: 'line', text: `New secret of ${webhook_id}; the old one signs as well until ${old_until}.` },
-      { kind: 'pairs', pairs: [['Secret', secret]] },
+      lineBlock(`New secret of ${webhook_id}; the old one signs as well until ${old_until}.`),
+      pairsBlock([['Secret', secret]]),
     ],
     notes: ['The secret is shown this once. Keep it where your receiver reads it.'],
   }),

@@ -2,8 +2,8 @@
 import type { ChildEnd } from '../../cli/child.ts';
 import type { Context, PrivateSandbox, PrivateSandboxOptions } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option } from '../../cli/parsing/flag.ts';
-import { choice, flag, integer } from '../../contract/field.ts';
+import { local, option, takes } from '../../cli/parsing/flag.ts';
+
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import { DIALECT_NAMES, type FaultRule } from '../../contract/sandbox/faults.ts';
@@ -122,8 +122,6 @@ async function tell({ ui: { notice } }: Context, admin: SandboxAdmin): Promise<v
   }
 }
 
-const ours = (doc: string) => ({ doc, basis: OURS });
-
 export const sandboxExecute = command({
   path: 'sandbox exec',
   summary: 'Run a program with its own sandbox and check the ledger at the end',
@@ -139,16 +137,16 @@ export const sandboxExecute = command({
     check_failed: 'The program ended with 0, but the ledger does not balance.',
   },
   flags: {
-    seed: option(integer({ ...ours('Seed of ids, card numbers and codes.'), min: 0 })),
-    data: option(choice(DATA_SETS, { ...ours('Data set to begin with.'), defaults: 'demo' })),
+    seed: option(takes.integer('Seed of ids, card numbers and codes.', { min: 0 })),
+    data: option(takes.choice(DATA_SETS, 'Data set to begin with.', { defaults: 'demo' })),
     cards: option(ADMIN_OPERATIONS.reset.body.cards),
     transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
-    dialect: option(choice(DIALECT_NAMES, ours('Speak like another service, to test against its answers.'))),
-    noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
+    dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
+    noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
     fault: option(local('file', 'File with fault rules to apply from the start.'), '<file>'),
     export: option(local('file', 'File for the state of the sandbox at the end.'), '<file>'),
-    keepOnFailure: option(flag(ours('Keep the store if the program or the check fails.'))),
-    noFinalCheck: option(flag(ours('Do not check the ledger at the end.'))),
+    keepOnFailure: option(takes.flag('Keep the store if the program or the check fails.')),
+    noFinalCheck: option(takes.flag('Do not check the ledger at the end.')),
   },
   rest: 'run for its exit code',
   examples: [

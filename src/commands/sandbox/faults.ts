@@ -3,19 +3,19 @@
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, tells } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { FAULT, FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } from '../../contract/sandbox/faults.ts';
 import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
+import { lineBlock } from '../../terminal/blocks.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;
 
-const fault = argument(text({ doc: 'Id of the rule; see sandbox faults list.', basis: OURS }));
+const fault = argument(takes.text('Id of the rule; see sandbox faults list.'));
 
 export const FAULT_COLUMNS = [
   ...columnsOf(FAULT, { id: { priority: 1 }, active: { priority: 2 } }),
@@ -143,7 +143,7 @@ export const removeFault = command({
       { field: 'id', title: 'ID', kind: 'id', priority: 1 },
       { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
     ],
-    blocks: [{ kind: 'line', text: `Removed ${id}.` }],
+    blocks: [lineBlock(`Removed ${id}.`)],
   }),
 });
 
@@ -158,6 +158,6 @@ export const clearFaults = adminCommand({
   show: ({ removed }) => ({
     noun: 'rule',
     columns: [{ field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 }],
-    blocks: [{ kind: 'line', text: removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.` }],
+    blocks: [lineBlock(removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.`)],
   }),
 });

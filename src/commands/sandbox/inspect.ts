@@ -1,21 +1,21 @@
 /** What happened in the sandbox and why. Looking leaves no trace. */
 
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS } from '../../cli/parsing/flag.ts';
+import { argument, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
-import { text } from '../../contract/field.ts';
-import type { ItemOf, ResultOf } from '../../contract/operation.ts';
+import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
 import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
 import { CliError, usage } from '../../core/errors.ts';
+import { lineBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 import { card } from '../cards/cards.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
-import { adminCommand } from './admin.ts';
+import { adminCommand, adminListing } from './admin.ts';
 
 type Checked = ResultOf<AdminOperations['ledger.check']>;
 
@@ -39,7 +39,7 @@ function checkInWords({ ok, invariants }: Checked): string {
 export const checkSandbox = adminCommand({
   path: 'sandbox check',
   summary: 'Check every invariant of the ledger, one by one',
-  about: ['Looks through files, ledger, events and stored answers, whatever their size.'],
+  about: 'Looks through files, ledger, events and stored answers, whatever their size.',
   operation: 'ledger.check',
   ends: { check_failed: 'An invariant does not hold, or the file is damaged.' },
   examples: [
@@ -51,10 +51,7 @@ export const checkSandbox = adminCommand({
     idField: 'ok',
     columns: CHECK_COLUMNS,
     rows: { columns: INVARIANT_COLUMNS, rows: checked.invariants },
-    blocks: [
-      { kind: 'table', columns: INVARIANT_COLUMNS, rows: checked.invariants },
-      { kind: 'line', text: checkInWords(checked) },
-    ],
+    blocks: [tableBlock(INVARIANT_COLUMNS, checked.invariants), lineBlock(checkInWords(checked))],
     failure: checked.ok
       ? undefined
       : new CliError('check_failed', {
@@ -95,10 +92,7 @@ function showWhy(why: Why): Shown {
     idField: 'transaction',
     columns: WHY_COLUMNS,
     rows: { columns: STEP_COLUMNS, rows: why.checks },
-    blocks: [
-      { kind: 'line', text: declineInWords(why) },
-      { kind: 'table', columns: STEP_COLUMNS, rows: why.checks },
-    ],
+    blocks: [lineBlock(declineInWords(why)), tableBlock(STEP_COLUMNS, why.checks)],
   };
 }
 
@@ -110,7 +104,7 @@ export const whyDeclined = adminCommand({
     'Looking changes nothing in the sandbox.',
   ],
   operation: 'transactions.why',
-  args: { transaction: argument(text({ doc: 'Transaction.', basis: OURS, names: 'transaction' })) },
+  args: { transaction: argument(takes.text('Transaction.', { names: 'transaction' })) },
   examples: [{ does: 'In words', run: 'sandbox why txn_1' }],
   show: showWhy,
 });
@@ -140,32 +134,24 @@ export const cardTimeline = command({
     { does: 'The newest', run: 'sandbox timeline card_1' },
     { does: 'Money alone, all of it', run: 'sandbox timeline card_1 --kinds transaction,entry --all' },
   ],
-  async run(ctx, { card, kinds, page, perPage, all, limit }) {
-    checkKinds(kinds);
-    const admin = await ctx.sandbox.admin();
-    const pages = await begun(admin.pages('cards.timeline', { card_id: card, kinds, page, per_page: perPage }));
-    return pagedListing(pages, { noun: 'item', ...pagesAsked(ctx, { page, perPage, all, limit }) });
+  async run(ctx, { card, kinds, ...asked }) {
+    const known: readonly string[] = TIMELINE_KINDS;
+    const other = kinds?.split(',').find(kind => !known.includes(kind.trim()));
+    if (other !== undefined) throw usage(`--kinds ${quote(other)} is none of ${known.join(', ')}`);
+    const listing = await adminListing(ctx, ['cards.timeline', 'item'], { card_id: card, kinds }, asked);
+    return { ...listing, batches: await begun(listing.batches) };
   },
   show: listing => ({ listing, noun: 'item', columns: TIMELINE_COLUMNS }),
 });
 
-/** Pages of which the first is read: a card that is not there is said before anything is shown. */
-async function begun<Page>(pages: AsyncIterable<Page>): Promise<AsyncIterable<Page>> {
-  const iterator = pages[Symbol.asyncIterator]();
+/** Batches of which the first is read: a card that is not there is said before anything is shown. */
+async function begun<Batch>(batches: AsyncIterable<Batch>): Promise<AsyncIterable<Batch>> {
+  const iterator = batches[Symbol.asyncIterator]();
   const first = await iterator.next();
   return (async function* () {
     for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
   })();
 }
-
-/** Throws `usage` with the kinds there are. */
-function checkKinds(kinds: string | undefined): void {
-  const known: readonly string[] = TIMELINE_KINDS;
-  const other = kinds?.split(',').find(kind => !known.includes(kind.trim()));
-  if (other !== undefined) throw usage(`--kinds ${quote(other)} is none of ${known.join(', ')}`);
-}
-
-type EventItem = ItemOf<AdminOperations['events']>;
 
 const EVENT_COLUMNS = columnsOf(EVENT, {
   seq: { title: 'NO', priority: 1 },
@@ -193,18 +179,13 @@ export const sandboxEvents = command({
     { does: 'The newest', run: 'sandbox events' },
     { does: 'What came after number 2, in its order', run: 'sandbox events --after 2 --all --json' },
   ],
-  async run(ctx, { type, card, after, page, perPage, all, limit }) {
+  run(ctx, { type, card, after, ...asked }) {
     if (type !== undefined) checkEvents([type]);
-    const admin = await ctx.sandbox.admin();
-    const order = after === undefined ? 'desc' : 'asc';
-    const pages = admin.pages('events', { type, card_id: card, after, order, page, per_page: perPage });
-    return pagedListing(withoutCodes(pages), { noun: 'event', ...pagesAsked(ctx, { page, perPage, all, limit }) });
+    const query = { type, card_id: card, after, order: after === undefined ? 'desc' : 'asc' } as const;
+    return adminListing(ctx, ['events', 'event'], query, asked, event => ({
+      ...event,
+      body: withoutCode(event.type, event.body),
+    }));
   },
   show: listing => ({ listing, noun: 'event', columns: EVENT_COLUMNS }),
 });
-
-async function* withoutCodes<P>(pages: AsyncIterable<P & { readonly data: readonly EventItem[] }>) {
-  for await (const page of pages) {
-    yield { ...page, data: page.data.map(event => ({ ...event, body: withoutCode(event.type, event.body) })) };
-  }
-}

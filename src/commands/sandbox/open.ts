@@ -2,12 +2,12 @@
 
 import type { Context, StartedBrowser } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { maybe, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { flag, text } from '../../contract/field.ts';
+import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
+import { lineBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 
 /** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
@@ -69,8 +69,6 @@ async function redeemed(
 const nobodyCame = () =>
   new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });
 
-const ours = (doc: string) => ({ doc, basis: OURS });
-
 export const openInspector = command({
   path: 'sandbox open',
   summary: 'Open the inspector of the started sandbox in a browser',
@@ -94,11 +92,11 @@ export const openInspector = command({
     'The address is good once, for a minute. --print shows it, for a browser that cannot be started from here; a tunnel must keep the port. A session lasts 12 hours, or until the sandbox stops.',
     'The page shows what the sandbox holds. It simulates merchants, the chain and time; it never acts as your code.',
   ],
-  args: { what: optionalArgument(text(ours('A view, or an id.'))) },
+  args: { what: optionalArgument(takes.text('A view, or an id.')) },
   flags: {
-    print: option(flag(ours('Print the address and start no browser.'))),
-    lookOnly: option(flag(ours('A session that changes nothing.'))),
-    end: option(flag(ours('End all sessions of the inspector.'))),
+    print: option(takes.flag('Print the address and start no browser.')),
+    lookOnly: option(takes.flag('A session that changes nothing.')),
+    end: option(takes.flag('End all sessions of the inspector.')),
   },
   examples: [
     { does: 'In a browser', run: 'sandbox open' },
@@ -124,7 +122,7 @@ export const openInspector = command({
   show: ({ opened, ended, url }) => ({
     noun: 'session',
     columns: url === undefined ? COLUMNS : ADDRESS_COLUMNS,
-    blocks: [{ kind: 'line', text: url ?? (opened ? 'The inspector is open.' : sessionsEnded(ended ?? 0)) }],
+    blocks: [lineBlock(url ?? (opened ? 'The inspector is open.' : sessionsEnded(ended ?? 0)))],
     ...(url !== undefined && { notes: ['Good once, for a minute. The first browser that opens it has the session.'] }),
   }),
 });

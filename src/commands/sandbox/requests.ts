@@ -1,16 +1,16 @@
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, PAGING_FLAGS, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
-import { flag, integer, text } from '../../contract/field.ts';
+import { option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
+import { pairsBlock } from '../../terminal/blocks.ts';
 import type { Listing } from '../../terminal/view.ts';
-import { runAdmin } from './admin.ts';
+import { adminListing, runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {
   request_id: { title: 'REQUEST', priority: 2, kind: 'id' },
@@ -51,7 +51,7 @@ const TURNED_COLUMNS = columnsOf(TURNED_REQUEST, {
 });
 
 const request = optionalArgument(
-  text({ doc: 'Request to show with its answer; all of them when left out.', basis: OURS, maxLength: 64 }),
+  takes.text('Request to show with its answer; all of them when left out.', { maxLength: 64 }),
 );
 
 export const sandboxRequests = command({
@@ -77,8 +77,8 @@ export const sandboxRequests = command({
     status: 'query.status',
     page: 'query.page',
     perPage: 'query.per_page',
-    expect: option(integer({ doc: 'How many there must be.', basis: OURS, min: 0 })),
-    turnedAway: option(flag({ doc: 'Those that got no further than the door.', basis: OURS })),
+    expect: option(takes.integer('How many there must be.', { min: 0 })),
+    turnedAway: option(takes.flag('Those that got no further than the door.')),
     ...PAGING_FLAGS,
   },
   examples: [
@@ -94,7 +94,10 @@ export const sandboxRequests = command({
     if (turnedAway === true && given) throw usage('--turned-away lists all of them: it goes with no other flag');
     if (request !== undefined) return { pair: await runAdmin(ctx, 'requests.get', { request_id: request }) };
     if (turnedAway === true) return { turned: wholeListing(await turnedAwayBy(ctx), { noun: 'request' }) };
-    return listed(ctx, wanted);
+    const { operation, since, key, card, status, expect, ...asked } = wanted;
+    const match = { operation, since, idempotency_key: key, card_id: card, status };
+    const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
+    return { listing: await adminListing(ctx, ['requests', 'request'], match, asked), verdict };
   },
   show(result): Shown {
     if ('pair' in result) return showPair(result.pair);
@@ -122,29 +125,6 @@ type Pair = ResultOf<AdminOperations['requests.get']>;
 interface Listed {
   readonly listing: Listing;
   readonly verdict: ResultOf<AdminOperations['requests.verify']> | undefined;
-}
-
-interface Wanted {
-  readonly operation?: string | undefined;
-  readonly since?: string | undefined;
-  readonly key?: string | undefined;
-  readonly card?: string | undefined;
-  readonly status?: number | undefined;
-  readonly page?: number | undefined;
-  readonly perPage?: number | undefined;
-  readonly expect?: number | undefined;
-  readonly all?: boolean | undefined;
-  readonly limit?: number | undefined;
-}
-
-async function listed(ctx: Context, wanted: Wanted): Promise<Listed> {
-  const { operation, since, key, card, status, page, perPage, expect, all, limit } = wanted;
-  const match = { operation, since, idempotency_key: key, card_id: card, status };
-  const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
-  const admin = await ctx.sandbox.admin();
-  const pages = admin.pages('requests', { ...match, page, per_page: perPage });
-  const listing = pagedListing(pages, { noun: 'request', ...pagesAsked(ctx, { page, perPage, all, limit }) });
-  return { listing, verdict };
 }
 
 /** Members nobody asked about must not be sent. */
@@ -212,6 +192,6 @@ function showPair(pair: Pair): Shown {
     noun: 'request',
     idField: 'request_id',
     columns: PAIR_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs }],
+    blocks: [pairsBlock(pairs)],
   };
 }

@@ -31,9 +31,8 @@ export const runSandboxScenario = command({
       id: orNull(tells.text('What was made or changed.')),
     },
   },
-  about: [
+  about:
     'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. TSV, CSV and NDJSON show each step as soon as it is done. The format: cardwright help scenarios.',
-  ],
   args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
   examples: [
     { does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' },
@@ -52,11 +51,7 @@ export const runSandboxScenario = command({
     const perform = await stepPerformer(ctx, scenario.steps, file);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
       const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;
-      await confirmed(ctx, {
-        intent,
-        question: `${intent}?`,
-        command: `cardwright sandbox simulate run ${shellWord(file)} --yes`,
-      });
+      await confirmed(ctx, intent, `cardwright sandbox simulate run ${shellWord(file)} --yes`);
     }
     return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, perform }));
   },

@@ -3,14 +3,14 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { choice, flag, integer } from '../../contract/field.ts';
+import { argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, DATA_SETS, type DataSet, type LoadSize } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { runAdmin } from './admin.ts';
@@ -143,12 +143,10 @@ export function spokenDialect(
 ): DialectName | undefined {
   const named = flag ?? env[VARIABLE];
   if (!named) return undefined;
-  const wrong = violation(choice(DIALECT_NAMES, { doc: VARIABLE, basis: OURS }), named);
+  const wrong = violation(takes.choice(DIALECT_NAMES, VARIABLE), named);
   if (wrong !== undefined) throw usage(`${VARIABLE} ${JSON.stringify(named)} ${wrong}`);
   return named as DialectName;
 }
-
-const ours = (doc: string) => ({ doc, basis: OURS });
 
 export const startSandbox = command({
   path: 'sandbox start',
@@ -173,22 +171,22 @@ export const startSandbox = command({
     'Runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests before it ends. With --detach it runs in the background.',
   ],
   flags: {
-    port: option(integer({ ...ours('Port of 127.0.0.1; 0 for any free one.'), min: 0, max: 65_535, defaults: 0 })),
-    ipv6: option(flag(ours('Listen on the same port of ::1 too.'))),
-    detach: option(flag(ours('Serve from a background process; return when it is ready.'))),
-    dialect: option(choice(DIALECT_NAMES, ours('Speak like another service, to test against its answers.'))),
-    seed: option(integer({ ...ours('Seed of ids, card numbers and codes, for a new store.'), min: 0 })),
-    data: option(choice(DATA_SETS, { ...ours('Data set for a new store.'), defaults: 'demo' })),
+    port: option(takes.integer('Port of 127.0.0.1; 0 for any free one.', { min: 0, max: 65_535, defaults: 0 })),
+    ipv6: option(takes.flag('Listen on the same port of ::1 too.')),
+    detach: option(takes.flag('Serve from a background process; return when it is ready.')),
+    dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
+    seed: option(takes.integer('Seed of ids, card numbers and codes, for a new store.', { min: 0 })),
+    data: option(takes.choice(DATA_SETS, 'Data set for a new store.', { defaults: 'demo' })),
     cards: option(ADMIN_OPERATIONS.reset.body.cards),
     transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
-    open: option(flag(ours('Open the inspector in a browser too.'))),
+    open: option(takes.flag('Open the inspector in a browser too.')),
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
-    noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
-    virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
+    noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
+    virtualLimits: option(takes.flag('Count rate limits on the clock of the sandbox.')),
     accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
     bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
-    allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
+    allowRemoteWebhooks: option(takes.flag('Send webhooks to other machines too, over https.')),
   },
   examples: [
     { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
@@ -206,7 +204,7 @@ export const startSandbox = command({
     const { accounts, bind, behindProxy, ...own } = rest;
     if (accounts !== undefined) {
       const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
-      refuseBeside({ ...own, cards, transactions, detach, open });
+      refuseWithAccounts({ ...own, cards, transactions, detach, open });
       const limits = { rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
       const { row, serve } = await ctx.sandbox.servers.startAccounts({ ...options, ...limits });
       return { row, log: undefined, goesOn: serve };
@@ -230,7 +228,7 @@ export const startSandbox = command({
     noun: 'server',
     idField: 'url',
     columns: SERVER_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: [...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])] }],
+    blocks: [pairsBlock([...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])])],
     notes: [
       ...(row.api_key_file === undefined ? [] : [`For other programs: ${TAKE_SERVER}`]),
       goesOn === undefined
@@ -260,7 +258,7 @@ function proxyOf(bind: string | undefined, host: string | undefined) {
 }
 
 /** Throws `usage` for what is of the store of this machine. */
-function refuseBeside({ port: _port, data, ...own }: Readonly<Record<string, unknown>>): void {
+function refuseWithAccounts({ port: _port, data, ...own }: Readonly<Record<string, unknown>>): void {
   const given = Object.entries(own).find(([, value]) => value !== undefined && value !== false);
   // What has a default is given by nobody.
   const name = given?.[0] ?? (data === undefined || data === 'demo' ? undefined : 'data');
@@ -286,9 +284,8 @@ export const stopSandbox = command({
       api_key_file: maybe(SERVER_ROW.api_key_file),
     },
   },
-  about: [
+  about:
     'Stops the sandbox that serves the store of --sandbox, or the one elsewhere that CARDWRIGHT_SANDBOX_URL or the profile names. A server of many accounts cannot be ended from an account. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
-  ],
   examples: [{ does: 'End it', run: 'sandbox stop' }],
   async run(ctx) {
     if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
@@ -306,7 +303,7 @@ export const stopSandbox = command({
     noun: 'server',
     idField: 'url',
     columns: SERVER_COLUMNS,
-    blocks: [{ kind: 'line', text: `Stopped: ${row.url} (process ${row.pid}).` }],
+    blocks: [lineBlock(`Stopped: ${row.url} (process ${row.pid}).`)],
   }),
 });
 
@@ -344,14 +341,11 @@ export const sandboxAccount = command({
       { field: 'admin_token', title: 'ADMIN TOKEN', kind: 'text', priority: 1 },
     ],
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Account', name],
-          ['API key', api_key],
-          ['Admin token', admin_token],
-        ],
-      },
+      pairsBlock([
+        ['Account', name],
+        ['API key', api_key],
+        ['Admin token', admin_token],
+      ]),
     ],
   }),
 });
@@ -377,7 +371,7 @@ export const sandboxStatus = command({
     'Up to 10,000 transactions and events the ledger is checked every time. Above that it shows the result of the last check, by --check, a reset or a restore. --check checks files and ledger, whatever their size.',
     '-o env prints the address and the key file of the started sandbox as CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
-  flags: { check: option(flag({ doc: 'Check files and ledger first, whatever their size.', basis: OURS })) },
+  flags: { check: option(takes.flag('Check files and ledger first, whatever their size.')) },
   examples: [
     { does: 'In words', run: 'sandbox status' },
     { does: 'Looked through whole', run: 'sandbox status --check' },
@@ -396,7 +390,7 @@ export const sandboxStatus = command({
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', elsewhere?.origin ?? serverWords(server)]] }],
+    blocks: [pairsBlock([...statusPairs(status), ['Server', elsewhere?.origin ?? serverWords(server)]])],
     variables: () => {
       if (server !== undefined) return serverVariables(server);
       throw notSent(
@@ -433,7 +427,7 @@ export const resetSandbox = command({
     cards: 'body.cards',
     transactions: 'body.transactions',
     keep: 'body.keep',
-    hard: option(flag({ doc: 'Move the store aside and make a new one.', basis: OURS })),
+    hard: option(takes.flag('Move the store aside and make a new one.')),
   },
   examples: [
     { does: 'Back to the demo data', run: 'sandbox reset --yes' },
@@ -450,7 +444,7 @@ export const resetSandbox = command({
     const intent = hard
       ? 'Move the store of the sandbox aside and make a new one'
       : `Replace everything in ${await whichSandbox(ctx)}`;
-    await confirmed(ctx, { intent, question: `${intent}?`, command: commandFor(asked, hard === true) });
+    await confirmed(ctx, intent, commandFor(asked, hard === true));
     const moved = hard ? await ctx.sandbox.moveAside() : [];
     // One that is started knows then that everything was replaced.
     const admin = (await ctx.sandbox.servers.control()) ?? (await ctx.sandbox.admin());
@@ -463,10 +457,7 @@ export const resetSandbox = command({
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [
-      ...moved.map(file => ({ kind: 'line', text: `Moved aside: ${file}` }) as const),
-      { kind: 'pairs', pairs: statusPairs(status) },
-    ],
+    blocks: [...moved.map(file => lineBlock(`Moved aside: ${file}`)), pairsBlock(statusPairs(status))],
   }),
 });
 

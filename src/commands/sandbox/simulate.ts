@@ -1,22 +1,23 @@
 /** Simulations: what merchants, card holders and payers do. */
+
 import type { Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
-import { flag, integer, text } from '../../contract/field.ts';
+import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 
-const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS, names: 'transaction' });
+const AUTHORIZATION = takes.text('Authorization.', { names: 'transaction' });
 
 const authorization = argument(AUTHORIZATION);
 const maybeAuthorization = optionalArgument(AUTHORIZATION);
-export const challenge = argument(text({ doc: 'Challenge.', basis: OURS, names: 'challenge' }));
-export const deposit = argument(text({ doc: 'Deposit; the whole id.', basis: OURS }));
+export const challenge = argument(takes.text('Challenge.', { names: 'challenge' }));
+export const deposit = argument(takes.text('Deposit; the whole id.'));
 
 type Simulated = ResultOf<AdminOperations['simulate.authorize']>;
 
@@ -54,10 +55,7 @@ function showSimulated(done: Simulated): Shown {
     idField,
     ...(done.outcome === 'declined' &&
       done.transaction_id && { notes: [`Why: cardwright sandbox why ${shellWord(done.transaction_id)}`] }),
-    blocks: [
-      { kind: 'line', text: `${done.outcome}${why}` },
-      { kind: 'pairs', pairs },
-    ],
+    blocks: [lineBlock(`${done.outcome}${why}`), pairsBlock(pairs)],
   };
 }
 
@@ -68,7 +66,7 @@ function confirmed({ confirmations, required_confirmations: needed }: Simulated)
 export const simulateAuthorize = adminCommand({
   path: 'sandbox simulate authorize',
   summary: 'Simulate an authorization on a card',
-  about: ['A declined authorization is a result, not a failure: the command ends with 0 and says why.'],
+  about: 'A declined authorization is a result, not a failure: the command ends with 0 and says why.',
   operation: 'simulate.authorize',
   flags: {
     card: 'body.card_id',
@@ -93,7 +91,7 @@ export const simulateAuthorize = adminCommand({
 export const simulateIncrement = adminCommand({
   path: 'sandbox simulate increment',
   summary: 'Simulate an increase of a pending authorization',
-  about: ['The checks of an authorization run again. If the increase is declined, the authorization does not change.'],
+  about: 'The checks of an authorization run again. If the increase is declined, the authorization does not change.',
   operation: 'simulate.increment',
   args: { authorization },
   flags: { amount: 'body.amount' },
@@ -108,7 +106,7 @@ export const simulateSettle = adminCommand({
   args: { authorization },
   flags: {
     amount: 'body.amount',
-    notFinal: option(flag({ doc: 'More settlements will follow; keep the rest of the hold.', basis: OURS })),
+    notFinal: option(takes.flag('More settlements will follow; keep the rest of the hold.')),
   },
   examples: [
     { does: 'All of it', run: 'sandbox simulate settle txn_1' },
@@ -137,9 +135,9 @@ const isChallenge = (id: string) => id.startsWith('tds_');
 export const simulateExpire = command({
   path: 'sandbox simulate expire',
   summary: 'Expire an authorization or a 3DS challenge now',
-  about: ['Only this one expires; the clock does not move. sandbox clock advance moves the clock for all of them.'],
+  about: 'Only this one expires; the clock does not move. sandbox clock advance moves the clock for all of them.',
   operation: 'simulate.expire',
-  args: { pending: argument(text({ doc: 'Authorization or challenge.', basis: OURS, names: 'pending' })) },
+  args: { pending: argument(takes.text('Authorization or challenge.', { names: 'pending' })) },
   examples: [
     { does: 'Give a hold back', run: 'sandbox simulate expire txn_1' },
     { does: 'Let a code run out', run: 'sandbox simulate expire tds_1' },
@@ -154,13 +152,13 @@ export const simulateExpire = command({
 export const simulateRefund = command({
   path: 'sandbox simulate refund',
   summary: 'Simulate a refund, with or without a purchase before it',
-  about: ['With --card instead of an authorization the refund belongs to no purchase and can have any amount.'],
+  about: 'With --card instead of an authorization the refund belongs to no purchase and can have any amount.',
   operation: 'simulate.refund',
   args: { authorization: maybeAuthorization },
   flags: {
     amount: 'body.amount',
-    card: option(text({ doc: 'Card that gets the money, without a purchase before it.', basis: OURS, names: 'card' })),
-    merchant: option(text({ doc: 'Merchant name, with --card.', basis: OURS })),
+    card: option(takes.text('Card that gets the money, without a purchase before it.', { names: 'card' })),
+    merchant: option(takes.text('Merchant name, with --card.')),
   },
   examples: [
     { does: 'Two dollars of a purchase', run: 'sandbox simulate refund txn_1 --amount 2' },
@@ -182,9 +180,8 @@ export const simulateRefund = command({
 export const simulateForcePost = adminCommand({
   path: 'sandbox simulate force-post',
   summary: 'Simulate a settlement without an authorization',
-  about: [
+  about:
     'It is never declined. The balance can fall below 0; on a terminated card the amount is taken from the wallet.',
-  ],
   operation: 'simulate.force-post',
   flags: {
     card: 'body.card_id',
@@ -221,9 +218,9 @@ export const simulateAnswer = adminCommand({
   operation: 'simulate.answer',
   args: { challenge },
   flags: {
-    right: option(flag({ doc: 'With the right code.', basis: OURS })),
-    wrong: option(flag({ doc: 'With a wrong code; the third one ends the challenge.', basis: OURS })),
-    code: option(text({ doc: 'With this code, as 3ds list shows it.', basis: OURS })),
+    right: option(takes.flag('With the right code.')),
+    wrong: option(takes.flag('With a wrong code; the third one ends the challenge.')),
+    code: option(takes.text('With this code, as 3ds list shows it.')),
   },
   examples: [
     { does: 'Rightly', run: 'sandbox simulate answer tds_1 --right' },
@@ -255,9 +252,8 @@ export const simulateCancel = adminCommand({
 export const simulateDeposit = adminCommand({
   path: 'sandbox simulate deposit',
   summary: 'Simulate a crypto deposit; it counts once it is confirmed',
-  about: [
+  about:
     'A confirmation is added with every block on the clock of the sandbox, unless you give --confirmations manual.',
-  ],
   operation: 'simulate.deposit',
   flags: {
     currency: 'body.currency',
@@ -283,9 +279,7 @@ export const simulateConfirm = command({
   operation: 'simulate.confirm',
   args: { deposit },
   flags: {
-    blocks: option(
-      integer({ doc: 'Add only this many confirmations; all by default.', basis: OURS, min: 1, max: 1000 }),
-    ),
+    blocks: option(takes.integer('Add only this many confirmations; all by default.', { min: 1, max: 1000 })),
   },
   examples: [
     { does: 'Credit it', run: 'sandbox simulate confirm dep_1' },

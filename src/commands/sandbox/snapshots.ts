@@ -4,14 +4,14 @@ import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { argument, local, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import { lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
 import type { Block, Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { adminCommand, runAdmin } from './admin.ts';
@@ -24,7 +24,7 @@ function checkedName(name: string): string {
   );
 }
 
-const snapshotName = argument(text({ doc: 'Name: lower-case letters, digits, - and _.', basis: OURS, maxLength: 64 }));
+const snapshotName = argument(takes.text('Name: lower-case letters, digits, - and _.', { maxLength: 64 }));
 
 export const SNAPSHOT_COLUMNS = columnsOf(SNAPSHOT, {
   name: { priority: 1, kind: 'id' },
@@ -55,19 +55,16 @@ function showRestored(what: string, done: Restored): Shown {
     idField: 'made_at',
     columns: COLUMNS,
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Restored', what],
-          ['Made', done.made_at ?? '-'],
-          ['Clock', done.now ?? '-'],
-          ['Cards', String(done.cards ?? '-')],
-          ['Transactions', String(done.transactions ?? '-')],
-          ...webhooksIn(done),
-          ['Wallet', money(done.wallet_balance)],
-          ['Ledger', done.ledger_ok ? 'whole' : 'broken'],
-        ],
-      },
+      pairsBlock([
+        ['Restored', what],
+        ['Made', done.made_at ?? '-'],
+        ['Clock', done.now ?? '-'],
+        ['Cards', String(done.cards ?? '-')],
+        ['Transactions', String(done.transactions ?? '-')],
+        ...webhooksIn(done),
+        ['Wallet', money(done.wallet_balance)],
+        ['Ledger', done.ledger_ok ? 'whole' : 'broken'],
+      ]),
     ],
     failure: brokenLedger(done),
   };
@@ -105,9 +102,8 @@ function brokenLedger({ ledger_ok, ledger_faults }: Restored): CliError | undefi
 export const saveSnapshot = adminCommand({
   path: 'sandbox snapshot save',
   summary: 'Save the whole state of the sandbox under a name',
-  about: [
+  about:
     'Holds cards, ledger, events, clock and seed, with a checksum of every file. An older snapshot of that name is replaced; any other file of that name is not touched.',
-  ],
   operation: 'snapshots.save',
   args: { name: snapshotName },
   examples: [
@@ -119,16 +115,15 @@ export const saveSnapshot = adminCommand({
     noun: 'snapshot',
     idField: 'name',
     columns: SNAPSHOT_COLUMNS,
-    blocks: [{ kind: 'line', text: `Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.` }],
+    blocks: [lineBlock(`Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.`)],
   }),
 });
 
 export const listSnapshots = command({
   path: 'sandbox snapshot list',
   summary: 'List snapshots by name',
-  about: [
+  about:
     'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot diff and snapshot restore.',
-  ],
   operation: 'snapshots',
   examples: [{ does: 'All of them', run: 'sandbox snapshot list' }],
   async run(ctx) {
@@ -157,12 +152,12 @@ const FIELD_COLUMNS: readonly Column[] = [
 ];
 
 function blocksOf({ tables, accounts, cards }: Difference): readonly Block[] {
-  if (tables.length === 0) return [{ kind: 'line', text: 'Nothing differs.' }];
+  if (tables.length === 0) return [lineBlock('Nothing differs.')];
   const fields = cards.flatMap(({ card_id, fields }) => fields.map(field => ({ card_id, ...field })));
   return [
-    { kind: 'table', columns: TABLE_COLUMNS, rows: tables },
-    ...(accounts.length === 0 ? [] : [{ kind: 'table', columns: ACCOUNT_COLUMNS, rows: accounts } as const]),
-    ...(fields.length === 0 ? [] : [{ kind: 'table', columns: FIELD_COLUMNS, rows: fields } as const]),
+    tableBlock(TABLE_COLUMNS, tables),
+    ...(accounts.length === 0 ? [] : [tableBlock(ACCOUNT_COLUMNS, accounts)]),
+    ...(fields.length === 0 ? [] : [tableBlock(FIELD_COLUMNS, fields)]),
   ];
 }
 
@@ -177,16 +172,13 @@ function damaged(problems: readonly string[]): CliError {
 export const diffSnapshots = command({
   path: 'sandbox snapshot diff',
   summary: 'Show what differs between two snapshots, or a snapshot and now',
-  about: [
+  about:
     'By table, by account of the ledger and by field of each card; card numbers and security codes are left out. The differences of all accounts sum to 0. Looking changes nothing in the sandbox.',
-  ],
   operation: 'snapshots.diff',
   ends: { check_failed: 'A snapshot is damaged; nothing was compared.' },
   args: {
     before: snapshotName,
-    after: optionalArgument(
-      text({ doc: 'The other snapshot; what the sandbox holds now when left out.', basis: OURS }),
-    ),
+    after: optionalArgument(takes.text('The other snapshot; what the sandbox holds now when left out.')),
   },
   examples: [
     { does: 'What happened since', run: 'sandbox snapshot diff before' },
@@ -212,7 +204,7 @@ export const diffSnapshots = command({
 export const restoreSnapshot = command({
   path: 'sandbox snapshot restore',
   summary: 'Replace the whole state of the sandbox with a snapshot',
-  about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
+  about: 'Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.',
   operation: 'snapshots.restore',
   ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },
@@ -223,11 +215,7 @@ export const restoreSnapshot = command({
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
-    await confirmed(ctx, {
-      intent,
-      question: `${intent}?`,
-      command: `cardwright sandbox snapshot restore ${name} --yes`,
-    });
+    await confirmed(ctx, intent, `cardwright sandbox snapshot restore ${name} --yes`);
     const what = `snapshot ${name}`;
     const restored = await runAdmin(ctx, 'snapshots.restore', { name });
     const done = refuseDamaged(what, restored, 'cardwright sandbox snapshot list');
@@ -250,11 +238,7 @@ export const removeSnapshot = command({
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Remove the snapshot ${name}`;
-    await confirmed(ctx, {
-      intent,
-      question: `${intent}?`,
-      command: `cardwright sandbox snapshot remove ${name} --yes`,
-    });
+    await confirmed(ctx, intent, `cardwright sandbox snapshot remove ${name} --yes`);
     await runAdmin(ctx, 'snapshots.remove', { name });
     return { name, removed: true };
   },
@@ -265,7 +249,7 @@ export const removeSnapshot = command({
       { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
       { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
     ],
-    blocks: [{ kind: 'line', text: `Removed ${name}.` }],
+    blocks: [lineBlock(`Removed ${name}.`)],
   }),
 });
 
@@ -273,9 +257,8 @@ export const exportSandbox = command({
   path: 'sandbox export',
   summary: 'Write the whole state of the sandbox to a file',
   answers: { one: { file: tells.text('File that was written.'), bytes: tells.count('Its size.') } },
-  about: [
+  about:
     'The file holds the store and its checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
-  ],
   reach: 'files',
   ends: {
     not_authenticated: 'The token is not that of the sandbox elsewhere.',
@@ -288,7 +271,7 @@ export const exportSandbox = command({
   ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
-      throw new CliError('usage', { message: 'sandbox export sends nothing to the service; it has no dry run' });
+      throw usage('sandbox export sends nothing to the service; it has no dry run');
     }
     return { file, bytes: await ctx.sandbox.exportTo(file) };
   },
@@ -299,7 +282,7 @@ export const exportSandbox = command({
       { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
       { field: 'bytes', title: 'BYTES', kind: 'integer', priority: 1 },
     ],
-    blocks: [{ kind: 'line', text: `Wrote ${file}, ${bytes} bytes.` }],
+    blocks: [lineBlock(`Wrote ${file}, ${bytes} bytes.`)],
   }),
 });
 
@@ -326,16 +309,12 @@ export const importSandbox = command({
   ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
-      throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });
+      throw usage('sandbox import sends nothing to the service; it has no dry run');
     }
     const what = file === '-' ? 'standard input' : file;
     const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
-    await confirmed(ctx, {
-      intent,
-      question: `${intent}?`,
-      command: `cardwright sandbox import ${shellWord(file)} --yes`,
-    });
+    await confirmed(ctx, intent, `cardwright sandbox import ${shellWord(file)} --yes`);
     const done = refuseDamaged(what, await ctx.sandbox.importFrom(file));
     await (await ctx.journal.admin()).setAsideSandbox();
     return { what, done };

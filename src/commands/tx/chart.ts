@@ -1,18 +1,16 @@
 import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup, dayOf, dayText } from '../../books/spending.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
-import type { Context, Shown } from '../../cli/context.ts';
-import { pagesWithProgress } from '../../cli/listing.ts';
+import { pagesWithProgress, rowsListing } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
-import { choice, integer, text } from '../../contract/field.ts';
 import { isInDollars, TRANSACTION } from '../../contract/resources.ts';
-import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sparkline } from '../../terminal/charts.ts';
 import type { Column } from '../../terminal/view.ts';
 import { leftOutText } from './summary.ts';
-import { refuseBackwards } from './transactions.ts';
+import { contains, labelsOf, refuseBackwards } from './transactions.ts';
 
 const USUAL_TOP = 10;
 
@@ -46,14 +44,14 @@ export const chartTransactions = command({
   ],
   operation: 'transactions.list',
   flags: {
-    by: option(choice(CHARTED_BY, { doc: 'What to chart by; day when left out.', basis: OURS })),
-    top: option(integer({ doc: 'Most cards, merchants or labels.', basis: OURS, min: 1, defaults: USUAL_TOP })),
+    by: option(takes.choice(CHARTED_BY, 'What to chart by; day when left out.')),
+    top: option(takes.integer('Most cards, merchants or labels.', { min: 1, defaults: USUAL_TOP })),
     card: 'query.card_id',
     type: 'query.type',
     since: 'query.from',
     until: 'query.to',
-    merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
-    label: option(text({ doc: 'Only those of cards whose label contains this.', basis: OURS })),
+    merchant: option(takes.text('Only those whose merchant contains this.')),
+    label: option(takes.text('Only those of cards whose label contains this.')),
     where: CONDITIONS,
     offline: OFFLINE,
   },
@@ -84,12 +82,42 @@ export const chartTransactions = command({
       }
     }
     if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
-    if (later > 0) ctx.ui.notice(laterText(later));
+    if (later > 0) {
+      const records = later === 1 ? '1 record is' : `${later} records are`;
+      ctx.ui.notice(`${records} dated after today and left out; --until shows them`);
+    }
     const groups = chart.groups(today());
     const isCut = by === 'card' || by === 'merchant' || by === 'label';
     return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total(), later };
   },
-  show: showChart,
+  show({ by, groups, of, total, later }) {
+    const rows = groups.map(({ group, spent, transactions, days, buckets }) => ({
+      group,
+      spent: toUsd(spent),
+      transactions,
+      ...(days !== undefined && { days }),
+      ...(buckets && { buckets: buckets.map(each => ({ start: dayText(each.start), spent: toUsd(each.spent) })) }),
+    }));
+    const courses = new Map(groups.map(({ group, buckets = [] }) => [group, buckets]));
+    const isSpan = by === 'day' || by === 'week' || by === 'month';
+    const largest = groups.reduce((most, { spent }) => Math.max(most, spent), 0);
+    return {
+      listing: rowsListing(rows, {
+        page: { by, total: toUsd(total), groups: of, later },
+        footer(count) {
+          if (count === 0) return 'No transactions.';
+          const cut = count < of ? `, ${count} of ${of} shown` : '';
+          return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}`;
+        },
+      }),
+      noun: 'group',
+      idField: 'group',
+      columns: columnsFor(by),
+      ...(isSpan
+        ? { bars: 'spent' }
+        : { courses: { beside: 'spent', of: row => courses.get(row['group'] as string) ?? [] } }),
+    };
+  },
 });
 
 type Transaction = Item<'transactions.list'>;
@@ -114,67 +142,6 @@ function groupOf(record: Transaction, by: ChartedBy, labels: ReadonlyMap<string,
   if (by === 'card') return record.card_id ?? null;
   if (by === 'merchant') return record.merchant ?? null;
   return by === 'label' ? (labels.get(record.card_id ?? '') ?? null) : null;
-}
-
-function contains(value: unknown, part: string): boolean {
-  return typeof value === 'string' && value.toLowerCase().includes(part.toLowerCase());
-}
-
-/** Labels of the cards that have one: a record of a transaction has none. */
-async function labelsOf(ctx: Context): Promise<ReadonlyMap<string, string>> {
-  const labels = new Map<string, string>();
-  const pages = (await ctx.api.reader()).pages('cards.list', { per_page: 100 });
-  for await (const { data } of pages) {
-    for (const { id, label } of data) if (label != null && label !== '') labels.set(id, label);
-  }
-  return labels;
-}
-
-interface Charted {
-  readonly by: ChartedBy;
-  readonly groups: readonly ChartGroup[];
-  /** Groups there are. */
-  readonly of: number;
-  readonly total: Cents;
-  /** Records dated after today, which are left out. */
-  readonly later: number;
-}
-
-function showChart({ by, groups, of, total, later }: Charted): Shown {
-  const rows = groups.map(({ group, spent, transactions, days, buckets }) => ({
-    group,
-    spent: toUsd(spent),
-    transactions,
-    ...(days !== undefined && { days }),
-    ...(buckets && { buckets: buckets.map(each => ({ start: dayText(each.start), spent: toUsd(each.spent) })) }),
-  }));
-  const courses = new Map(groups.map(({ group, buckets = [] }) => [group, buckets]));
-  const isSpan = by === 'day' || by === 'week' || by === 'month';
-  async function* batches() {
-    yield rows;
-  }
-  const largest = groups.reduce((most, { spent }) => Math.max(most, spent), 0);
-  return {
-    listing: {
-      batches: batches(),
-      page: () => ({ by, total: toUsd(total), groups: of, later }),
-      footer(count) {
-        if (count === 0) return 'No transactions.';
-        const cut = count < of ? `, ${count} of ${of} shown` : '';
-        return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}`;
-      },
-    },
-    noun: 'group',
-    idField: 'group',
-    columns: columnsFor(by),
-    ...(isSpan
-      ? { bars: 'spent' }
-      : { courses: { beside: 'spent', of: row => courses.get(row['group'] as string) ?? [] } }),
-  };
-}
-
-function laterText(later: number): string {
-  return `${later === 1 ? '1 record is' : `${later} records are`} dated after today and left out; --until shows them`;
 }
 
 /** What one character of the lines stands for, where that is not a day. */

@@ -1,11 +1,11 @@
 /** Sums of transactions by month, merchant or card. */
 import { effectOf } from '../../books/records.ts';
-import { pagesWithProgress } from '../../cli/listing.ts';
+import { countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
-import { choice } from '../../contract/field.ts';
+
 import { isInDollars } from '../../contract/resources.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
@@ -123,7 +123,7 @@ export function leftOutText(count: number): string {
   return `warning: ${records} in another currency than USD and left out of the sums; tx list -o wide shows the currency`;
 }
 
-const by = option(choice(GROUPINGS, { doc: 'What to sum by; day by default.', basis: OURS }));
+const by = option(takes.choice(GROUPINGS, 'What to sum by; day by default.'));
 
 const SUMS = {
   transactions: tells.count('How many there are.'),
@@ -169,23 +169,15 @@ export const summarizeTransactions = command({
 function listingOf(summary: Summary, by: Grouping): Listing {
   const total = summary.total();
   const groups = summary.groups();
-  async function* batches() {
-    yield groups.map(group => ({ ...group }));
-  }
-  return {
-    batches: batches(),
-    page: () => ({ total: groups.length, by, ...total }),
+  return rowsListing(groups, {
+    page: { total: groups.length, by, ...total },
     footer(rows) {
       if (rows === 0) return 'No transactions.';
-      const words = [`${dollars(toCents(total.spent))} spent`, `${count(total.transactions, 'transaction')}`];
+      const words = [`${dollars(toCents(total.spent))} spent`, countOf(total.transactions, 'transaction')];
       if (toCents(total.pending) > cents(0)) words.push(`${dollars(toCents(total.pending))} pending`);
       return `${words.join(', ')}.`;
     },
-  };
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  });
 }
 
 function columnsFor(by: Grouping): readonly Column[] {

@@ -1,8 +1,8 @@
-import { SHORT_ID } from '../../cli/listing.ts';
+import { countOf, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
-import { integer } from '../../contract/field.ts';
+
 import { dollars, toCents } from '../../core/money.ts';
 import { shortIds } from '../../terminal/cells.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
@@ -17,14 +17,13 @@ const EVERY_MS = 2_000;
 export const tailTransactions = command({
   path: 'tx tail',
   summary: 'Show transactions as they come',
-  about: [
+  about:
     'Asks every two seconds and prints a line for each new transaction, oldest first, until Ctrl-C. -o ndjson prints objects.',
-  ],
   operation: 'transactions.list',
   flags: {
     card: 'query.card_id',
     type: 'query.type',
-    last: option(integer({ doc: 'Start with this many of the newest page.', basis: OURS, min: 1 })),
+    last: option(takes.integer('Start with this many of the newest page.', { min: 1 })),
     ...LIVE_FLAGS,
   },
   examples: [
@@ -49,8 +48,7 @@ export const tailTransactions = command({
       batches: rows as unknown as AsyncIterable<readonly Row[]>,
       page: () => ({}),
       line: (row: Row, ellipsis: string) => lineOf(row as unknown as Transaction, ellipsis),
-      footer: (shown: number) =>
-        `${shown} ${shown === 1 ? 'transaction' : 'transactions'} in ${durationText(ctx.clock.monotonic() - began)}.`,
+      footer: (shown: number) => `${countOf(shown, 'transaction')} in ${durationText(ctx.clock.monotonic() - began)}.`,
     };
     return { listing, exit: () => exitOf(ctx.signal) };
   },

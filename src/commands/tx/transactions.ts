@@ -5,10 +5,10 @@ import type { Context } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, manyArguments, maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
+import { argument, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import type { Item } from '../../contract/calls.ts';
-import { must, text } from '../../contract/field.ts';
+import { must } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { dollars, toCents } from '../../core/money.ts';
@@ -55,8 +55,8 @@ export const listTransactions = command({
     until: 'query.to',
     page: 'query.page',
     ...PAGING_FLAGS,
-    merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
-    label: option(text({ doc: 'Only those of cards whose label contains this.', basis: OURS })),
+    merchant: option(takes.text('Only those whose merchant contains this.')),
+    label: option(takes.text('Only those of cards whose label contains this.')),
     where: CONDITIONS,
     offline: OFFLINE,
   },
@@ -73,8 +73,8 @@ export const listTransactions = command({
       keep.push(allOf(where, { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' }));
     if (merchant !== undefined) keep.push(row => contains(row['merchant'], merchant));
     if (label !== undefined) {
-      const labelled = await cardsLabelled(ctx, label);
-      keep.push(row => labelled.has(String(row['card_id'])));
+      const labels = await labelsOf(ctx);
+      keep.push(row => contains(labels.get(String(row['card_id'])), label));
     }
     const reader = await ctx.api.reader();
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
@@ -84,16 +84,19 @@ export const listTransactions = command({
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });
 
-function contains(value: unknown, part: string): boolean {
+/** Whether a text has that part, in upper or lower case. */
+export function contains(value: unknown, part: string): boolean {
   return typeof value === 'string' && value.toLowerCase().includes(part.toLowerCase());
 }
 
-/** Ids of the cards whose label contains the text: a record of a transaction has no label. */
-async function cardsLabelled(ctx: Context, label: string): Promise<ReadonlySet<string>> {
+/** Labels of the cards that have one, by card: a record of a transaction has none. */
+export async function labelsOf(ctx: Context): Promise<ReadonlyMap<string, string>> {
+  const labels = new Map<string, string>();
   const pages = (await ctx.api.reader()).pages('cards.list', { per_page: 100 });
-  const found = new Set<string>();
-  for await (const { data } of pages) for (const card of data) if (contains(card.label, label)) found.add(card.id);
-  return found;
+  for await (const { data } of pages) {
+    for (const { id, label } of data) if (label != null && label !== '') labels.set(id, label);
+  }
+  return labels;
 }
 
 type Transaction = Item<'transactions.list'>;
@@ -117,10 +120,10 @@ export const getTransaction = command({
   path: 'tx get',
   summary: 'Show one transaction',
   answers: { one: TRANSACTION },
-  about: ['The service has no request for one transaction, so the pages of the list are read until it is found.'],
+  about: 'The service has no request for one transaction, so the pages of the list are read until it is found.',
   operation: 'transactions.list',
   ends: { not_found: 'There is no such transaction.' },
-  args: { transaction: argument(must(text({ doc: 'Transaction identifier.', basis: OURS, maxLength: 128 }))) },
+  args: { transaction: argument(must(takes.text('Transaction identifier.', { maxLength: 128 }))) },
   flags: { card: 'query.card_id' },
   examples: [
     { does: 'In words', run: 'tx get txn_1' },
@@ -167,12 +170,12 @@ export const searchTransactions = command({
     type: 'query.type',
     since: 'query.from',
     until: 'query.to',
-    mcc: option(text({ doc: 'Only of this merchant category.', basis: OURS }), '<mcc>'),
+    mcc: option(takes.text('Only of this merchant category.'), '<mcc>'),
     ...SEARCH_FLAGS,
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  args: { words: manyArguments(text({ doc: 'Beginnings of words.', basis: OURS, maxLength: 200 })) },
+  args: { words: manyArguments(takes.text('Beginnings of words.', { maxLength: 200 })) },
   examples: [
     { does: 'Everything at one merchant', run: 'tx search acme --all' },
     {

@@ -1,8 +1,8 @@
 /** What the commands that wait have in common. */
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { integer, text } from '../../contract/field.ts';
+
 import { REQUEST_TOTAL_MS } from '../../core/durations.ts';
 import { CliError, type ErrorFacts } from '../../core/errors.ts';
 import type { Waiting } from '../../events/poll.ts';
@@ -10,15 +10,12 @@ import { durationText } from '../../terminal/times.ts';
 
 export const DEFAULT_WAIT = '2m';
 
-export const WAIT_TIMEOUT = option(
-  text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }),
-  '<duration>',
-);
+export const WAIT_TIMEOUT = option(takes.text(`How long to wait; ${DEFAULT_WAIT} by default.`), '<duration>');
 
 /** Ends of a live view. */
 export const LIVE_FLAGS = {
-  count: option(integer({ doc: 'End after this many.', basis: OURS, min: 1 })),
-  waitTimeout: option(text({ doc: 'End after this time; no limit by default.', basis: OURS }), '<duration>'),
+  count: option(takes.integer('End after this many.', { min: 1 })),
+  waitTimeout: option(takes.text('End after this time; no limit by default.'), '<duration>'),
 } as const;
 
 /**

@@ -1,4 +1,5 @@
 /** Waiting until a card, the wallet or a transaction meets a condition. */
+
 import { allOf, CONDITION_VALUES, CONDITIONS, fieldsIn, NEEDED_CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
@@ -6,6 +7,7 @@ import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Shape } from '../../contract/field.ts';
 import { TRANSACTION, WALLET } from '../../contract/resources.ts';
+import { pairsBlock } from '../../terminal/blocks.ts';
 import { durationText } from '../../terminal/times.ts';
 import { CARD_COLUMNS, card, cardPairs } from '../cards/cards.ts';
 import { TRANSACTION_COLUMNS } from '../tx/transactions.ts';
@@ -87,7 +89,7 @@ const waitCard = command({
   show: found => ({
     noun: 'card',
     columns: CARD_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: [['Id', found.id], ...cardPairs(found)] }],
+    blocks: [pairsBlock([['Id', found.id], ...cardPairs(found)])],
   }),
 });
 

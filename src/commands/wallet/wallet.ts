@@ -3,13 +3,13 @@
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
-import { flag } from '../../contract/field.ts';
 import { ADDRESS, WALLET } from '../../contract/resources.ts';
 import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
 import { usage } from '../../core/errors.ts';
 import { plainAmount, toCents } from '../../core/money.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import type { Block } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 
@@ -43,19 +43,16 @@ export function showsWallet(wallet: Result<'wallet.get'>): Shown {
     quiet: [plainAmount(toCents(wallet.balance))],
     columns: COLUMNS,
     blocks: [
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Available', money(wallet.balance)],
-          [
-            'On cards',
-            `${money(wallet.cards_total_balance)}${wallet.cards_active == null ? '' : `   ${wallet.cards_active} active`}`,
-          ],
-          ['Pending deposits', money(wallet.pending_deposits)],
-          ['Total deposited', money(wallet.total_deposited)],
-          ['Total spent', money(wallet.total_spent)],
+      pairsBlock([
+        ['Available', money(wallet.balance)],
+        [
+          'On cards',
+          `${money(wallet.cards_total_balance)}${wallet.cards_active == null ? '' : `   ${wallet.cards_active} active`}`,
         ],
-      },
+        ['Pending deposits', money(wallet.pending_deposits)],
+        ['Total deposited', money(wallet.total_deposited)],
+        ['Total spent', money(wallet.total_spent)],
+      ]),
     ],
   };
 }
@@ -68,16 +65,15 @@ const ADDRESS_COLUMNS = columnsOf(ADDRESS, {
   min_confirmations: { title: 'CONFIRMATIONS', priority: 3 },
 });
 
-const qr = option(flag({ doc: 'Draw each address as a QR code, on a terminal.', basis: OURS }));
+const qr = option(takes.flag('Draw each address as a QR code, on a terminal.'));
 
 type Addresses = Result<'wallet.addresses'>;
 
 export const listAddresses = command({
   path: 'wallet addresses',
   summary: 'List the addresses for deposits into the wallet',
-  about: [
+  about:
     'A QR code holds exactly the address that the service returned, without a memo. Addresses of the sandbox belong to no real chain, so no money can be sent to them; a line on standard error says so.',
-  ],
   operation: 'wallet.addresses',
   flags: { currency: 'query.currency', qr },
   examples: [
@@ -99,8 +95,8 @@ export const listAddresses = command({
 
 function codeOf({ currency, network, address, memo }: Addresses['data'][number]): readonly Block[] {
   return [
-    { kind: 'line', text: `${currency}${network == null ? '' : ` on ${network}`}: ${address}` },
-    ...(memo == null ? [] : [{ kind: 'line' as const, text: `Memo, needed beside the address: ${memo}` }]),
+    lineBlock(`${currency}${network == null ? '' : ` on ${network}`}: ${address}`),
+    ...(memo == null ? [] : [lineBlock(`Memo, needed beside the address: ${memo}`)]),
     { kind: 'qr', text: address },
   ];
 }

@@ -4,19 +4,16 @@ import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { type Answers, argument, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
+import { type Answers, argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
-import { flag, integer, list, text } from '../../contract/field.ts';
 import { SECOND } from '../../core/durations.ts';
 import { asCliError, CliError, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { dollars, toCents } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
-import type { Secret } from '../../core/secret.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
-import type { Target } from '../../events/forward.ts';
 import type { Arrived, Counts, ReceivedEvent } from '../../events/listener.ts';
 import { patient, pollTimes } from '../../events/poll.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
@@ -24,13 +21,6 @@ import type { Column, Row } from '../../terminal/view.ts';
 import { endedBy, LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
 import { checkPatterns } from './subscriptions.ts';
 import { SECRET_FILES_IF_ANY, secretsFor } from './verify.ts';
-
-interface Subscription {
-  readonly id: string;
-  /** Rejects when it is gone, switched off, or the service no longer answers; resolves at the signal. */
-  watch(signal: AbortSignal): Promise<void>;
-  end(): Promise<void>;
-}
 
 const WATCH_EVERY_MS = 15_000;
 /** So many looks without an answer, and nothing can be expected to come any more. */
@@ -47,18 +37,14 @@ async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
   return isHere ? identity : undefined;
 }
 
-interface NewSubscription {
-  readonly identity: Identity;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly secret: Secret;
-}
-
 /** Subscribes; written down before, so that a crash leaves no subscription that nobody knows of. */
-async function subscribe(ctx: Context, { identity, url, events, secret }: NewSubscription): Promise<Subscription> {
+async function subscribe(
+  ctx: Context,
+  { profile, baseUrl }: Identity,
+  body: { readonly url: string; readonly events: readonly string[]; readonly secret: string },
+) {
   const cleanupLog = await ctx.journal.cleanupLog();
-  await endAbandoned(ctx, identity);
-  const { profile, baseUrl } = identity;
+  const { url } = body;
   const noted = await cleanupLog.note({
     kind: 'listener',
     profile,
@@ -66,14 +52,9 @@ async function subscribe(ctx: Context, { identity, url, events, secret }: NewSub
     made_at: ctx.clock.now(),
     facts: { url },
   });
-  const body = { url, events, secret: secret.expose() };
   const { result } = await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${url}` });
   await noted.add({ webhook_id: result.id });
-  return {
-    id: result.id,
-    watch: signal => watched(ctx, result.id, signal),
-    end: async () => void (await endOne(ctx, noted)),
-  };
+  return { id: result.id, end: () => endOne(ctx, noted) };
 }
 
 /** Takes away subscriptions of runs that crashed. Resolves to their ids. */
@@ -108,6 +89,7 @@ async function idsOf(ctx: Context, url: string | undefined): Promise<readonly st
   return data.filter(each => each.url === url).map(({ id }) => id);
 }
 
+/** Rejects when the subscription is gone, switched off, or the service no longer answers; resolves at the signal. */
 async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<void> {
   const asked = patient(() => ctx.api.read('webhooks.get', { webhook_id: id }));
   let silent = 0;
@@ -212,31 +194,19 @@ const SESSION_EFFECT =
   'with a sandbox on this machine, subscribes and takes the subscription away at the end; of another service it changes nothing';
 
 const SESSION_FLAGS = {
-  port: option(integer({ doc: 'Port on 127.0.0.1; any free one by default.', basis: OURS, min: 0, max: 65_535 })),
+  port: option(takes.integer('Port on 127.0.0.1; any free one by default.', { min: 0, max: 65_535 })),
   secretFile: SECRET_FILES_IF_ANY,
-  signatureHeader: option(
-    text({ doc: 'Name of the signature header; the usual names by default.', basis: OURS }),
-    '<name>',
-  ),
+  signatureHeader: option(takes.text('Name of the signature header; the usual names by default.'), '<name>'),
   readyFile: option(local('file', 'File for the address (one line) while it listens.'), '<file>'),
 } as const;
 
 const EVENT_PATTERNS = option(
-  list(text({ doc: 'Event, or a pattern such as card.*', basis: OURS }), {
-    doc: 'Only these, such as card.*,3ds.challenge',
-    basis: OURS,
-  }),
+  takes.list(takes.text('Event, or a pattern such as card.*'), 'Only these, such as card.*,3ds.challenge'),
   '<pattern>',
 );
 
 /** How long deliveries are waited for once the program has failed. */
 const AFTER_FAILURE_MS = 2 * SECOND;
-
-interface ListenOptions {
-  /** Ends after so long; with a program, so long after its end, and soon after one that failed. */
-  readonly forMs: number | undefined;
-  readonly program: readonly string[];
-}
 
 /** What is known when it is over. */
 interface Hearing {
@@ -247,13 +217,17 @@ interface Hearing {
   stopped: CliError | undefined;
 }
 
-/** Opens a session, gives its events and takes it away again. */
+/**
+ * Opens a session, gives its events and takes it away again. Ends after `forMs`; with a program, so long after its end, and
+ * soon after one that failed.
+ */
 async function* hear(
   ctx: Context,
   options: SessionOptions,
-  { forMs, program }: ListenOptions,
+  forMs: number | undefined,
   hearing: Hearing,
 ): AsyncGenerator<Arrived> {
+  const program = ctx.rest;
   const over = new AbortController();
   let finish = () => {};
   // From before there is anything to clean up. A second signal stops the cleaning too.
@@ -303,12 +277,6 @@ async function* hear(
   }
 }
 
-/** Ends what crashed runs left in the sandbox of this machine. */
-async function reapListeners(ctx: Context): Promise<readonly string[]> {
-  const identity = await sandboxHere(ctx);
-  return identity === undefined ? [] : endAbandoned(ctx, identity);
-}
-
 interface SessionOptions {
   readonly port: number | undefined;
   readonly events: readonly string[] | undefined;
@@ -319,25 +287,11 @@ interface SessionOptions {
   readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
 
-interface Session {
-  readonly address: string;
-  readonly counts: Readonly<Counts>;
-  readonly arrivals: AsyncGenerator<Arrived>;
-  /** Takes what has arrived, and no more. */
-  finish(): void;
-  /** There is no use in listening any more. */
-  fail(error: CliError): void;
-  /** Lets the embedded sandbox send what is due. */
-  settle(): Promise<void>;
-  /** Takes the subscription away and frees the port; for every way out. */
-  end(): Promise<void>;
-}
-
 /** How many refusals are told one by one. */
 const MOST_TOLD = 5;
 const SETTLE_MS = 2_000;
 
-async function openSession(ctx: Context, options: SessionOptions): Promise<Session> {
+async function openSession(ctx: Context, options: SessionOptions) {
   if (ctx.dryRun)
     throw usage('listening cannot be tried with --dry-run: it subscribes, and takes the subscription away');
   const { openListener } = await import('../../events/listener.ts');
@@ -371,6 +325,7 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
   const running: Promise<void>[] = [];
   const until = (work: Promise<void>) => running.push(work.catch((error: unknown) => listener.fail(asCliError(error))));
   const undo: (() => Promise<unknown>)[] = [() => listener.close()];
+  /** Takes the subscription away and frees the port; for every way out. */
   const end = async () => {
     listener.finish();
     background.abort();
@@ -389,9 +344,10 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
     const [secret] = secrets;
     if (identity !== undefined && secret !== undefined) {
       const events = patterns.includes('*') ? ['*'] : [...new Set(patterns.flatMap(eventsMatching))];
-      const subscription = await subscribe(ctx, { identity, url: address, events, secret });
-      undo.push(() => subscription.end());
-      until(subscription.watch(background.signal));
+      await endAbandoned(ctx, identity);
+      const subscription = await subscribe(ctx, identity, { url: address, events, secret: secret.expose() });
+      undo.push(subscription.end);
+      until(watched(ctx, subscription.id, background.signal));
       if (deliveries !== undefined) until(deliveries.run(background.signal));
     }
     if (ready !== undefined) {
@@ -410,7 +366,8 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
     counts: listener.counts,
     arrivals: listener.arrivals,
     finish: () => listener.finish(),
-    fail: error => listener.fail(error),
+    fail: (error: CliError) => listener.fail(error),
+    /** Lets the embedded sandbox send what is due. */
     async settle() {
       const [late, inTime] = [new AbortController(), new AbortController()];
       const timer = ctx.clock.sleep(SETTLE_MS, inTime.signal).then(
@@ -444,18 +401,15 @@ export const listenWebhooks = command({
     ...SESSION_FLAGS,
     event: EVENT_PATTERNS,
     forwardTo: option(
-      list(local('address', 'Address.'), {
-        doc: 'Forward the bytes to [pattern=]url: https, or this machine.',
-        basis: OURS,
-      }),
+      takes.list(local('address', 'Address.'), 'Forward the bytes to [pattern=]url: https, or this machine.'),
       '<url>',
     ),
     failUnforwarded: option(
-      flag({ doc: 'Answer 502 while a target has not accepted it, so that the sender tries again.', basis: OURS }),
+      takes.flag('Answer 502 while a target has not accepted it, so that the sender tries again.'),
     ),
-    until: option(text({ doc: 'End after an event of this pattern.', basis: OURS }), '<pattern>'),
+    until: option(takes.text('End after an event of this pattern.'), '<pattern>'),
     ...LIVE_FLAGS,
-    reap: option(flag({ doc: 'Only delete the subscriptions of runs that crashed.', basis: OURS })),
+    reap: option(takes.flag('Only delete the subscriptions of runs that crashed.')),
   },
   rest: 'run for its exit code',
   examples: [
@@ -467,11 +421,21 @@ export const listenWebhooks = command({
     { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
   ],
   async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, event: events, ...more }) {
-    if (reap) return { listing: undefined, reaped: await reapListeners(ctx), exit: () => 0 };
+    if (reap) {
+      const identity = await sandboxHere(ctx);
+      const reaped = identity === undefined ? [] : await endAbandoned(ctx, identity);
+      return { listing: undefined, reaped, exit: () => 0 };
+    }
     const { createForwarder, targetOf } = await import('../../events/forward.ts');
     const { trustedBy } = await import('../../platform/trust.ts');
     const forMs = liveFor(typed);
-    const targets = (forwardTo ?? []).map(each => checkTarget(each, targetOf(each)));
+    const targets = (forwardTo ?? []).map(each => {
+      const target = targetOf(each);
+      if (target === undefined)
+        throw usage(`--forward-to ${JSON.stringify(each)} is not [pattern=]url with https, or http to this machine`);
+      checkPatterns([target.pattern]);
+      return target;
+    });
     if (failUnforwarded && targets.length === 0) throw usage('--fail-unforwarded needs a --forward-to');
     if (until !== undefined) checkPatterns([until]);
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
@@ -496,7 +460,7 @@ export const listenWebhooks = command({
     async function* batches(): AsyncGenerator<readonly Row[]> {
       let left = count ?? Number.POSITIVE_INFINITY;
       try {
-        for await (const arrived of hear(ctx, options, { forMs, program: ctx.rest }, hearing)) {
+        for await (const arrived of hear(ctx, options, forMs, hearing)) {
           const { event } = arrived;
           ctx.ui.maskInLog(codesIn(event));
           if (!failUnforwarded) forwarder.pass(arrived);
@@ -529,13 +493,6 @@ export const listenWebhooks = command({
       : { listing, exit, noun: 'event', columns: RECEIVED_COLUMNS },
 });
 
-function checkTarget(typed: string, target: Target | undefined): Target {
-  if (target === undefined)
-    throw usage(`--forward-to ${JSON.stringify(typed)} is not [pattern=]url with https, or http to this machine`);
-  checkPatterns([target.pattern]);
-  return target;
-}
-
 const DEFAULT_WAIT = '30s';
 
 export const expectEvents = command({
@@ -554,12 +511,12 @@ export const expectEvents = command({
     check_failed: 'What was expected did not come, or something else did with --no-other.',
     ...SESSION_ENDS,
   },
-  args: { event: argument(text({ doc: 'Event, or a pattern such as card.*', basis: OURS })) },
+  args: { event: argument(takes.text('Event, or a pattern such as card.*')) },
   flags: {
     where: CONDITIONS,
-    waitTimeout: option(text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }), '<duration>'),
-    count: option(integer({ doc: 'How many must come; 1 by default.', basis: OURS, min: 1 })),
-    noOther: option(flag({ doc: 'Fail if any other event comes within the time.', basis: OURS })),
+    waitTimeout: option(takes.text(`How long to wait; ${DEFAULT_WAIT} by default.`), '<duration>'),
+    count: option(takes.integer('How many must come; 1 by default.', { min: 1 })),
+    noOther: option(takes.flag('Fail if any other event comes within the time.')),
     ...SESSION_FLAGS,
   },
   rest: 'run for its exit code',
@@ -577,20 +534,29 @@ export const expectEvents = command({
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
     const session = { ...options, events: noOther ? ['*'] : [pattern] };
-    for await (const { event } of hear(ctx, session, { forMs, program: ctx.rest }, hearing)) {
+    for await (const { event } of hear(ctx, session, forMs, hearing)) {
       ctx.ui.maskInLog(codesIn(event));
       (isMeant(event) ? matched : others).push(event);
       if (!noOther && matched.length >= count) break;
     }
     if (hearing.stopped !== undefined) throw hearing.stopped;
     const came = noOther ? matched.length === count && others.length === 0 : matched.length >= count;
-    const broken = came
-      ? undefined
-      : unmet({ pattern, where, count, within: forMs }, { matched, others, noOther: noOther ?? false });
+    const wanted = `${count} ${pattern}${where.length === 0 ? '' : ` with ${where.join(' and ')}`}${noOther ? ' and nothing else' : ''}`;
+    const broken = new CliError('check_failed', {
+      message: `expected ${wanted} within ${durationText(forMs)}; ${matched.length} came, and ${others.length} other`,
+      notes: [...matched, ...others].slice(0, 20).map(({ type, id }) => `${type} ${id}`),
+      evidence: { matched: matched.map(({ id }) => id), others: others.map(({ id, type }) => ({ id, type })) },
+    });
     // Its exit code becomes ours, and alone would not say whose it is.
-    if (hearing.exit !== 0)
-      ctx.ui.notice(failedProgram(ctx.rest, hearing.exit, { pattern, count, came: matched.length }));
-    return { matched, exit: hearing.exit, broken };
+    if (hearing.exit !== 0) {
+      const { exit } = hearing;
+      // The words of the program itself may hold secrets.
+      const [program = ''] = ctx.rest;
+      ctx.ui.notice(
+        `the program ${quote(program)} ended with ${exit}, which is the exit code here; ${matched.length} of ${count} ${pattern} came`,
+      );
+    }
+    return { matched, exit: hearing.exit, broken: came ? undefined : broken };
   },
   show: ({ matched, exit, broken }) => ({
     // What did not come is said by the error.
@@ -606,15 +572,6 @@ export const expectEvents = command({
   }),
 });
 
-/** `./checkout.sh ended with 3; 0 of 1 card.created came`: the words of the program itself may hold secrets. */
-function failedProgram(
-  [program = '']: readonly string[],
-  exit: number,
-  { pattern, count, came }: { readonly pattern: string; readonly count: number; readonly came: number },
-): string {
-  return `the program ${quote(program)} ended with ${exit}, which is the exit code here; ${came} of ${count} ${pattern} came`;
-}
-
 /** The pattern and every condition, on the object of the event. */
 function meaning(pattern: string, where: readonly string[], now: () => number): (event: ReceivedEvent) => boolean {
   const tests = new Map(
@@ -623,27 +580,4 @@ function meaning(pattern: string, where: readonly string[], now: () => number): 
     ),
   );
   return ({ type, data }) => tests.get(type)?.((data ?? {}) as Readonly<Record<string, unknown>>) ?? false;
-}
-
-interface Expected {
-  readonly pattern: string;
-  readonly where: readonly string[];
-  readonly count: number;
-  readonly within: number;
-}
-
-interface Came {
-  readonly matched: readonly ReceivedEvent[];
-  readonly others: readonly ReceivedEvent[];
-  readonly noOther: boolean;
-}
-
-function unmet({ pattern, where, count, within }: Expected, { matched, others, noOther }: Came): CliError {
-  const wanted = `${count} ${pattern}${where.length === 0 ? '' : ` with ${where.join(' and ')}`}${noOther ? ' and nothing else' : ''}`;
-  const listed = [...matched, ...others].map(({ type, id }) => `${type} ${id}`);
-  return new CliError('check_failed', {
-    message: `expected ${wanted} within ${durationText(within)}; ${matched.length} came, and ${others.length} other`,
-    notes: listed.slice(0, 20),
-    evidence: { matched: matched.map(({ id }) => id), others: others.map(({ id, type }) => ({ id, type })) },
-  });
 }

@@ -3,15 +3,15 @@
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, option, tells } from '../../cli/parsing/flag.ts';
+import { argument, local, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { basisText } from '../../contract/basis.ts';
 import type { Result } from '../../contract/calls.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
-import { flag } from '../../contract/field.ts';
 import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 import { usage } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
+import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
 import { secretIn } from './verify.ts';
 
 export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {
@@ -58,15 +58,14 @@ type Subscribed = Result<'webhooks.create'>;
 export const createWebhook = command({
   path: 'webhooks create',
   summary: 'Subscribe an endpoint to events',
-  about: [
+  about:
     'The signing secret is read from a file or standard input, never from an option. Without one the service generates it.',
-  ],
   operation: 'webhooks.create',
   flags: {
     url: 'body.url',
     event: 'body.events',
     secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
-    secretStdin: option(flag({ doc: 'Read the signing secret from standard input.', basis: OURS })),
+    secretStdin: option(takes.flag('Read the signing secret from standard input.')),
   },
   examples: [
     {
@@ -90,14 +89,11 @@ export const createWebhook = command({
     noun: 'webhook',
     columns: [...WEBHOOK_COLUMNS, { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 }],
     blocks: [
-      { kind: 'line', text: `Subscribed ${made.id}: ${made.url}` },
-      {
-        kind: 'pairs',
-        pairs: [
-          ['Events', (made.events ?? []).join(', ')],
-          ['Secret', made.secret ?? ('secret' in made ? 'not shown by the service' : 'as you chose it')],
-        ],
-      },
+      lineBlock(`Subscribed ${made.id}: ${made.url}`),
+      pairsBlock([
+        ['Events', (made.events ?? []).join(', ')],
+        ['Secret', made.secret ?? ('secret' in made ? 'not shown by the service' : 'as you chose it')],
+      ]),
     ],
     notes: secretNotes(made),
   }),
@@ -179,7 +175,7 @@ export const deleteWebhook = command({
       { field: 'id', title: 'ID', kind: 'id', priority: 1 },
       { field: 'deleted', title: 'DELETED', kind: 'boolean', priority: 1 },
     ],
-    blocks: [{ kind: 'line', text: `Deleted ${id}.` }],
+    blocks: [lineBlock(`Deleted ${id}.`)],
   }),
 });
 

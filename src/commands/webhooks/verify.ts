@@ -2,8 +2,7 @@
 
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { flag, list, text } from '../../contract/field.ts';
+import { local, maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { violation } from '../../contract/violation.ts';
@@ -11,12 +10,10 @@ import { CliError, usage } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { DEVIATIONS, type Unverified } from '../../events/verify.ts';
+import { copiedLine, lineBlock } from '../../terminal/blocks.ts';
 
 const file = local('file', 'File that holds a signing secret.');
-const files = list(file, {
-  doc: 'File that holds a signing secret; repeat it while a secret is being replaced.',
-  basis: OURS,
-});
+const files = takes.list(file, 'File that holds a signing secret; repeat it while a secret is being replaced.');
 
 const SECRET_FILE = needs(file, '<file>');
 const SECRET_FILES = needs(files, '<file>');
@@ -93,9 +90,9 @@ export const verifySignature = command({
   ends: { check_failed: 'The signature does not fit the payload.' },
   flags: {
     payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
-    signature: needs(text({ doc: 'Signature that came with it.', basis: OURS }), '<hex>'),
+    signature: needs(takes.text('Signature that came with it.'), '<hex>'),
     secretFile: SECRET_FILES,
-    explain: option(flag({ doc: 'Look for the usual mistakes and say which one was made.', basis: OURS })),
+    explain: option(takes.flag('Look for the usual mistakes and say which one was made.')),
   },
   examples: [
     {
@@ -140,10 +137,9 @@ export const verifySignature = command({
       { field: 'secret_file', title: 'SECRET', kind: 'text', priority: 2 },
     ],
     blocks: [
-      {
-        kind: 'line',
-        text: `The signature matches${documented ? '' : ', but not as documented'}${secret === undefined ? '' : `: secret ${secret}, ${file}`}.`,
-      },
+      lineBlock(
+        `The signature matches${documented ? '' : ', but not as documented'}${secret === undefined ? '' : `: secret ${secret}, ${file}`}.`,
+      ),
     ],
     notes: [
       ...deviations.map(each => DEVIATIONS[each]),
@@ -179,7 +175,7 @@ export const signPayload = command({
   path: 'webhooks sign',
   summary: 'Print the signature of a payload (offline)',
   answers: { one: { signature: tells.text('HMAC-SHA256, 64 lowercase hex digits.') } },
-  about: ['HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.'],
+  about: 'HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.',
   reach: 'files',
   flags: {
     payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
@@ -199,6 +195,6 @@ export const signPayload = command({
     noun: 'signature',
     idField: 'signature',
     columns: [{ field: 'signature', title: 'SIGNATURE', kind: 'id', priority: 1 }],
-    blocks: [{ kind: 'line', text: signature, whole: true }],
+    blocks: [copiedLine(signature)],
   }),
 });
