@@ -105,7 +105,7 @@ export const MISTAKES: readonly Mistake[] = [
     'exact || work.lookOnly ? []',
     'exact || true ? []',
   ]),
-  planted('the marker of the first row is looked for', 21, LOOK, [
+  planted('the marker of the first row is looked for', 121, LOOK, [
     'const marker = change.marker;',
     'const marker = change.marker?.replace(/\\d+$/, "1");',
   ]),
