@@ -53,17 +53,6 @@ test('a card whose answer was lost is not made again at another address, and is 
   expect((await at.run(at.second, CREATE)).code).toBe(0);
   expect(await at.cards()).toBe(2);
 });
-
-test('money for a card is not sent again at another address', async () => {
-  await using at = await machine();
-  expect((await at.run(at.first, CREATE)).code).toBe(0);
-  at.lose(/\/fund$/, 2);
-  expect((await at.run(at.first, 'cards fund card_1 --amount 7')).code).toBe(11);
-  at.first.mend();
-  expect((await at.run(at.second, 'cards fund card_1 --amount 7')).code).toBe(14);
-  expect(at.second.posts()).toHaveLength(0);
-});
-
 test('a file that was run at one address is known at the other', async () => {
   await using at = await machine();
   await writeFile(join(at.here.folder, 'rows.csv'), ROWS);
@@ -84,16 +73,6 @@ test.each([['--intent po-1'], ['--idempotency-key po-1']])('%s means the same ca
   const other = await at.run(at.second, `${CREATE.replace('one', 'two')} ${name} -q`);
   expect([other.code, other.err]).toEqual([2, expect.stringMatching(/was used (?:for another change|before with)/)]);
 });
-
-test('an intent whose answer was lost is settled at the other address', async () => {
-  await using at = await machine();
-  at.lose(/\/cards$/, 1);
-  expect((await at.run(at.first, `${CREATE} --intent po-1`)).code).toBe(11);
-  at.first.mend();
-  expect(await at.run(at.second, `${CREATE} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
-  expect([await at.cards(), at.second.posts().length]).toEqual([1, 0]);
-});
-
 test('a program that calls by another address gets the same card', async () => {
   await using at = await machine();
   const journal = join(at.here.folder, 'state');

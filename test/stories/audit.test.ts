@@ -140,20 +140,6 @@ test('several ids, a lease and a resume leave lines about each card', async () =
     [2, 'card_5', 'done'],
   ]);
 });
-
-test('a run of rows has one line, one for each row and one outcome, and its op', async () => {
-  await using here = await world({ wallet: 50 });
-  await writeFile(join(here.folder, 'team.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\n');
-  const { code } = await here.run('cards create --file team.csv --yes');
-  expect(code).toBe(0);
-  const [run, one, two, ended, ...others] = await lines(here);
-  expect(others).toEqual([]);
-  expect([one?.row, two?.row, one?.op]).toEqual([1, 2, run?.op]);
-  expect(run).toMatchObject({ event: 'run', operation: 'cards.create', rows: 2, amount: 11 });
-  expect(run?.op).toMatch(/^op_/);
-  expect(ended).toMatchObject({ event: 'outcome', outcome: 'done', of: 1 });
-});
-
 test('one changed byte is exit 15 and the line, in words and as data, and does not stop an export', async () => {
   await using here = await world({ wallet: 50 });
   await here.run('cards create --bin bin_1 --amount 5');

@@ -40,16 +40,6 @@ describe('ids of cards', () => {
     await here.run('cards list --json');
     expect(await caches(here)).toEqual([]);
   });
-
-  it('of one dialect or contract are not those of another', async () => {
-    await using here = await world();
-    await here.run('cards create --bin bin_1 --amount 5', ON_A_TERMINAL);
-    const other = { env: { CARDWRIGHT_SANDBOX_DIALECT: 'plain-arrays' } };
-    expect(await offered(here, `cards get ''`, other)).toEqual([]);
-    await writeFile(join(here.folder, 'other.json'), '{}');
-    expect(await offered(here, `--contract other.json cards get ''`)).toEqual([]);
-    expect((await offered(here, `cards get ''`)).length).toBe(1);
-  });
 });
 
 describe('a saved profile', () => {
@@ -150,13 +140,4 @@ it('never offers a secret', async () => {
   expect(text).toContain(`${id}`);
   for (const secret of [number, 's3cr3t']) expect(text).not.toContain(secret);
   expect(text).not.toMatch(/whsec_\w/);
-});
-
-it('a fleet whose file is lost is named by what this machine has applied', async () => {
-  await using here = await world();
-  const head = 'version: 1\nfleet: ads\ncaps: {per_apply: 50, cards: 3}\n';
-  await writeFile(join(here.folder, 'cards.fleet.yaml'), `${head}cards: {a: {amount: 5, bin: bin_1}}\n`);
-  expect((await here.run('fleet plan --out plan.json')).code).toBe(0);
-  expect((await here.run('fleet apply --plan plan.json --yes')).code).toBe(0);
-  expect(await offered(here, `fleet import --fleet ''`)).toEqual(['ads\ta fleet of this machine']);
 });

@@ -42,18 +42,3 @@ test('a file that cannot be made is said before the card is asked for', async ()
   const { out } = await here.run('audit list --event reveal --json');
   expect(JSON.parse(out)).toMatchObject({ data: [] });
 });
-
-test('the number is not in anything else a card is shown with', async () => {
-  await using here = await world();
-  await here.run('cards create --bin bin_1 --amount 5');
-  const number = (await here.run('cards details card_1 --reveal --print --field number')).out.trim();
-  for (const line of [
-    'cards get card_1 --json',
-    'cards list -o csv',
-    'cards list --debug',
-    'cards freeze card_1',
-    'tx list',
-  ]) {
-    expect((await here.run(line)).all).not.toContain(number);
-  }
-});

@@ -214,15 +214,14 @@ describe('bad input', () => {
     }
   });
 
-  test.each(['../x', 'a/b', '/etc/passwd', 'a.b', '__proto__', 'A', 'x'.repeat(33), 'env', 'sandbox'])(
-    'the profile name %j is refused',
-    async name => {
-      await using here = await world({ env: NO_PROFILE });
+  test('a profile name that is a path, a word of ours or too long is refused', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    for (const name of ['../x', 'a/b', '/etc/passwd', 'a.b', '__proto__', 'A', 'x'.repeat(33), 'env', 'sandbox']) {
       const ran = await here.run(`login --profile '${name}' ${ADDRESS} --key-stdin`, { stdin: KEY });
-      expect(ran.code).toBe(2);
-      expect(await holding(here, KEY)).toEqual([]);
-    },
-  );
+      expect({ name, code: ran.code }).toEqual({ name, code: 2 });
+    }
+    expect(await holding(here, KEY)).toEqual([]);
+  });
 
   test('a symlinked configuration is refused and its target untouched; a group-writable one is repaired aloud', async () => {
     await using here = await world({ env: NO_PROFILE });

@@ -114,61 +114,7 @@ describe('a damaged profile file', () => {
 
 /** Were a request sent, the name of the address would not resolve: exit 12. */
 describe('a live key', () => {
-  const off = (line: string) => async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here, { name: 'prod', key: LIVE_KEY });
-    return await here.run(line);
-  };
-  const sent = 12;
   const guarded = 14;
-
-  test.each([
-    ['cards create --bin bin_1 --amount 5', guarded],
-    ['cards create --bin bin_1 --amount 5 --yes', guarded],
-    ['cards create --bin bin_1 --amount 5 --live prod', guarded],
-    ['cards create --bin bin_1 --amount 5 --live other --yes', guarded],
-    ['cards create --bin bin_1 --amount 5 --live prod --yes', sent],
-    ['cards fund card_1 --amount 5 --yes', guarded],
-    ['cards withdraw card_1 --amount 5 --yes', guarded],
-    ['cards terminate card_1 --yes', guarded],
-    ['cards unfreeze card_1 --yes', guarded],
-    ['cards freeze card_1', guarded],
-    ['cards freeze card_1 --live prod', sent],
-    ['webhooks create --url https://example.com/h --event card.created --yes', guarded],
-    ['webhooks delete wh_1 --yes', guarded],
-    ['cards details card_1 --reveal --print', guarded],
-    ['cards details card_1 --reveal --print --live prod', guarded],
-    ['cards create --bin bin_1 --amount 5 --dry-run', 0],
-    ['cards list', sent],
-  ])('%s', async (line, code) => {
-    const ran = await off(`${line} --timeout 2s`)();
-    expect({ code: ran.code, err: ran.err }).toMatchObject({ code });
-    expect(ran.err).toContain('LIVE · prod');
-    expect(ran.all).not.toContain(LIVE_KEY);
-  });
-
-  test('details off a terminal go out once the profile allows it', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here, { name: 'prod', key: LIVE_KEY });
-    await here.run('profiles set prod allow_unattended_reveal true');
-    const { code } = await here.run('cards details card_1 --reveal --print --live prod --timeout 2s');
-    expect(code).toBe(sent);
-  });
-
-  test('on a terminal a write asks, and No sends nothing', async () => {
-    await using here = await world({ env: NO_PROFILE, terminal: 80 });
-    await here.run('login --profile prod --base-url https://service.invalid/v1 --key-stdin', { stdin: LIVE_KEY });
-    const { code, all } = await here.run('cards create --bin bin_1 --amount 5', { typed: ['n'] });
-    expect(code).toBe(3);
-    expect(all).toContain('with the live key of prod?');
-  });
-
-  test('CARDWRIGHT_TEST_ONLY refuses it for everything', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here, { name: 'prod', key: LIVE_KEY });
-    expect((await here.run('cards list', { env: { CARDWRIGHT_TEST_ONLY: '1' } })).code).toBe(guarded);
-  });
-
   test('it is never sent to loopback', async () => {
     await using here = await world({ env: NO_PROFILE });
     const env = { CARDWRIGHT_API_KEY: LIVE_KEY, CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1' };

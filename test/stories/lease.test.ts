@@ -84,13 +84,6 @@ describe('cards lease', () => {
     expect(await cards(here)).toEqual([]);
     expect(await left(here)).toEqual([]);
   });
-
-  it('forgets the note when the wallet is too low', async () => {
-    await using here = await world({ wallet: 5 });
-    expect((await here.run(`${LEASE} -- true`)).code).toBe(10);
-    expect(await left(here)).toEqual([]);
-  });
-
   it('says which card still holds money when it cannot be ended, and the reaper ends it', async () => {
     await using here = await world();
     const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":422}}';
@@ -206,12 +199,6 @@ describe('cards lease', () => {
     expect([reaped.code, reaped.err]).toEqual([0, '']);
     expect(await left(here)).toEqual([]);
   });
-
-  it('reaps nothing where nothing is left, and prints no line for it', async () => {
-    await using here = await world();
-    expect(await here.run('cards lease --reap --yes')).toMatchObject({ code: 0, out: '' });
-  });
-
   it('reaps by the mark on the card once its time is over, without any note', async () => {
     await using here = await world();
     const mark = 'lease_0011 until 2026-11-20T14:10:00Z';
@@ -244,16 +231,6 @@ describe('cards lease', () => {
     expect(code).toBe(130);
     expect((await cards(here)).filter(({ status }) => status !== 'terminated')).toEqual([]);
   });
-
-  it('plans the card in a dry run and makes nothing', async () => {
-    await using here = await world();
-    const { code, out } = await here.run(`${LEASE} --dry-run --json -- true`);
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ dry_run: true, operation: 'cards.create' });
-    expect(await cards(here)).toEqual([]);
-    expect(await left(here)).toEqual([]);
-  });
-
   it('hides number and CVV in the log of GitHub Actions when asked', async () => {
     await using here = await world();
     const env = { GITHUB_ACTIONS: 'true' };

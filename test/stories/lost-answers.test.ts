@@ -50,23 +50,10 @@ describe('keys are honoured', () => {
 });
 
 describe('keys are ignored', () => {
-  it('a card carries the marker of its operation, and is found by it', async () => {
-    await using here = await prepared('cards.create', 'keys-ignored');
-    expect((await here.run('cards create --bin bin_1 --amount 25')).code).toBe(0);
-    expect((await asked(here, 'cards.create', 1)).code).toBe(0);
-    expect(await balances(here)).toEqual([100, 875]);
-  });
-
   it('a card without the marker is not found, and not made again', async () => {
     await using here = await prepared('cards.create', 'keys-ignored');
     expect((await here.run('cards create --bin bin_1 --amount 25 --no-marker')).code).toBe(11);
     expect((await asked(here, 'cards.create', 1)).code).toBe(0);
-  });
-
-  it('terminating shows in the state', async () => {
-    await using here = await prepared('cards.terminate', 'keys-ignored');
-    expect((await here.run('cards terminate card_1 --yes')).code).toBe(0);
-    expect((await asked(here, 'cards.terminate', 1)).code).toBe(0);
   });
 });
 

@@ -114,16 +114,3 @@ it('takes the sandbox for the same account in every process, whose key is anothe
   synced();
   expect(synced()).toBe('3\n');
 });
-
-it('ends well where an answer stops before the last row', async () => {
-  await using here = await world({ data: 'demo' });
-  await here.run('books sync');
-  for (const line of [
-    'tx list --offline --limit 2 -o id',
-    'tx list --offline',
-    'cards list --offline --limit 2 --json',
-    'tx search a --limit 1',
-    'cards search a --limit 1',
-  ])
-    expect(await here.run(line)).toMatchObject({ code: 0, err: expect.not.stringContaining('error') });
-});

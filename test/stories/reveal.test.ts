@@ -37,46 +37,48 @@ async function asked(here: World): Promise<number> {
 }
 
 describe('nothing is sent', () => {
-  test.each([
-    'cards details card_1',
-    'cards details card_1 --print',
-    'cards details card_1 --reveal',
-    'cards details card_1 --out x.json',
-    'cards details card_1 --copy number',
-    'cards exec card_1 -- true',
-    'cards details card_1 --yes --print',
-  ])('off a terminal by %s', async line => {
+  test('off a terminal without --reveal and a place, whatever is piped in', async () => {
     await using here = await withCard();
-    for (const stdin of ['', 'y\n'.repeat(1000)]) {
-      const { code, out } = await here.run(line, { stdin });
-      expect({ code, out }).toEqual({ code: line.includes('--copy') ? 2 : 3, out: '' });
+    for (const line of [
+      'cards details card_1',
+      'cards details card_1 --print',
+      'cards details card_1 --reveal',
+      'cards details card_1 --out x.json',
+      'cards details card_1 --copy number',
+      'cards exec card_1 -- true',
+      'cards details card_1 --yes --print',
+    ]) {
+      for (const stdin of ['', 'y\n'.repeat(1000)]) {
+        const { code, out } = await here.run(line, { stdin });
+        expect({ line, code, out }).toEqual({ line, code: line.includes('--copy') ? 2 : 3, out: '' });
+      }
     }
     expect(await asked(here)).toBe(0);
   });
 
-  test.each(['--inspect', '--inspect-brk', '--report-on-signal', '--heapsnapshot-signal=SIGUSR2'])(
-    'under %s',
-    async option => {
-      await using here = await withCard();
+  test('beside a debugger, for several cards at once, and for two places', async () => {
+    await using here = await withCard();
+    for (const option of ['--inspect', '--inspect-brk', '--report-on-signal', '--heapsnapshot-signal=SIGUSR2']) {
       for (const how of [{ execArgv: [option] }, { env: { NODE_OPTIONS: option } }]) {
         const { code, out, err } = await here.run(REVEAL, how);
-        expect({ code, out }).toEqual({ code: 14, out: '' });
+        expect({ option, code, out }).toEqual({ option, code: 14, out: '' });
         expect(err).toContain(option.split('=')[0]);
       }
-      expect(await asked(here)).toBe(0);
-    },
-  );
-
-  test.each([
-    'cards details card_1 card_2 --reveal --print',
-    'cards details --file cards.csv --reveal --print',
-    'cards details - --reveal --print',
-    'cards exec --file cards.csv --reveal -- true',
-  ])('for several cards at once: %s', async line => {
-    await using here = await withCard();
+    }
     await writeFile(join(here.folder, 'cards.csv'), 'card_id\ncard_1\n');
-    const { code, out } = await here.run(line, { stdin: 'card_1\ncard_2\n' });
-    expect({ code, out }).toEqual({ code: 2, out: '' });
+    for (const line of [
+      'cards details card_1 card_2 --reveal --print',
+      'cards details --file cards.csv --reveal --print',
+      'cards details - --reveal --print',
+      'cards exec --file cards.csv --reveal -- true',
+      'cards details card_1 --reveal --print --out x',
+      'cards details card_1 --reveal --print --copy number',
+      'cards details card_1 --reveal --out x --copy cvv',
+      'cards details card_1 --reveal --copy cvv --field cvv',
+    ]) {
+      const { code, out } = await here.run(line, { stdin: 'card_1\ncard_2\n' });
+      expect({ line, code, out }).toEqual({ line, code: 2, out: '' });
+    }
     expect(await asked(here)).toBe(0);
   });
 
@@ -90,15 +92,6 @@ describe('nothing is sent', () => {
     expect(await asked(here)).toBe(0);
     expect((await here.run(REVEAL, { env })).code).toBe(0);
   });
-
-  test.each(['--print --out x', '--print --copy number', '--out x --copy cvv', '--copy cvv --field cvv'])(
-    'for %s: two places',
-    async flags => {
-      await using here = await withCard();
-      expect((await here.run(`cards details card_1 --reveal ${flags}`)).code).toBe(2);
-      expect(await asked(here)).toBe(0);
-    },
-  );
 });
 
 describe('a live card', () => {
@@ -225,18 +218,17 @@ describe('cards exec', () => {
     expect((await here.run('cards exec card_1 --reveal -- ./child.sh')).code).toBe(143);
   });
 
-  test.each(['', 'nosuchprogram', './nosuch', '.', '/', 'text.txt', './text.txt'])(
-    'needs a program, and %j is none: the card is not asked for',
-    async program => {
-      await using here = await withCard();
-      await writeFile(join(here.folder, 'text.txt'), 'not to be run', { mode: 0o600 });
-      const env = { PATH: `${here.folder}:${process.env['PATH']}` };
+  test('needs a program: without one that can be run the card is not asked for', async () => {
+    await using here = await withCard();
+    await writeFile(join(here.folder, 'text.txt'), 'not to be run', { mode: 0o600 });
+    const env = { PATH: `${here.folder}:${process.env['PATH']}` };
+    for (const program of ['', 'nosuchprogram', './nosuch', '.', '/', 'text.txt', './text.txt']) {
       const { code, err } = await here.run(`cards exec card_1 --reveal -- ${program}`, { env });
-      expect(code).toBe(2);
+      expect({ program, code }).toEqual({ program, code: 2 });
       expect(err).toContain(program === '' ? 'needs a program' : JSON.stringify(program));
-      expect(await asked(here)).toBe(0);
-    },
-  );
+    }
+    expect(await asked(here)).toBe(0);
+  });
 
   test('is looked for in absolute folders of PATH alone, never in the working folder', async () => {
     await using here = await withCard();

@@ -47,19 +47,6 @@ it('opens a browser by a private file that is gone afterwards', async () => {
   expect(left.filter(name => name.includes('inspector-'))).toEqual([]);
   expect(JSON.parse((await here.run('sandbox open --end --json')).out)).toEqual({ opened: false, ended: 1 });
 });
-
-it('opens the browser with the start too, and serves on', async () => {
-  await using here = await world();
-  const bin = join(here.folder, 'bin');
-  await mkdir(bin);
-  await writeFile(join(bin, 'xdg-open'), BROWSER);
-  await chmod(join(bin, 'xdg-open'), 0o755);
-  await using _server = await served(here, 'sandbox start --open --json', {}, [bin]);
-  // Asked earlier, the end would take the ticket away.
-  await expect.poll(() => readdir(bin), { timeout: 20_000 }).toContain('redeemed');
-  expect(JSON.parse((await here.run('sandbox open --end --json')).out)).toEqual({ opened: false, ended: 1 });
-});
-
 it('says what to do where there is no browser, no sandbox, or no such view', async () => {
   await using here = await world();
   const none = await here.run('sandbox open');

@@ -145,24 +145,6 @@ describe('sandbox start', () => {
     expect(others).toEqual([]);
     expect(String(refused?.reason)).toContain(`a sandbox is started on this store already, by process ${process.pid}`);
   });
-
-  it('speaks the dialect of the environment where no flag says another', async () => {
-    const place = await here();
-    const answers = async (env: Readonly<Record<string, string>>, flags = '') => {
-      const server = await served(place, `sandbox start --json ${flags}`, env);
-      const key = (await readFile(String(server.row.api_key_file), 'utf8')).trim();
-      const answer = await fetch(`${server.row.url}/cards`, { headers: { authorization: `Bearer ${key}` } });
-      await server.stop();
-      return Object.keys((await answer.json()) as object);
-    };
-    const env = { CARDWRIGHT_SANDBOX_DIALECT: 'envelope-items' };
-    expect(await answers(env)).toContain('items');
-    expect(await answers(env, '--dialect default')).toEqual(['data', 'meta']);
-    const wrong = await place.run('sandbox start', { env: { CARDWRIGHT_SANDBOX_DIALECT: 'plain' } });
-    expect(wrong.code).toBe(2);
-    expect(wrong.err).toContain('CARDWRIGHT_SANDBOX_DIALECT "plain" must be default, minimal,');
-  });
-
   it('says which port is taken (exit 12)', async () => {
     const place = await here();
     const other = createServer();
@@ -185,21 +167,6 @@ describe('sandbox start', () => {
     expect(err).toContain('try: cardwright sandbox reset --data demo --seed 8');
     await (await start(place, '--seed 7')).stop();
   });
-
-  it('takes the size of a data set with the data set load alone, and of a store made now', async () => {
-    const place = await here();
-    expect((await place.run('sandbox start --cards 5')).code).toBe(2);
-    const server = await start(place, '--data load --cards 12 --transactions 40 --seed 7');
-    const { out } = await place.run('sandbox status --json --fields cards,transactions', {
-      env: server.env,
-    });
-    expect(JSON.parse(out)).toEqual({ cards: 12, transactions: 40 });
-    await server.stop();
-    const again = await place.run('sandbox start --data load --cards 13');
-    expect(again.code).toBe(2);
-    expect(again.err).toContain('try: cardwright sandbox reset --data load --cards 13');
-  });
-
   it('limits requests unless it is told not to', async () => {
     const place = await here();
     const limit = async (flags: string) => {

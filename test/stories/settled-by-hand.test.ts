@@ -115,26 +115,6 @@ test('a resume that can find out no more says so, and names what leads on; a dry
   const over = await here.run(`ops resume ${op} --dry-run`);
   expect([over.code, over.err]).toEqual([0, expect.stringContaining('A resume would send nothing. Over: 4 done.')]);
 });
-
-test('not done for all that is left: counted, asked, and closed', async () => {
-  const { here, op } = await stopped();
-  await using _ = here;
-  const line = `ops resolve ${op} --as not-done --note over`;
-  const unasked = await here.run(line);
-  expect([unasked.code, unasked.err]).toEqual([
-    3,
-    expect.stringContaining('2 rows of unknown outcome and 2 rows that a resume would send'),
-  ]);
-  expect(unasked.err).toContain(`cardwright ops resolve ${op} 2 4 --as not-done --note over`);
-  expect(unasked.err).toContain(`try: cardwright ${line} --yes`);
-  const declined = await here.run(line, { terminal: 200, typed: ['n'] });
-  expect(declined.code).toBe(3);
-  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
-  const closed = await here.run(`${line} --yes`);
-  expect([closed.code, closed.err]).toEqual([0, expect.stringContaining(`Nothing of ${op} is still open.`)]);
-  expect(await outcomes(here, op)).toBe('done not_sent done not_sent not_sent not_sent');
-});
-
 test('not done of a transfer that its card shows is refused, and a resume says that it is done', async () => {
   const { here, op } = await stopped();
   await using _ = here;

@@ -41,18 +41,4 @@ describe('the store in the data folder', () => {
     expect(kept).toContain(damaged);
     expect((await here.run('wallet')).code).toBe(0);
   });
-
-  test('of another build: refused with the way out, not touched', async () => {
-    await using here = await atHome();
-    await here.run('wallet');
-    const path = await storeFile(here);
-    const { DatabaseSync } = await import('@photostructure/sqlite');
-    const database = new DatabaseSync(path);
-    database.exec('update meta set schema_number = 999');
-    database.close();
-    const { code, err } = await here.run('wallet');
-    expect(code).toBe(15);
-    expect(err).toContain('another build');
-    expect(err).toContain('cardwright sandbox reset --hard');
-  });
 });

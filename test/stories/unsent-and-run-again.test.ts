@@ -38,9 +38,9 @@ test.each(LINES)('%s, nobody there: run again twice, then it is done once', asyn
   await runAgain(s, line, action);
 });
 
-const MOVING = LINES.slice(0, 3);
+const MOVING = [LINES[0], LINES[1]] as const;
 
-test.each(MOVING.flatMap(line => [[...line, 503, 12] as const, [...line, 401, 4] as const]))(
+test.each([[...MOVING[0], 503, 12] as const, [...MOVING[1], 401, 4] as const])(
   '%s (%s), the reading before is answered %i: exit %i, and it may be run again',
   async (line, action, status, exit) => {
     for (const path of ['/cards/card_old', '/wallet']) {

@@ -239,19 +239,6 @@ describe('a wait while the service is in trouble', () => {
       expect({ line, code, waited: err.includes('still waiting') }).toEqual({ line, code: 12, waited: false });
     }
   });
-
-  it('says which limit is which when the one of a request alone is given', async () => {
-    await using here = await withCard();
-    const { err } = await here.run(
-      '3ds wait --timeout 9s',
-      inPauses(() => opens(here)),
-    );
-    expect(err).toBe('waiting up to 2m00s (--wait-timeout); --timeout 9s bounds one request\n');
-    const over = await here.run('3ds wait --merchant nobody --timeout 9s --wait-timeout 3s', {
-      onPause: () => undefined,
-    });
-    expect(over.err).toContain('Limits: --wait-timeout 3s for the whole wait, --timeout 9s for one request.');
-  });
 });
 
 describe('3ds watch', () => {
@@ -304,29 +291,6 @@ describe('tx tail', () => {
     expect(code).toBe(0);
     expect(amounts).toEqual(Array.from({ length: 30 }, (_, index) => (index + 2) / 10));
   });
-
-  it('finds those of one moment wherever the service puts them', async () => {
-    await using here = await withCard();
-    await pays(here, 1);
-    const many = async () => {
-      for (let amount = 2; amount <= 12; amount += 1) await pays(here, amount);
-    };
-    const { onPause } = inPauses(many);
-    const { out } = await here.run('tx tail --count 11 --wait-timeout 10s -o ndjson', { onPause });
-    expect(out.trim().split('\n')).toHaveLength(11);
-  });
-
-  it('begins with the last ones when asked', async () => {
-    await using here = await withCard();
-    for (const amount of [1, 2, 3]) await pays(here, amount);
-    const { out } = await here.run('tx tail --last 2 --wait-timeout 1s -o ndjson', { onPause: () => undefined });
-    expect(
-      out
-        .trim()
-        .split('\n')
-        .map(line => (JSON.parse(line) as { amount: number }).amount),
-    ).toEqual([2, 3]);
-  });
 });
 
 describe('wait', () => {
@@ -365,11 +329,5 @@ describe('wait', () => {
     const none = await here.run('wait tx --type refund --wait-timeout 2s', { onPause: () => undefined });
     expect(none.code).toBe(8);
     expect(none.err).toContain('no refund came within 2s');
-  });
-
-  it('refuses a field that is not there before anything is asked', async () => {
-    await using here = await world();
-    expect((await here.run('wait wallet --until colour=red')).code).toBe(2);
-    expect((await here.run('wait wallet --until balance=1 --wait-timeout soon')).code).toBe(2);
   });
 });

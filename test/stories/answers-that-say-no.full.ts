@@ -1,4 +1,0 @@
-/** The whole of `answers-that-say-no.test.ts`. */
-import { saysNo } from './answers-that-say-no.ts';
-
-saysNo({ isWhole: true });
