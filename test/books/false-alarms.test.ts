@@ -3,9 +3,9 @@ import { alarms, LIVES } from './false-alarms.ts';
 import { Account, live, Reader, randomOf } from './model.ts';
 
 describe('books that are right', () => {
-  // About 1,000 histories; `false-alarms.full.ts` has many more.
+  // About 400 histories; `false-alarms.full.ts` has many more.
   it.each(Object.keys(LIVES))('no alarm: %s', life => {
-    const histories = life === 'default' ? 300 : 100;
+    const histories = life === 'default' ? 120 : 40;
     const found = alarms(life, histories);
     expect(found.wrong).toEqual([]);
     expect(found.checkpoints).toBe(3 * histories);

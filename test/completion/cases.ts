@@ -18,11 +18,11 @@ export type Case = readonly [typed: string, words: readonly string[]];
 /** Enough to see that a shell asks and inserts; the others take longer. */
 export const FEW: readonly Case[] = [
   ['cardwright cards list --status=fr\t', ['cardwright', 'cards', 'list', '--status=frozen']],
-  ['cardwright cards get card_th\t', ['cardwright', 'cards', 'get', 'card_three']],
   ['cardwright webhooks sign --payload my\t', ['cardwright', 'webhooks', 'sign', '--payload', 'my file.json']],
 ];
 
 export const MORE: readonly Case[] = [
+  ['cardwright cards get card_th\t', ['cardwright', 'cards', 'get', 'card_three']],
   ['cardwright car\tcr\t--lab\tx', ['cardwright', 'cards', 'create', '--label', 'x']],
   // No operation is open: nothing is inserted, and never what sends something again.
   ['cardwright ops resume \t--dry-run', ['cardwright', 'ops', 'resume', '--dry-run']],

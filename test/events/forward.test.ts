@@ -10,6 +10,7 @@ import type { Clock } from '../../src/platform/host.ts';
 import { random } from '../client/served.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { receiver } from '../support/receiver.ts';
+import { isWhole } from '../support/whole.ts';
 
 const arrived: Arrived = {
   event: {
@@ -56,18 +57,21 @@ it('an https target may show a certificate of the authorities that SSL_CERT_FILE
   server.close();
 });
 
-it.each([301, 302, 303, 307, 308])('a redirect %i is an answer: it is not followed, nor tried again', async status => {
-  await using stranger = await receiver();
-  await using moved = await receiver(response => response.writeHead(status, { location: stranger.url }).end());
-  const told = await forwardTo(
-    moved.url,
-    waiting(() => false),
-  );
-  expect(told).toMatchObject({ outcome: status, isDelivered: false, attempts: 1 });
-  expect([moved.received.length, stranger.received.length]).toEqual([1, 0]);
-  expect(moved.received[0]?.headers).toMatchObject({ 'x-signature': 'kept' });
-  expect(moved.received[0]?.headers.host).not.toBe('a');
-});
+it.each(isWhole ? [301, 302, 303, 307, 308] : [308])(
+  'a redirect %i is an answer: it is not followed, nor tried again',
+  async status => {
+    await using stranger = await receiver();
+    await using moved = await receiver(response => response.writeHead(status, { location: stranger.url }).end());
+    const told = await forwardTo(
+      moved.url,
+      waiting(() => false),
+    );
+    expect(told).toMatchObject({ outcome: status, isDelivered: false, attempts: 1 });
+    expect([moved.received.length, stranger.received.length]).toEqual([1, 0]);
+    expect(moved.received[0]?.headers).toMatchObject({ 'x-signature': 'kept' });
+    expect(moved.received[0]?.headers.host).not.toBe('a');
+  },
+);
 
 it('a target that sends its head byte by byte has 30 seconds in all', async () => {
   let dripped = 0;

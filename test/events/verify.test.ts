@@ -1,6 +1,6 @@
 /** Signatures made by somebody else's program, and each usual mistake named (docs/design/security.md, H1 to H6). */
 import { spawnSync } from 'node:child_process';
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -49,9 +49,7 @@ describe.skipIf(requires('openssl'))('a signature openssl made', () => {
   });
 
   it.each<readonly [string, string, (hex: string) => string]>([
-    ['upper_case', 'upper case', hex => hex.toUpperCase()],
     ['base64', 'base64', hex => Buffer.from(hex, 'hex').toString('base64')],
-    ['prefix', 'behind sha256=', hex => `sha256=${hex}`],
     ['list', 'in a list', hex => `${'0'.repeat(64)},${hex}`],
   ])('counts, and is called %s when it is %s', async (deviation, _, written) => {
     const { code, answer } = await verify({ signature: written(openssl(PAYLOAD)) });
@@ -64,41 +62,13 @@ describe.skipIf(requires('openssl'))('a signature openssl made', () => {
     expect(answer).toMatchObject({ secret: 2, secret_file: 'secret-1' });
   });
 
-  const value: unknown = JSON.parse(PAYLOAD);
-  const bom = '\ufeff';
-  it.each<readonly [string, string, string]>([
-    ['newline_added', 'with a trailing newline', `${PAYLOAD}\n`],
-    ['newline_added', 'with a trailing CRLF', `${PAYLOAD}\r\n`],
-    ['byte_order_mark', 'with a byte order mark', bom + PAYLOAD],
-  ])('over the payload explains %s', async (mistake, _, payload) => {
-    const { code, answer } = await verify({ payload, signature: openssl(PAYLOAD) });
-    expect({ code, mistakes: answer.error.evidence.mistakes }).toEqual({ code: 15, mistakes: [mistake] });
-  });
-
-  it.each<readonly [string, string, string, string]>([
-    ['newline_removed', 'with a newline that is gone', PAYLOAD, `${PAYLOAD}\n`],
-    ['line_ends_changed', 'with CRLF', '{"a":\r\n1}', '{"a":\n1}'],
-    ['line_ends_changed', 'with LF', '{"a":\n1}', '{"a":\r\n1}'],
-    ['byte_order_mark', 'whose mark is gone', PAYLOAD, bom + PAYLOAD],
-    ['json_written_again', 'indented', JSON.stringify(value, null, 2), PAYLOAD],
-    [
-      'json_written_again',
-      'with spaces as Python writes',
-      PAYLOAD.replaceAll(',"', ', "').replaceAll(':', ': '),
-      PAYLOAD,
-    ],
-    ['json_written_again', 'with escapes', PAYLOAD.replace('é', '\\u00e9'), PAYLOAD],
-  ])('explains %s: a payload %s', async (mistake, _, payload, signed) => {
-    const { code, answer } = await verify({ payload, signature: openssl(signed) });
-    expect({ code, mistakes: answer.error.evidence.mistakes }).toEqual({ code: 15, mistakes: [mistake] });
-  });
-
+  /** One a kind of fault; `contract/signature.test.ts` has all of them. */
   it.each<readonly [string, () => Verifying]>([
+    ['newline_removed', () => ({ signature: openssl(`${PAYLOAD}\n`) })],
+    ['json_written_again', () => ({ payload: PAYLOAD.replaceAll(':', ': '), signature: openssl(PAYLOAD) })],
     ['other_algorithm', () => ({ signature: openssl(PAYLOAD, SECRET, 'sha1') })],
-    ['no_secret_used', () => ({ signature: createHash('sha256').update(PAYLOAD).digest('hex') })],
     ['secret_has_space_around', () => ({ signature: openssl(PAYLOAD), secrets: [` ${SECRET} `] })],
     ['other_secret_or_payload', () => ({ signature: openssl(PAYLOAD, 'somebody-else') })],
-    ['not_a_digest', () => ({ signature: 'nonsense' })],
   ])('explains %s', async (mistake, made) => {
     const { code, answer } = await verify(made());
     expect({ code, mistakes: answer.error.evidence.mistakes }).toEqual({ code: 15, mistakes: [mistake] });

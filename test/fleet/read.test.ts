@@ -132,8 +132,8 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
 describe('a fault is told where it stands', () => {
   test.each(Object.entries(CORPUS))('%s', (_, [text, ...told]) => {
     expect([...faultsOf(text)].sort()).toEqual([...told].sort());
-    // The same some lines further down: exact in ten files of each kind.
-    for (let above = 1; above < 10; above += 1) {
+    // The same some lines further down.
+    for (const above of [1, 9]) {
       const below = `${Array.from({ length: above }, (_each, line) => `# line ${line + 1}`).join('\n')}\n${text}`;
       const moved = told.map(each => shifted(each, above)).sort();
       expect([...faultsOf(below)].sort()).toEqual(moved);

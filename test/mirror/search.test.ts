@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { toCents } from '../../src/core/money.ts';
+import { isWhole } from '../support/whole.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
 
@@ -59,7 +60,7 @@ it('finds by beginnings of words what a plain look finds, with every filter', as
       for await (const { data } of pages) ids.push(...data.map(({ id }) => id));
       expect({ total, ids: ids.sort() }).toEqual({ total: expected.length, ids: expected.map(({ id }) => id).sort() });
     }),
-    { numRuns: 60 },
+    { numRuns: isWhole ? 60 : 25 },
   );
 });
 
@@ -94,7 +95,7 @@ it('takes any text as words, and passes on nothing that SQL or FTS would underst
         expect(error).toMatchObject({ kind: 'usage' });
       }
     }),
-    { numRuns: 40 },
+    { numRuns: isWhole ? 40 : 20 },
   );
   // % and _ stand for themselves.
   expect(copy.transactions({ words: ['a_e%1'], like: true }).total).toBe(0);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readKey } from '../../src/profile/parts.ts';
 import { type ResolveInput, resolveProfile } from '../../src/profile/resolve.ts';
 import { openProfileStore, type ProfileStore } from '../../src/profile/store.ts';
@@ -36,9 +36,19 @@ describe('every combination of what may choose', () => {
     ),
   );
 
+  const folders: (Awaited<ReturnType<typeof freshFolder>> & { readonly store: ProfileStore })[] = [];
+  beforeAll(async () => {
+    for (const current of currents) {
+      const fresh = await freshFolder();
+      folders.push({ ...fresh, store: await storeWith(fresh.path, current && 'prod') });
+    }
+  });
+  afterAll(async () => {
+    for (const fresh of folders) await fresh[Symbol.asyncDispose]();
+  });
+
   test.each(rows)('$flag, $key, $profile, $current, terminal: $interactive', async row => {
-    await using fresh = await freshFolder();
-    const store = await storeWith(fresh.path, row.current && 'prod');
+    const { store } = folders[currents.indexOf(row.current)] as (typeof folders)[number];
     let opened = 0;
     const input: ResolveInput = {
       flags: {

@@ -49,7 +49,7 @@ describe('the file', () => {
     await store.set('work', 'bins', 'bin_a,bin_b');
     const whole = await readFile(store.path, 'utf8');
     // The last character is the newline after the closing bracket.
-    for (let length = 0; length < whole.length - 1; length += isWhole ? 1 : 7) {
+    for (let length = 0; length < whole.length - 1; length += isWhole ? 1 : 29) {
       const cut = whole.slice(0, length);
       await writeFile(store.path, cut);
       const error = await failure(() => openIn(fresh.path));

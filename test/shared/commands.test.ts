@@ -6,52 +6,55 @@ import { team } from './team.ts';
 const without = missing() !== undefined;
 const CREATE = 'cards create --bin auto --amount 5 --yes --json';
 
-test.skipIf(without)('two commands set it up, and two machines make one purchase of one name', async () => {
-  await using server = await journalServer();
-  await using t = await team(server);
-  const admin = await t.machine('postgres');
-  const init = await admin.run(`journal init ${server.url('postgres')} --key`);
-  expect(init).toMatchObject({ code: 0 });
-  expect(init.out).toContain('listed');
-  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
-  const both = await Promise.all([ana.run(`${CREATE} --intent order-1`), bo.run(`${CREATE} --intent order-1`)]);
-  expect(both.map(({ code }) => code)).toEqual([0, 0]);
-  expect(new Set(both.map(({ out }) => JSON.parse(out).id)).size).toBe(1);
-  expect(await t.cards()).toHaveLength(1);
-  expect((await bo.run(CREATE)).code).toBe(0);
-  const { data } = JSON.parse((await ana.run('ops list --json')).out);
-  expect(data).toHaveLength(2);
-  const status = JSON.parse((await ana.run('journal status --json')).out);
-  expect(status).toMatchObject({ shared: true, key_listed: true, unfinished: 0, locked_by: [] });
-  expect((await ana.run('journal check --json')).code).toBe(0);
-});
+test.skipIf(without)(
+  'two commands set it up, two machines make one purchase of one name, and a check finds what SQL changed',
+  async () => {
+    await using server = await journalServer();
+    await using t = await team(server);
+    const admin = await t.machine('postgres');
+    const init = await admin.run(`journal init ${server.url('postgres')} --key`);
+    expect(init).toMatchObject({ code: 0 });
+    expect(init.out).toContain('listed');
+    const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+    const both = await Promise.all([ana.run(`${CREATE} --intent order-1`), bo.run(`${CREATE} --intent order-1`)]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(new Set(both.map(({ out }) => JSON.parse(out).id)).size).toBe(1);
+    expect(await t.cards()).toHaveLength(1);
+    expect((await bo.run(CREATE)).code).toBe(0);
+    const { data } = JSON.parse((await ana.run('ops list --json')).out);
+    expect(data).toHaveLength(2);
+    const status = JSON.parse((await ana.run('journal status --json')).out);
+    expect(status).toMatchObject({ shared: true, key_listed: true, unfinished: 0, locked_by: [] });
+    expect((await ana.run('journal check --json')).code).toBe(0);
+    await server.sql('set local role cardwright_operator');
+    await server.sql("update change set state = 'refused'");
+    const check = await ana.run('journal check --json');
+    expect(check.code).toBe(15);
+    expect(check.out).toContain('was changed since it ended');
+  },
+);
 
-test.skipIf(without)('a key that is not listed sends nothing, and at a terminal it is asked', async () => {
-  await using server = await journalServer();
-  await using t = await team(server);
-  const ana = await t.machine('ana');
-  const refused = await ana.run(CREATE);
-  expect(refused.code).toBe(14);
-  expect(refused.err).toContain('journal init');
-  expect(await t.cards()).toEqual([]);
-  expect((await ana.run('cards create --bin auto --amount 5 --yes', { terminal: 100, typed: ['y'] })).code).toBe(0);
-  expect((await ana.run(CREATE)).code).toBe(0);
-});
-
-test.skipIf(without)('limits of the journal hold for everybody, and name it', async () => {
-  await using server = await journalServer();
-  await using t = await team(server);
-  const admin = await t.machine('postgres');
-  expect((await admin.run(`journal init ${server.url('postgres')} --key --limit max_per_day=12.00`)).code).toBe(0);
-  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
-  expect((await ana.run(CREATE)).code).toBe(0);
-  expect((await bo.run(CREATE)).code).toBe(0);
-  const refused = await bo.run(CREATE);
-  expect(refused.code).toBe(14);
-  expect(refused.err).toContain('max_per_day of journal');
-  expect((await ana.run(`journal init ${server.url('ana')} --limit max_per_day=none`)).code).toBe(14);
-  expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=oops`)).code).toBe(2);
-});
+test.skipIf(without)(
+  'a key that is not listed sends nothing, at a terminal it is asked, and limits of the journal hold for everybody',
+  async () => {
+    await using server = await journalServer();
+    await using t = await team(server);
+    const ana = await t.machine('ana');
+    const refused = await ana.run(CREATE);
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain('journal init');
+    expect(await t.cards()).toEqual([]);
+    expect((await ana.run('cards create --bin auto --amount 5 --yes', { terminal: 100, typed: ['y'] })).code).toBe(0);
+    expect((await ana.run(CREATE)).code).toBe(0);
+    const [admin, bo] = [await t.machine('postgres'), await t.machine('bo')];
+    expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=12.00`)).code).toBe(0);
+    const over = await bo.run(CREATE);
+    expect(over.code).toBe(14);
+    expect(over.err).toContain('max_per_day of journal');
+    expect((await ana.run(`journal init ${server.url('ana')} --limit max_per_day=none`)).code).toBe(14);
+    expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=oops`)).code).toBe(2);
+  },
+);
 
 test.skipIf(without)('one asks, another approves at a terminal, and it is sent once', async () => {
   await using server = await journalServer();
@@ -163,19 +166,4 @@ test.skipIf(without)('while the database is away changes are refused, and readin
   await server.start();
   expect((await ana.run(CREATE)).code).toBe(0);
   expect(await t.cards()).toHaveLength(2);
-});
-
-test.skipIf(without)('what a colleague changes by SQL is found by the check', async () => {
-  await using server = await journalServer();
-  await using t = await team(server);
-  const admin = await t.machine('postgres');
-  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
-  const ana = await t.machine('ana');
-  expect((await ana.run(CREATE)).code).toBe(0);
-  expect((await ana.run('journal check')).code).toBe(0);
-  await server.sql('set local role cardwright_operator');
-  await server.sql("update change set state = 'refused'");
-  const check = await ana.run('journal check --json');
-  expect(check.code).toBe(15);
-  expect(check.out).toContain('was changed since it ended');
 });
