@@ -48,7 +48,7 @@ export function Badge({ word, kind }: { readonly word: string; readonly kind?: s
 
 const TONES: readonly (readonly [string, RegExp])[] = [
   ['good', /^(?:active|delivered|approved|holds|settled|completed|confirmed|right|live|2\d\d)$/],
-  ['bad', /^(?:failed|declined|fails|broken|terminated|disabled|parked|5\d\d|4\d\d)$/],
+  ['bad', /^(?:failed|failing|declined|fails|broken|terminated|disabled|parked|5\d\d|4\d\d)$/],
   ['waits', /^(?:pending|queued|sending|waiting|due|frozen|under way)$/],
 ];
 

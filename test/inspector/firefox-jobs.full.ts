@@ -83,7 +83,9 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
         async () => {
           await click('transaction.declined');
           await click('Redeliver');
-          await says('Queued. Its state above follows.');
+          await click('follow this delivery');
+          await says('Delivery of transaction.declined');
+          await says('queued');
         },
       ],
       [

@@ -39,7 +39,14 @@ const SUBSCRIPTIONS: ListOf<Subscription> = {
       ),
       isWide: true,
     },
-    { title: 'Status', shows: ({ status }) => <Badge word={status} /> },
+    {
+      title: 'Status',
+      shows: ({ status, failing_since: since }) => (
+        <>
+          <Badge word={status} /> {since !== null && <Badge word="failing" />}
+        </>
+      ),
+    },
     { title: 'Delivered', shows: ({ delivered }) => count(delivered), number: true, from: 'm' },
     { title: 'Waiting', shows: ({ waiting }) => count(waiting), number: true, from: 'm' },
     { title: 'Failed', shows: ({ failed }) => count(failed), number: true },
@@ -166,7 +173,7 @@ const DELIVERIES: ListOf<Delivery> = {
 /** Nothing may be redelivered that still goes. */
 const goesByItself = ({ state }: Delivery) => state === 'queued' || state === 'sending';
 
-/** Its state may change at once: the answer of the form would stay as it was. */
+/** It is a delivery of its own, and its state may change at once: the answer of the form would stay as it was. */
 const sentOn = (answer: Readonly<Record<string, unknown>>) => (
   <p>
     Queued: <a href={addressOf('webhooks', String(answer['id']))}>follow this delivery</a>.
@@ -217,12 +224,7 @@ function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
           <a href={addressOf('clock')}>move the clock</a>.
         </p>
       ) : (
-        <RowForm
-          row="deliveries.redeliver"
-          fixed={{ delivery_id: id }}
-          label="Redeliver"
-          show={() => <p>Queued. Its state above follows.</p>}
-        />
+        <RowForm row="deliveries.redeliver" fixed={{ delivery_id: id }} label="Redeliver" show={sentOn} />
       )}
       <details>
         <summary>Edit and send</summary>
