@@ -46,11 +46,15 @@ for (const name of readdirSync(folder).filter(each => each.endsWith('.json'))) {
     run('sandbox reset --data empty --yes');
     run(`sandbox simulate deposit --currency usdt --amount ${WALLET}`);
     const { now } = run('sandbox clock advance 2h').answer;
+    // What a plan names in braces: the month, the first card and the first transaction.
+    const known = { month: now.slice(0, 7) };
     run('sandbox faults add -', JSON.stringify(faults));
     for (const { run: planned, ends = 0, says = '', again = true } of plan) {
-      const line = planned.replace('{month}', now.slice(0, 7));
+      const line = planned.replace(/\{(\w+)\}/g, (_, name) => known[name]);
       for (let turn = again ? 2 : 1; turn > 0; turn -= 1) {
-        const { status, out, err } = run(line);
+        const { status, out, err, answer } = run(line);
+        if (line.startsWith('cards create')) known.card ??= answer.id;
+        known.transaction ??= answer.transaction_id;
         if (![ends].flat().includes(status)) wrong.push(`${line} ended with ${status}: ${err}`);
         if (!out.includes(says)) wrong.push(`${line} does not say ${says}`);
       }

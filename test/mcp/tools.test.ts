@@ -1,6 +1,7 @@
 /** What an agent can do with the tools, and what it cannot: bounds, intents, approvals, and never a card number. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ask } from '../support/sandbox-http.ts';
 import { world } from '../support/world.ts';
@@ -76,6 +77,33 @@ test('a line that is no message gets its error, and the next one works', async (
     expect(await agent.call('card_freeze', { card })).toMatchObject({ error: { kind: 'usage' } });
   expect(await agent.call('cards_list')).toMatchObject({ data: [] });
   expect(await agent.end()).toBe(0);
+});
+
+test('speaks the revision of 2026-07-28, which has no handshake', async () => {
+  await using here = await world();
+  const input = new PassThrough();
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const ask = (id: number, method: string, params: object) =>
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })}\n`);
+  ask(1, 'server/discover', {});
+  ask(2, 'tools/call', { name: 'wallet', arguments: {} });
+  input.end();
+  const { code, out } = await here.run('--sandbox mcp', { input });
+  const answers = out
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  expect(code).toBe(0);
+  expect(answers).toContainEqual(
+    expect.objectContaining({ id: 1, result: expect.objectContaining({ supportedVersions: ['2026-07-28'] }) }),
+  );
+  expect(answers).toContainEqual(
+    expect.objectContaining({ id: 2, result: expect.objectContaining({ structuredContent: expect.anything() }) }),
+  );
 });
 
 test('calls beside each other never pass the bound, and a repeated one is the same purchase', async () => {

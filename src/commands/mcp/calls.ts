@@ -132,10 +132,10 @@ function errorResult(error: TellingError): ToolResult {
 
 /** What waits for a person, with a card of text for a chat. */
 function pendingResult(
-  { op = '' }: TellingError,
+  { op = '', hint }: TellingError,
   { render, expires_at }: NonNullable<TellingError['approval']>,
 ): ToolResult {
-  const approve = `cardwright ops approve ${op}`;
+  const approve = hint ?? `cardwright ops approve ${op}`;
   const card = [
     `Approval needed: ${op}`,
     ...render.filter(([name]) => name !== 'Operation').map(([name, words]) => `${name}: ${words}`),
