@@ -236,7 +236,9 @@ class Classification {
   #markerNote(card: string): { readonly note?: string } {
     const isMarked = markerIn(this.#evidence.cards.get(card)) !== undefined;
     const isOwn = this.#evidence.moves.some(move => move.operation === 'cards.create' && move.card_id === card);
-    return isMarked && !isOwn ? { note: 'it carries our mark: another machine of yours, or one that was refused here and made all the same' } : {};
+    return isMarked && !isOwn
+      ? { note: 'it carries our mark: another machine of yours, or one that was refused here and made all the same' }
+      : {};
   }
 
   /**
