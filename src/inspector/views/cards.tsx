@@ -20,7 +20,7 @@ const CARDS: ListOf<FoundCard> = {
     { title: 'On hold', shows: ({ hold }) => money(hold), number: true, from: 'l' },
     { title: 'Label', shows: ({ label }) => <Said text={label} />, from: 'm' },
     { title: 'Network', shows: ({ network, bin_id: bin }) => <span title={bin}>{network}</span>, from: 'l' },
-    { title: 'Created (UTC)', shows: ({ created_at: at }) => shortTime(at), under: true },
+    { title: 'Created (UTC)', shows: ({ created_at: at }) => <Time iso={at} isInTable />, under: true },
   ],
   filters: [
     { name: 'q', label: 'Search', placeholder: 'label, last four, id, key=value', search: true },

@@ -2,20 +2,7 @@
 import { addressOf } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { Detail, type DetailOf, type ListOf, ListView, Rows, type TableOf } from '../list.tsx';
-import {
-  Badge,
-  CardLink,
-  type Fact,
-  Id,
-  money,
-  moved,
-  Name,
-  Said,
-  SameCommand,
-  shortTime,
-  Time,
-  Waiting,
-} from '../parts.tsx';
+import { Badge, CardLink, type Fact, Id, money, moved, Name, Said, SameCommand, Time, Waiting } from '../parts.tsx';
 import { type Told, useAct, useCanChange, useRow } from '../session.ts';
 import { RevealCode } from './cards.tsx';
 
@@ -50,7 +37,7 @@ export const TRANSACTIONS: ListOf<Transaction> = {
     { title: 'Status', shows: ({ status }) => <Badge word={status} /> },
     { title: 'Merchant', shows: ({ merchant }) => <Said text={merchant} />, from: 'm' },
     { title: 'Kind', shows: kindOf, from: 'l' },
-    { title: 'Time (UTC)', shows: ({ created_at: at }) => <span>{shortTime(at)}</span>, under: true },
+    { title: 'Time (UTC)', shows: ({ created_at: at }) => <Time iso={at} isInTable />, under: true },
   ],
   filters: [
     { name: 'q', label: 'Search', placeholder: 'merchant, last four, amount, id', search: true },
