@@ -261,7 +261,7 @@ async function tryOne(here: World, path: string, run: string): Promise<void> {
 }
 
 /** These have no one answer. */
-const NO_ONE_ANSWER = /^(?:cards (?:details|exec)|login|books export|3ds wait|tx tail|3ds watch|webhooks verify)$/;
+const NO_ONE_ANSWER = /^(?:cards (?:details|exec)|login|mcp|books export|3ds wait|tx tail|3ds watch|webhooks verify)$/;
 
 /** The first example whose answer is nothing but what the command promises as JSON; none where one has been judged. */
 function judgedRun(path: string, runs: readonly string[]): string | undefined {

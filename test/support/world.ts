@@ -212,8 +212,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       cwd: folder,
       signal: stopping.signal,
       // Off a terminal nobody types, and standard input has an end.
-      promptInput:
-        told.input ?? (terminal === undefined && told.typed === undefined ? Readable.from([]) : person.input),
+      promptInput: told.input ?? (terminal === undefined && !told.typed?.length ? Readable.from([]) : person.input),
       promptOutput: person.output,
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
       readFile: path => readNamed(path, folder),
