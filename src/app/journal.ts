@@ -6,7 +6,7 @@ import type { ClaimRules } from '../journal/claim.ts';
 import type { Database } from '../journal/database.ts';
 import { selfOf } from '../journal/holder.ts';
 import { createJournal } from '../journal/journal.ts';
-import { knownStatesIn, noteKnownState } from '../journal/known-states.ts';
+import { noteKnownState } from '../journal/known-states.ts';
 import { newestOps, type RecentOp } from '../journal/ops.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { hasJournal, JOURNAL_FILE, openSqlite } from '../journal/sqlite.ts';
@@ -58,7 +58,7 @@ export async function localPlace({ host, opened, notice, local }: JournalAround)
       if ((await opened.identity()).mode === 'sandbox') return opening;
       const { refuseLocal } = await import('./shared-journal.ts');
       await refuseLocal({ host, opened, notice });
-      noted ??= noteKnownState(opening, stateFolders, knownStatesIn(stateFolders, files));
+      noted ??= noteKnownState(opening, stateFolders, files);
       await noted;
       return opening;
     },

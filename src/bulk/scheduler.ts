@@ -115,8 +115,8 @@ export function drive(settings: DriveSettings): Drive {
   function mayEnter(phase: number | undefined): boolean {
     if (phase === undefined || phase <= phases.now()) return true;
     if (underWay > 0) return false;
-    const asked = phases.enter(phase);
-    if (asked === undefined) return true;
+    const entering = phases.enter(phase);
+    if (entering === undefined) return true;
     underWay += 1;
     const go = (because: CliError | undefined) => {
       underWay -= 1;
@@ -124,7 +124,7 @@ export function drive(settings: DriveSettings): Drive {
       fill();
       wake();
     };
-    asked.then(go, thrown => go(asCliError(thrown)));
+    entering.then(go, thrown => go(asCliError(thrown)));
     return false;
   }
 

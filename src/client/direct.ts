@@ -9,7 +9,7 @@
  * | shows the effect | read: agrees, done; else looked at again for 8 s; else unknown (11) |
  * | no byte left | again, three times in all |
  * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that the service names (60 s at most); else 7 |
- * | refused | refused, but of a state that a reading shows; in a word that is not known, or behind an ambiguous answer: look first |
+ * | refused | refused; of a state where a reading says so, done where it shows it, else unknown; in a word that is not known, or behind an ambiguous answer: look first |
  * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
 import type { Table } from '../contract/calls.ts';
@@ -30,9 +30,10 @@ import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
+import { rest } from '../platform/time.ts';
 import type { Target } from './encode.ts';
 import { errorOf } from './errors.ts';
-import { backoff, LONGEST_WAIT_MS, rest, type Wait } from './read.ts';
+import { backoff, LONGEST_WAIT_MS, type Wait } from './read.ts';
 import type { ServiceSettings } from './request.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -72,6 +73,8 @@ interface Look {
   readonly text?: string;
   readonly result?: Values;
   readonly final?: boolean;
+  /** The service says that what was to be changed does not exist. */
+  readonly isMissing?: boolean;
 }
 
 /** Sends it until its outcome is known, or throws: `outcome_unknown` where it is not. */
@@ -112,9 +115,11 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     }
     if (sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true) {
       const isRead = row.leadsTo !== undefined && wasElse;
-      const inSpite = isRead ? await lookOnce(write, { evidence, made }).catch(() => undefined) : undefined;
-      if (inSpite?.found !== 'there') throw sent.error;
-      return { result: inSpite.result, status, requestId, idempotencyKey, changed: true, reread: true };
+      const seen: Look = isRead ? await lookOnce(write, { evidence, made }).catch(unread) : { found: 'not there' };
+      // A card that is not there was not changed.
+      if (seen.found === 'not there' || seen.isMissing) throw sent.error;
+      if (seen.found === 'cannot tell') throw unknownError(write, sent, seen.text);
+      return { result: seen.result, status, requestId, idempotencyKey, changed: true, reread: true };
     }
     let mayRepeat = row.repeat === 'freely' && sent.class !== 'refused' && counts[sent.class] < MOST_SENT;
     if (sent.class === 'throttled' && mayRepeat) {
@@ -197,15 +202,18 @@ async function look(write: DirectWrite, known: Known): Promise<Look> {
   // Readings of a sandbox are never behind.
   const pauses = mode === 'sandbox' ? [] : [...READ_LAG_PAUSES];
   for (;;) {
-    const seen = await lookOnce(write, known).catch((failed: unknown): Look => {
-      if (!(failed instanceof CliError) || failed.kind === 'internal' || failed.facts.outcome === 'done') throw failed;
-      const final = failed.kind === 'not_authenticated' || failed.kind === 'not_found';
-      return { found: 'cannot tell', text: `reading it back: ${failed.message}`, final };
-    });
+    const seen = await lookOnce(write, known).catch(unread);
     const pause = known.pending && clock.monotonic() + POLL_MS <= until ? POLL_MS : pauses.shift();
     if (seen.found === 'there' || seen.final || pause === undefined) return seen;
     if (!(await rest(pause, clock, options.signal ?? stop))) return { ...seen, found: 'cannot tell' };
   }
+}
+
+function unread(failed: unknown): Look {
+  if (!(failed instanceof CliError) || failed.kind === 'internal' || failed.facts.outcome === 'done') throw failed;
+  const isMissing = failed.kind === 'not_found';
+  const final = isMissing || failed.kind === 'not_authenticated';
+  return { found: 'cannot tell', text: `reading it back: ${failed.message}`, final, isMissing };
 }
 
 const NO_TRACE = 'there is no trace to look for';

@@ -6,7 +6,7 @@ import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { ReadOptions } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { between } from '../platform/time.ts';
+import { between, rest } from '../platform/time.ts';
 import type { Verdict } from './request.ts';
 
 const ATTEMPTS = 3;
@@ -77,18 +77,6 @@ export async function repeatRead(once: () => Promise<Verdict>, reading: Reading)
 /** Full jitter: clients that failed together do not come back together. */
 export function backoff(baseMs: number, failures: number, random: Randomness): number {
   return between(random, 0, Math.min(CEILING_MS, baseMs * 2 ** failures));
-}
-
-/** False when it was cut short. */
-export async function rest(ms: number, clock: Clock, stop: AbortSignal | undefined): Promise<boolean> {
-  if (stop?.aborted) return false;
-  try {
-    await clock.sleep(ms, stop);
-    return true;
-  } catch (reason) {
-    if (stop?.aborted) return false;
-    throw reason;
-  }
 }
 
 // Lists, page by page.

@@ -112,8 +112,6 @@ function parse(text: string, path: string): Kept {
   } catch (cause) {
     throw unreadable(path, cause);
   }
-  // Version 1 kept what it found per address alone: whose keys they were cannot be told any more.
-  if (isObject(kept) && kept['version'] === 1) return NOTHING;
   if (isKept(kept)) return kept;
   throw unreadable(path, undefined);
 }

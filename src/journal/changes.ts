@@ -6,7 +6,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
 import { appendLine, outcomeDigest } from './chain.ts';
-import { dayOf, reserve, workedOn } from './claim.ts';
+import { moment, reserve, workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import { type Change, type ChangeState, type Evidence, type KeptError, type Op, opOf, readOp } from './records.ts';
@@ -290,12 +290,12 @@ export function takeOp(
 ): Promise<{ readonly op: Op; readonly approvedBy: readonly string[] }> {
   return database.transaction(async tx => {
     const op = await lockedOp(tx, database, id);
-    const now = await tx.now();
+    const { now, day: today } = await moment(tx, op.account);
     if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw workedOn(op, now);
     const isPending = op.state === 'pending';
     const approvedBy: readonly string[] = isPending ? await around.release(tx, op) : [];
     // What was held is counted in the day of its release.
-    const day = isPending ? dayOf(now) : op.day;
+    const day = isPending ? today : op.day;
     if (isPending) await reserve(tx, { ...op, day }, 1);
     const state = isPending ? 'open' : op.state;
     const process = self.process;

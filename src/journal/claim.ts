@@ -100,7 +100,7 @@ export async function foresee(
   account: string | undefined,
 ): Promise<string | undefined> {
   return database.read(async tx => {
-    const claimed = { ...draft, account: account ?? '', ...(await moment(tx)) };
+    const claimed = { ...draft, account: account ?? '', ...(await moment(tx, account ?? '')) };
     if (account !== undefined) {
       if ((await refusalOf(tx, self, claimed)) !== undefined) return undefined;
     }
@@ -111,8 +111,9 @@ export async function foresee(
 async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): Promise<ClaimResult> {
   const { self, rules, database } = claiming;
   const account = await claiming.useAccount(tx);
-  await tx.all(`select id from account where id = ?${database.lock}`, account);
-  const claimed: Claimed = { ...draft, account, ...(await moment(tx)) };
+  const locked = tx.all(`select id from account where id = ?${database.lock}`, account);
+  const [when] = await Promise.all([moment(tx, account), locked]);
+  const claimed: Claimed = { ...draft, account, ...when };
   const refused = await refusalOf(tx, self, claimed);
   if (refused !== undefined) return refused;
   const spentKey = await freeGivenKey(tx, claimed);
@@ -152,14 +153,15 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
   return { kind: 'claimed', op, changes };
 }
 
-async function moment(tx: Pick<Transaction, 'now'>) {
+/** The time, and the UTC day whose caps count what is begun or released now: never one before the newest that was counted in. */
+export async function moment(tx: Pick<Transaction, 'all' | 'now'>, account: string) {
+  const [counted] = await tx.all<{ day: string | null }>(
+    'select max(day) as day from spent where account = ?',
+    account,
+  );
   const now = await tx.now();
-  return { now, day: dayOf(now) };
-}
-
-/** UTC day, whose caps count what is begun or released then. */
-export function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
+  const today = new Date(now).toISOString().slice(0, 10);
+  return { now, day: today > (counted?.day ?? '') ? today : String(counted?.day) };
 }
 
 /** Steps 1 to 3; undefined where nothing speaks against it. */
@@ -221,7 +223,7 @@ interface UsedIntent {
   readonly n: number;
   readonly digest: string;
   readonly key_print: string;
-  /** Its change was refused or never sent: it has left nothing. */
+  /** Its change was refused or never sent, and the end of its op has found nothing of it. */
   readonly is_free: number;
 }
 
@@ -242,8 +244,8 @@ async function intentsKept(tx: Pick<Transaction, 'all'>, account: string, names:
     const places = some.map(() => '?').join(', ');
     const rows = await tx.all<UsedIntent>(
       `select i.name, i.op, i.n, i.digest, i.key_print,
-          case when c.state in ('refused', 'not_sent') then 1 else 0 end as is_free
-        from intent i left join change c on c.op = i.op and c.n = i.n where i.account = ? and i.name in (${places})`,
+          case when c.state in ('refused', 'not_sent') and o.finished is not null then 1 else 0 end as is_free
+        from intent i left join change c on c.op = i.op and c.n = i.n left join op o on o.id = i.op where i.account = ? and i.name in (${places})`,
       account,
       ...some,
     );
@@ -316,7 +318,8 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
   for (const other of others) {
     const rows = await tx.all<{ n: number; digest: string; state: string }>(
       `select n, digest, state from change where op = ? and intent is null
-        and state in ('planned', 'sent', 'unknown', ${other.acknowledged === undefined ? "'done'" : "'unknown'"})`,
+        and state in ('planned', 'sent', 'unknown', ${other.acknowledged === undefined ? "'done'" : "'unknown'"},
+          ${other.finished === undefined ? "'refused'" : "'unknown'"})`,
       other.id,
     );
     const same = rows.find(({ digest }) => wanted.has(digest));
@@ -483,8 +486,8 @@ function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: s
       ? 'is held for approval'
       : state === 'done'
         ? 'is done, and its command ended before it said so'
-        : state === 'planned'
-          ? 'was begun and not sent'
+        : state === 'planned' || state === 'refused'
+          ? `was begun and ${state === 'refused' ? 'refused, and not verified' : 'not sent'}`
           : 'was sent without a trustworthy answer';
   return opError('guarded', op.id, `the same change ${how}: ${which}. Nothing was sent`, {
     reason: 'same_change',

@@ -22,7 +22,7 @@ import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
-import { type Change, type Op, readChanges, readOp } from './records.ts';
+import { type Change, isRefused, type Op, readChanges, readOp } from './records.ts';
 import { type AfterAnswer, createRun, plannedOf } from './run.ts';
 import type {
   EarlierUse,
@@ -419,7 +419,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   /** Throws `guarded` where a look finds a row that a person calls not done. */
   async function refuseThere(database: Database, op: Op, changes: readonly Change[]): Promise<void> {
-    const sent = changes.filter(({ state }) => state !== 'planned');
+    const sent = changes.filter(change => change.state !== 'planned' || isRefused(change));
     if (sent.length === 0) return;
     const { mode, origin } = await dependencies.acting().catch(() => ({ mode: undefined, origin: undefined }));
     if (mode !== op.mode || (mode === 'sandbox' && origin !== op.origin)) return;

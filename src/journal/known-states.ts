@@ -9,7 +9,7 @@ import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate 
 import type { Database } from './database.ts';
 
 /** One state folder, as it was when money was moved from there. */
-export interface KnownState {
+interface KnownState {
   /** Name of the machine: a configuration may be shared by several, each with a state of its own. */
   readonly machine: string;
   readonly folder: string;
@@ -17,16 +17,7 @@ export interface KnownState {
   readonly id: string;
 }
 
-export interface KnownStates {
-  /** Whoever removes this file accepts the state folder of the next operation. */
-  readonly path: string;
-  /** Those of this machine, oldest first; `damaged` where the file cannot be understood. */
-  read(): Promise<readonly KnownState[] | 'damaged'>;
-  /** Adds the folder that is used now. A configuration that cannot be written is left as it is. */
-  add(id: string): Promise<void>;
-}
-
-export interface StateFolders {
+interface StateFolders {
   readonly configFolder: string;
   readonly stateFolder: string;
   readonly machine: string;
@@ -36,47 +27,51 @@ const VERSION = 1;
 /** Containers have a new name each time. */
 const MOST = 50;
 
-/** Kept in `known-states.json` of the configuration folder. */
-export function knownStatesIn(
-  { configFolder, stateFolder, machine }: StateFolders,
-  around: FileDependencies,
-): KnownStates {
+/**
+ * Notes that money is moved from this journal, in `known-states.json` of the configuration folder. Throws `guarded` when money was
+ * moved with this configuration and the journal of it is not here. Whoever removes the file accepts the state folder of the next
+ * operation; a configuration that cannot be written is left as it is.
+ */
+export async function noteKnownState(
+  database: Database,
+  { configFolder, stateFolder: folder, machine }: StateFolders,
+  files: FileDependencies,
+): Promise<void> {
   const path = join(configFolder, 'known-states.json');
-  const all = async () => statesIn(await readPrivate(path, around));
-  return {
-    path,
-    async read() {
-      const states = await all();
-      return states === 'damaged' ? states : states.filter(each => each.machine === machine);
-    },
-    async add(id) {
-      const now: KnownState = { machine, folder: stateFolder, id };
-      try {
-        const found = await all();
-        const states = found === 'damaged' ? [] : found;
-        if (found !== 'damaged' && states.some(each => isSame(each, now))) return;
-        await preparePrivateFolder(configFolder, around);
-        const kept = { version: VERSION, states: [...states, now].slice(-MOST) };
-        await writePrivate(path, `${JSON.stringify(kept, undefined, 2)}\n`, around);
-      } catch (error) {
-        // A configuration that is mounted read-only says nothing against the operation.
-        if (!(error instanceof CliError)) throw error;
-      }
-    },
+  const [meta] = await database.read(tx =>
+    tx.all<{ journal: string; used: number }>(
+      "select journal, (select count(*) from account where mode in ('test', 'live')) as used from meta",
+    ),
+  );
+  const isUnused = meta?.used === 0;
+  const now: KnownState = { machine, folder, id: (meta?.journal ?? '').slice(0, 16) };
+  const passed = (thrown: unknown) => {
+    // A configuration that cannot be read or written says nothing against a journal that is known to the account.
+    if (isUnused || !(thrown instanceof CliError)) throw thrown;
+    return undefined;
   };
+  const known = await readPrivate(path, files).then(statesIn, passed);
+  const here = known?.filter(each => each.machine === machine && each.id === now.id);
+  const last = known?.findLast(each => each.machine === machine);
+  const isOther = known === undefined || (last !== undefined && here?.length === 0);
+  if (isUnused && isOther) throw fresh(folder, last, path);
+  if (here?.some(each => each.folder === folder)) return;
+  const kept = { version: VERSION, states: [...(known ?? []), now].slice(-MOST) };
+  await preparePrivateFolder(configFolder, files)
+    .then(() => writePrivate(path, `${JSON.stringify(kept, undefined, 2)}\n`, files))
+    .catch((thrown: unknown) => {
+      if (!(thrown instanceof CliError)) throw thrown;
+    });
 }
 
-function isSame(one: KnownState, other: KnownState): boolean {
-  return one.machine === other.machine && one.folder === other.folder && one.id === other.id;
-}
-
-function statesIn(text: string | undefined): readonly KnownState[] | 'damaged' {
+/** Undefined where the file cannot be understood. */
+function statesIn(text: string | undefined): readonly KnownState[] | undefined {
   if (text === undefined) return [];
   try {
     const { version, states } = JSON.parse(text) as { readonly version?: unknown; readonly states?: unknown };
-    return version === VERSION && Array.isArray(states) && states.every(isKnownState) ? states : 'damaged';
+    return version === VERSION && Array.isArray(states) && states.every(isKnownState) ? states : undefined;
   } catch {
-    return 'damaged';
+    return undefined;
   }
 }
 
@@ -86,31 +81,7 @@ function isKnownState(value: unknown): value is KnownState {
   return [machine, folder, id].every(each => typeof each === 'string');
 }
 
-/**
- * Notes that money is moved from this journal. Throws `guarded` when money was moved with this configuration and the journal of it
- * is not here.
- */
-export async function noteKnownState(
-  database: Database,
-  { stateFolder }: StateFolders,
-  knownStates: KnownStates,
-): Promise<void> {
-  const [meta] = await database.read(tx =>
-    tx.all<{ journal: string; used: number }>(
-      "select journal, (select count(*) from account where mode in ('test', 'live')) as used from meta",
-    ),
-  );
-  const id = (meta?.journal ?? '').slice(0, 16);
-  if (meta?.used === 0) {
-    const known = await knownStates.read();
-    const last = known === 'damaged' ? undefined : known.at(-1);
-    const isKnown = known !== 'damaged' && known.some(each => each.id === id);
-    if (!isKnown && (known === 'damaged' || last !== undefined)) throw fresh(stateFolder, last, knownStates);
-  }
-  await knownStates.add(id);
-}
-
-function fresh(stateFolder: string, last: KnownState | undefined, { path }: KnownStates): CliError {
+function fresh(stateFolder: string, last: KnownState | undefined, path: string): CliError {
   const text =
     last === undefined
       ? `the state folder ${stateFolder} is new, and which one was used before cannot be read`

@@ -8,9 +8,10 @@ import type { Reader } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
+import { rest } from '../platform/time.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { Before, Change } from './records.ts';
-import { rest, rowOf, type Work } from './work.ts';
+import { rowOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -21,6 +22,8 @@ export interface Look {
   readonly text: string;
   /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
   readonly isFinal?: boolean | undefined;
+  /** Every reading that was made came whole: where none shows the effect, a refusal is believed. */
+  readonly isWhole?: boolean | undefined;
   /** What is there: the card, or the balances of a transfer. */
   readonly result?: Values | undefined;
   readonly cards?: readonly Values[] | undefined;
@@ -34,7 +37,7 @@ export async function look(work: Work, change: Change): Promise<Look> {
   for (const pause of [...pauses, undefined]) {
     const seen = await lookOnce(work, change);
     if (seen.found === 'there' || seen.found === 'several' || seen.isFinal || pause === undefined) return seen;
-    if (await rest(work, pause)) continue;
+    if (await rest(pause, work.clock, work.stop)) continue;
     return seen.found === 'not there'
       ? { ...seen, found: 'cannot tell', text: `${seen.text}, and there was no time to look again` }
       : seen;
@@ -49,11 +52,13 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
     if (change.operation === 'cards.create') return await lookForCard(work, change);
     if (transfer !== undefined) return await lookForBalances(work, change);
     if (leadsTo !== undefined) return await lookForState(work.reader, change, leadsTo.value);
-    return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true };
+    return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true, isWhole: true };
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    const isFinal = thrown.kind === 'unreachable';
-    return { found: 'cannot tell', text: `it could not be looked for: ${thrown.message}`, isFinal };
+    const text = `it could not be looked for: ${thrown.message}`;
+    // A card that is not there is an answer, too.
+    const isWhole = thrown.kind === 'not_found' && thrown.facts.operation === 'cards.get';
+    return { found: 'cannot tell', text, isFinal: thrown.kind === 'unreachable', isWhole };
   }
 }
 
@@ -63,7 +68,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (marker === undefined) {
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
-    return { found: 'cannot tell', text, isFinal: true, moved: { card: 0, wallet: wallet?.change } };
+    return { found: 'cannot tell', text, isFinal: true, isWhole: true, moved: { card: 0, wallet: wallet?.change } };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
@@ -74,18 +79,21 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (ids.length === 1) return { found: 'there', text: `${where}: ${ids[0]}`, cards, result: cards[0] };
   const wallet = await walletMoved(work, change);
   const none = wallet === undefined ? `${where}: none` : `${where}: none, wallet ${wallet.text}`;
+  const moved = wallet === undefined ? undefined : { card: 0, wallet: wallet.change };
   if (unreadable.length > 0) {
-    return { found: 'cannot tell', text: `${none}, but ${unreadable.join(', ')} without metadata` };
+    const text = `${none}, but ${unreadable.join(', ')} without metadata`;
+    // A service that shows no metadata has its wallet to speak.
+    return { found: 'cannot tell', text, moved, isWhole: moved !== undefined || work.exact };
   }
   if (incomplete !== undefined)
     return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${incomplete}` };
   // Without the wallet an empty list is no evidence: it may be behind for longer than anybody looks.
   if (work.alone && !work.exact && wallet === undefined) {
     const why = change.before?.wallet === undefined ? 'before is not known' : 'was moved by others of this journal too';
-    return { found: 'cannot tell', text: `${none}; the wallet ${why}` };
+    return { found: 'cannot tell', text: `${none}; the wallet ${why}`, isWhole: true };
   }
-  const moved = wallet === undefined ? undefined : { card: 0, wallet: wallet.change };
-  return { found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell', text: none, moved };
+  const found = wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell';
+  return { found, text: none, isWhole: true, moved };
 }
 
 /** The card that the answer named, where it carries the marker: it may be of another BIN than was asked for. */
@@ -125,7 +133,7 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
     card_balance: now.card / 100,
     ...(now.wallet !== undefined && { wallet_balance: now.wallet / 100 }),
   };
-  const seen = { text, moved: { card, wallet: isAlone ? wallet : undefined }, result };
+  const seen = { text, isWhole: true, moved: { card, wallet: isAlone ? wallet : undefined }, result };
   if (card === wanted && (!isAlone || wallet === -wanted)) return { ...seen, found: 'there' };
   return { ...seen, found: card === 0 && (!isAlone || wallet === 0) ? 'not there' : 'cannot tell' };
 }
@@ -135,7 +143,7 @@ async function lookForState(reader: Reader, { input }: Change, wanted: string): 
   const text = `card ${card.id}: ${card.status}`;
   if (card.status === wanted) return { found: 'there', text, result: card };
   // A terminated card is neither frozen nor active again.
-  return { found: card.status === 'terminated' ? 'cannot tell' : 'not there', text, result: card };
+  return { found: card.status === 'terminated' ? 'cannot tell' : 'not there', text, isWhole: true, result: card };
 }
 
 /**

@@ -6,7 +6,7 @@
  * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
  * | no byte left | again, up to 4 times; then not sent (12) | unknown |
  * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
- * | 4xx in the form of the service | read once, creates of a file at the end of their run; not there: refused; a moved balance: unknown. In a word that is not known: look first | look; else unknown |
+ * | 4xx in the form of the service | read once, creates of a file at the end of their run; whole, and not there: refused; else unknown. In a word that is not known: look first | look; else unknown |
  * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
@@ -20,14 +20,14 @@ import { READ_LAG } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
-import { between } from '../platform/time.ts';
+import { between, rest } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
 import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore, speaksFor } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, isRefused, keptError } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
 import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
-import { isKeyUsable, rest, rowOf, timeOf, type Work } from './work.ts';
+import { isKeyUsable, rowOf, timeOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -105,7 +105,7 @@ async function judge(
       if (isAmbiguous) return unknown(work, change, sending.seen);
       sending.unsent += 1;
       const isWorthIt = attempt.error?.kind === 'unreachable' && sending.unsent < MOST_UNSENT;
-      if (isWorthIt && (await rest(work, pauseBefore(work, sending.unsent)))) return 'send';
+      if (isWorthIt && (await rest(pauseBefore(work, sending.unsent), work.clock, work.stop))) return 'send';
       return notSent(work, change, attempt.error);
     }
     case 'throttled': {
@@ -115,7 +115,7 @@ async function judge(
       const pause = Math.max(attempt.retryAfterMs ?? 0, SECOND * 2 ** sending.throttled, lag);
       sending.throttledMs += pause;
       sending.throttled += 1;
-      const isOver = isAmbiguous || sending.throttledMs > THROTTLE_MS || !(await rest(work, pause));
+      const isOver = isAmbiguous || sending.throttledMs > THROTTLE_MS || !(await rest(pause, work.clock, work.stop));
       const seen = isOver ? await look(work, change) : await lookOnce(work, change);
       sending.seen = seen;
       if (isThere(seen)) return done(work, change, { seen });
@@ -128,16 +128,16 @@ async function judge(
       // What was answered 429 before may be what it is refused for now.
       const isPlain = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
       if (isPlain) {
-        const inSpite = await shownInSpite(work, change);
-        if (inSpite === undefined) return refused(work, change, attempt, permit);
-        note(
-          change,
-          attempt,
-          `${attempt.error?.message ?? 'it was refused'}, but a reading shows that something moved`,
-        );
+        // Creates of a file are compared with the list of cards at the end of their run.
+        const isCompared = change.operation === 'cards.create' && !work.alone;
+        const seen = isCompared ? undefined : await lookOnce(work, change);
+        const isFor = seen !== undefined && speaksFor(seen, change);
+        if (seen === undefined || (seen.isWhole && !isFor)) return refused(work, change, attempt, permit);
+        const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
+        note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
         // The marker proves a card, and a state is as it was wanted; a balance may have been moved by others.
-        const isProved = rowOf(change.operation).transfer === undefined && isThere(inSpite);
-        return isProved ? done(work, change, { seen: inSpite }) : unknown(work, change, inSpite);
+        const isProved = rowOf(change.operation).transfer === undefined && isThere(seen);
+        return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
       }
       if (!isAmbiguous) note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
       const seen = await look(work, change);
@@ -157,17 +157,12 @@ async function judge(
   }
 }
 
-/** A reading that speaks for what was refused. Creates of a file are compared with the list at the end of their run. */
-async function shownInSpite(work: Work, change: Change): Promise<Look | undefined> {
-  const isRead = change.operation === 'cards.create' ? work.alone : !work.stop.aborted;
-  const seen = isRead ? await lookOnce(work, change) : undefined;
-  return seen !== undefined && speaksFor(seen, change) ? seen : undefined;
-}
-
 /** A lost answer, and one that is not believed: there is done, not there may be sent again, and all else is unknown. */
 async function lookAndDecide(work: Work, change: Change, sending: Sending): Promise<Next> {
   const { attempt } = sending;
-  if (work.resendAbsent) await restUntilQuiet(work, change);
+  // What was sent may be on its way yet: for a person's word it is sent again only when nothing can be.
+  const left = work.resendAbsent ? await quietLeft(work, [change]) : 0;
+  if (left > 0) await rest(left, work.clock, work.stop);
   const seen = await look(work, change);
   sending.seen = seen;
   if (isThere(seen)) return done(work, change, { seen, attempt });
@@ -586,12 +581,6 @@ function recorded(work: Work, change: Change): RowOutcome {
   const outcome = recordedOutcome(change, work.op);
   if (outcome === undefined) throw new CliError('internal', { message: `row ${change.n} has no outcome` });
   return outcome;
-}
-
-/** What was sent may be on its way yet: sending it again for a person's word waits until nothing can be. */
-async function restUntilQuiet(work: Work, change: Change): Promise<void> {
-  const left = await quietLeft(work, [change]);
-  if (left > 0) await rest(work, left);
 }
 
 /** How long something that was sent and not answered may still be on its way, ms. */

@@ -31,7 +31,7 @@ import {
 } from '../limits/limits.ts';
 import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
 import { addEvent, lockedOp } from './changes.ts';
-import { type Claimed, type ClaimRules, dayOf } from './claim.ts';
+import { type Claimed, type ClaimRules, moment } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { REJECTED } from './ops.ts';
 import { type Op, readChanges, readOp } from './records.ts';
@@ -165,7 +165,8 @@ export function claimRules(settings: RulesSettings): ClaimRules {
         input,
         amount: cents(amount),
       }));
-      const limits = await caps(tx, op, dayOf(await tx.now()), spendingOf(changes));
+      const { day } = await moment(tx, op.account);
+      const limits = await caps(tx, op, day, spendingOf(changes));
       const { request, text, counted, needed } = await approvalState(
         tx,
         op,

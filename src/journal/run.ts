@@ -57,15 +57,15 @@ export function createRun(settings: RunSettings): Run {
   };
 
   async function finish(): Promise<Finished> {
-    let found: Verified = { objections: op.objections, remarks: [], corrected: [] };
+    let found: Verified = { objections: op.objections, remarks: [], corrected: [], isWhole: true };
     try {
       if (!isEnded) found = await verify(work, changes, settings.wallet);
-      const isOver = changes.every(({ state }) => state === 'done' || state === 'refused' || state === 'not_sent');
+      const isOver = found.isWhole && changes.every(({ state }) => ['done', 'refused', 'not_sent'].includes(state));
       if (!isEnded && isOver) await finishOp(work, found.objections, afterAnswer === undefined && !isLeft);
       isEnded ||= isOver;
       acknowledgeLater();
     } catch (thrown) {
-      // The service cannot be read, or the journal not be written: what is done is done, and a resume ends it.
+      // The journal cannot be written: what is done is done, and a resume ends it.
       if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
       found = { ...found, remarks: [...found.remarks, `it could not be verified: ${thrown.message}`] };
     }

@@ -151,10 +151,15 @@ export interface Finished {
   readonly objections: readonly string[];
   /** What it found odd and others may explain. */
   readonly remarks: readonly string[];
-  /** Rows that came back as done, and whose card no reading shows: unknown now. Refused creates whose card is there: done now. */
-  readonly corrected: readonly RowOutcome[];
+  /** Rows that came back otherwise: done, and no reading shows the card; refused, and the card is there or may be. */
+  readonly corrected: readonly CorrectedOutcome[];
   /** True when the op is finished: a later resume sends nothing. */
   readonly ended: boolean;
+}
+
+/** An outcome that the end of a run has found, and what the row came back as. */
+export interface CorrectedOutcome extends RowOutcome {
+  readonly was: 'done' | 'refused';
 }
 
 /** What the scheduler of many rows decides about one that is about to leave. */

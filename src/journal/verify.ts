@@ -6,49 +6,66 @@ import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
+import { rest } from '../platform/time.ts';
 import { settle } from './changes.ts';
-import { othersMoved, walletNow } from './look.ts';
+import { isOwnMarker, othersMoved, walletNow } from './look.ts';
 import { MARKER_KEY } from './names.ts';
 import { type Change, isRefused } from './records.ts';
-import type { RowOutcome } from './types.ts';
+import type { CorrectedOutcome } from './types.ts';
 import { duplicateNotes, recordedOutcome } from './words.ts';
-import { rest, type Work } from './work.ts';
+import type { Work } from './work.ts';
 
 export interface Verified {
   readonly objections: readonly string[];
   readonly remarks: readonly string[];
   /** Rows whose outcome is another one now. */
-  readonly corrected: readonly RowOutcome[];
+  readonly corrected: readonly CorrectedOutcome[];
+  /** False where the service could not be read: a resume ends the run. */
+  readonly isWhole: boolean;
 }
 
-/** Throws as reading does when the service cannot be asked, and as `settle` does. */
+/** Throws as `settle` does. */
 export async function verify(work: Work, changes: readonly Change[], wallet: number | undefined): Promise<Verified> {
+  // A refusal alone was read at once; a marker that follows from an intention may be on a card of another machine.
+  const isToSettle = (change: Change) => !work.alone && isRefused(change) && isOwnMarker(change);
   const creates = changes.filter(
-    change => change.operation === 'cards.create' && (change.state === 'done' || (!work.alone && isRefused(change))),
+    change => change.operation === 'cards.create' && (change.state === 'done' || isToSettle(change)),
   );
   const recorded = creates.flatMap(({ n, evidence: { duplicate } }) => (duplicate ? duplicateNotes(n, duplicate) : []));
-  const listed =
-    creates.length === 0
-      ? NOTHING
-      : work.alone
-        ? await verifyOne(work, creates[0])
-        : await compareCards(
-            work,
-            creates.filter(({ evidence }) => evidence.unmarked !== true),
-          );
-  const changed = new Set(listed.missing);
+  const remarks: string[] = [];
+  const unread = (thrown: unknown): Compared => {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    remarks.push(`it could not be verified: ${thrown.message}`);
+    return { ...NOTHING, unclear: creates.filter(isRefused) };
+  };
+  const marked = creates.filter(({ evidence }) => evidence.unmarked !== true);
+  const comparing = work.alone ? verifyOne(work, creates[0]) : compareCards(work, marked);
+  const listed = creates.length === 0 ? NOTHING : await comparing.catch(unread);
+  const changed = new Map<Change, CorrectedOutcome['was']>(listed.missing.map(change => [change, 'done']));
   for (const { change, card } of listed.found) {
-    if (isRefused(change)) changed.add(change);
+    if (isRefused(change)) changed.set(change, 'refused');
     await settle(work, change, { state: 'done', card, evidence: { ...change.evidence, via: 'look' } });
   }
   for (const change of listed.missing) {
     const reason = `the answer named card ${change.card}, and no reading shows it`;
     await settle(work, change, { state: 'unknown', evidence: { ...change.evidence, reason } });
   }
-  const corrected = [...changed].map(change => recordedOutcome(change, work.op)).filter(each => each !== undefined);
-  const money = await compareWallet(work, changes, wallet);
+  const isWhole = remarks.length === 0;
+  const money: Compared = isWhole ? await compareWallet(work, changes, wallet, remarks) : NOTHING;
+  for (const change of new Set([...listed.unclear, ...money.unclear])) {
+    changed.set(change, 'refused');
+    const why = listed.unclear.includes(change)
+      ? 'the list of cards is not whole'
+      : 'the wallet does not speak against it';
+    const evidence = { ...change.evidence, reason: `it was refused, but ${why}` };
+    await settle(work, change, { state: 'unknown', evidence });
+  }
+  const corrected = [...changed].flatMap(([change, was]): CorrectedOutcome[] => {
+    const outcome = recordedOutcome(change, work.op);
+    return outcome === undefined ? [] : [{ ...outcome, was }];
+  });
   const objections = [...new Set([...recorded, ...listed.objections, ...money.objections])];
-  return { objections, remarks: money.remarks, corrected };
+  return { objections, remarks, corrected, isWhole };
 }
 
 interface Compared {
@@ -57,9 +74,11 @@ interface Compared {
   readonly found: readonly { readonly change: Change; readonly card: string }[];
   /** Creates that were answered with a card that no reading shows. */
   readonly missing: readonly Change[];
+  /** Refused rows that may have been done. */
+  readonly unclear: readonly Change[];
 }
 
-const NOTHING: Compared = { objections: [], found: [], missing: [] };
+const NOTHING: Compared = { objections: [], found: [], missing: [], unclear: [] };
 
 /** A single create was read by its id. Where the wallet has not moved by its amount, a second card may be there. */
 async function verifyOne(work: Work, change: Change | undefined): Promise<Compared> {
@@ -74,7 +93,7 @@ async function verifyOne(work: Work, change: Change | undefined): Promise<Compar
     const { cards } = await work.marked(change.marker, String(change.input['bin_id']));
     const ids = cards.map(card => String(card['id']));
     if (ids.length > 1) return { ...NOTHING, objections: duplicateNotes(change.n, ownFirst(change, ids)) };
-    if (pause === undefined || !(await rest(work, pause))) break;
+    if (pause === undefined || !(await rest(pause, work.clock, work.stop))) break;
   }
   return NOTHING;
 }
@@ -102,10 +121,14 @@ async function compareCards(work: Work, creates: readonly Change[]): Promise<Com
   }
   const missing = new Map(byId);
   const unmarked = new Map<string, Change>();
-  let isDenied = false;
+  let [isDenied, isWhole] = [false, true];
+  const onIncomplete = () => {
+    isWhole = false;
+  };
   const marked = new Map<Change, string[]>();
   for (const binId of new Set(creates.map(({ input }) => String(input['bin_id'])))) {
-    for await (const { data } of work.reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
+    const listed = { bin_id: binId, per_page: 100 };
+    for await (const { data } of work.reader.pages('cards.list', listed, { onIncomplete })) {
       for (const card of data) {
         missing.delete(card.id);
         const own = byMarker.get(card.metadata?.[MARKER_KEY] ?? '');
@@ -140,7 +163,8 @@ async function compareCards(work: Work, creates: readonly Change[]): Promise<Com
   for (const [id, change] of unmarked) if (marked.has(change)) unmarked.delete(id);
   objections.push(...(await otherCards(work, unmarked, isDenied)));
   for (const { change } of found) missing.delete(change.card ?? '');
-  return { objections, found, missing: await notThere(work, missing) };
+  const unclear = creates.filter(change => !isWhole && isRefused(change) && !marked.has(change));
+  return { objections, found, missing: await notThere(work, missing), unclear };
 }
 
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */
@@ -162,14 +186,10 @@ async function otherCards(work: Work, unmarked: ReadonlyMap<string, Change>, isD
   return others;
 }
 
-async function carriesMarker({ reader }: Work, id: string, marker: string): Promise<boolean> {
-  try {
-    const card = await reader.read('cards.get', { card_id: id });
-    return card.metadata === undefined || card.metadata === null || card.metadata[MARKER_KEY] === marker;
-  } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
-    return false;
-  }
+async function carriesMarker(work: Work, id: string, marker: string): Promise<boolean> {
+  const card = await cardNow(work, id);
+  if (card === undefined) return false;
+  return card.metadata === undefined || card.metadata === null || card.metadata[MARKER_KEY] === marker;
 }
 
 /** A list may be behind; a card that is not in it is asked for by its id, and again a little later. */
@@ -177,29 +197,35 @@ async function notThere(work: Work, missing: ReadonlyMap<string, Change>): Promi
   let left = [...missing];
   for (const pause of [...READ_LAG_PAUSES, undefined]) {
     const gone: typeof left = [];
-    for (const entry of left) if (!(await isThere(work, entry[0]))) gone.push(entry);
+    for (const entry of left) if ((await cardNow(work, entry[0])) === undefined) gone.push(entry);
     left = gone;
-    if (left.length === 0 || pause === undefined || !(await rest(work, pause))) break;
+    if (left.length === 0 || pause === undefined || !(await rest(pause, work.clock, work.stop))) break;
   }
   return left.map(([, change]) => change);
 }
 
-async function isThere({ reader }: Work, id: string): Promise<boolean> {
+/** Undefined where there is none. */
+async function cardNow({ reader }: Work, id: string) {
   try {
-    await reader.read('cards.get', { card_id: id });
-    return true;
+    return await reader.read('cards.get', { card_id: id });
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
-    return false;
+    return undefined;
   }
 }
 
-/** The wallet of a run of many: what it lost more than the done rows explain may be a row that was done twice. */
-async function compareWallet(work: Work, changes: readonly Change[], before: number | undefined) {
-  const none = { objections: [] as string[], remarks: [] as string[] };
-  const isSettled = changes.every(({ state }) => state === 'done' || state === 'refused' || state === 'not_sent');
+/** The wallet of a run of many: what it lost more than the done rows explain may be a row that was done twice, or was refused. */
+async function compareWallet(
+  work: Work,
+  changes: readonly Change[],
+  before: number | undefined,
+  remarks: string[],
+): Promise<Compared> {
+  const isSettled = changes.every(({ state }) => state !== 'sent' && state !== 'unknown');
   const isTold = changes.every(({ operation }) => operation !== 'cards.terminate' && operation !== 'api.write');
-  if (before === undefined || work.resumed || !isSettled || !isTold) return none;
+  if (before === undefined || work.resumed || !isSettled || !isTold) return NOTHING;
+  // One of them, or all, may have been done.
+  const odd = changes.filter(change => isRefused(change) && change.operation !== 'cards.withdraw' && change.amount > 0);
   const sign = (change: Change) => (change.operation === 'cards.withdraw' ? 1 : -1);
   const done = changes.filter(({ state }) => state === 'done');
   const wanted = before + done.reduce((sum, change) => sum + sign(change) * change.amount, 0);
@@ -207,36 +233,29 @@ async function compareWallet(work: Work, changes: readonly Change[], before: num
   try {
     now = await walletNow(work.reader);
   } catch (thrown) {
-    if (thrown instanceof CliError && thrown.kind !== 'internal') return none;
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return { ...NOTHING, unclear: odd };
     throw thrown;
   }
-  if (now === wanted) return none;
+  if (now === wanted) return NOTHING;
   const difference = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
   const text = `the wallet holds ${dollars(cents(now))}, ${difference} than ${dollars(cents(before))} before and the done rows explain`;
   if (await othersMoved(work, work.op.created)) {
-    return { ...none, remarks: [`${text}; other commands of this journal have used it meanwhile`] };
+    remarks.push(`${text}; other commands of this journal have used it meanwhile`);
+    return NOTHING;
   }
   const isLess = (wanted - now) * (changes.some(({ operation }) => operation === 'cards.withdraw') ? -1 : 1) > 0;
   const fits = ({ amount }: Change) => isLess && amount > 0 && amount <= Math.abs(now - wanted);
   const again = done.filter(change => (change.evidence.resent ?? 0) > 0 && fits(change));
-  const odd = changes.filter(
-    change => change.state === 'refused' && change.evidence.plausible === true && fits(change),
-  );
-  if (again.length === 0 && odd.length > 0) {
-    const rows = rowsNamed(odd.map(({ n }) => n));
-    return {
-      ...none,
-      objections: [
-        `${text}: ${rows} was refused in a word that nobody knows, and may have been done: cardwright tx list`,
-      ],
-    };
-  }
+  const all = odd.reduce((sum, { amount }) => sum + amount, 0);
+  const unclear = odd.filter(({ amount }) => isLess && (amount === wanted - now || all === wanted - now));
+  if (unclear.length > 0) return { ...NOTHING, unclear };
   if (again.length === 0) {
-    return {
-      ...none,
-      remarks: [`${text}; somebody else has used it meanwhile, or its reading is behind: cardwright wallet`],
-    };
+    remarks.push(`${text}; somebody else has used it meanwhile, or its reading is behind: cardwright wallet`);
+    return NOTHING;
   }
   const rows = rowsNamed(again.map(({ n }) => n));
-  return { ...none, objections: [`${text}: ${rows} was sent again and may have been done twice: cardwright tx list`] };
+  return {
+    ...NOTHING,
+    objections: [`${text}: ${rows} was sent again and may have been done twice: cardwright tx list`],
+  };
 }

@@ -46,18 +46,6 @@ export function rowOf(operation: WriteName): Operation {
   return CALLS[operation];
 }
 
-/** Waits, unless the run is stopped; true when the time is over. */
-export async function rest({ clock, stop }: Pick<Work, 'clock' | 'stop'>, ms: number): Promise<boolean> {
-  if (stop.aborted) return false;
-  try {
-    await clock.sleep(ms, stop);
-    return true;
-  } catch (thrown) {
-    if (stop.aborted) return false;
-    throw thrown;
-  }
-}
-
 /** ms UTC by the clock of the store, by which the times of changes are written. */
 export function timeOf({ database }: Pick<Work, 'database'>): Promise<number> {
   return database.read(tx => tx.now());

@@ -202,9 +202,9 @@ export function overLimit(limits: StrictestLimits, spending: Spending): CliError
 }
 
 /** The refusal by the limit of the day (UTC); `used` is what is spent and held today. */
-export function overDay({ max_per_day: limit }: StrictestLimits, used: Cents, asked: Cents): CliError | undefined {
-  if (limit === undefined || asked === 0 || used + asked <= limit.value) return undefined;
-  const standing = `${dollars(limit.value)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
+export function overDay({ max_per_day: limit }: StrictestLimits, used: Cents, wanted: Cents): CliError | undefined {
+  if (limit === undefined || wanted === 0 || used + wanted <= limit.value) return undefined;
+  const standing = `${dollars(limit.value)} for a day; ${dollars(used)} used today (UTC), ${dollars(wanted)} asked`;
   return limitRefusal('max_per_day', limit.source, standing);
 }
 

@@ -3,7 +3,7 @@
  * (`vi.useFakeTimers()`, `jest.useFakeTimers()`); what runs inside of it as a library must go on all the same.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import type { Randomness } from './host.ts';
+import type { Clock, Randomness } from './host.ts';
 
 const { setImmediate: soon } = globalThis;
 const { now } = Date;
@@ -22,6 +22,18 @@ export const SYSTEM_CLOCK = {
   monotonic: (): number => sinceStart(),
   sleep: (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal }),
 };
+
+/** Waits, unless it is stopped; true when the time is over. */
+export async function rest(ms: number, clock: Pick<Clock, 'sleep'>, stop: AbortSignal | undefined): Promise<boolean> {
+  if (stop?.aborted) return false;
+  try {
+    await clock.sleep(ms, stop);
+    return true;
+  } catch (reason) {
+    if (stop?.aborted) return false;
+    throw reason;
+  }
+}
 
 // Waits of different lengths, so that processes that wait for the same thing do not come back at the same moment.
 

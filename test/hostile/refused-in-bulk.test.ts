@@ -1,19 +1,54 @@
-/** A row that is refused in a word that nobody knows, is done all the same, and shows later than anybody looks. */
+/** A row that is refused, is done all the same, and shows later than anybody looks: the wallet tells. */
 import { expect, test } from 'vitest';
 import { refusal } from '../support/hostile-service.ts';
 import { arena, TEST_KEY } from './arena.ts';
 
 const FILE = 'bin_id,amount,label\nbin_1,25,one\nbin_1,26,two\nbin_1,27,three\n';
 
-test.each([
-  ['done', 15],
-  ['none', 9],
-] as const)('its amount is missing in the wallet at the end: %s', async (effect, ending) => {
+const WORDS = [
+  [422, 'not_this_way'],
+  [422, 'invalid_request'],
+  [400, 'insufficient_funds'],
+] as const;
+
+test.each(WORDS.flatMap(word => [[...word, 'done', 11] as const, [...word, 'none', 9] as const]))(
+  '%i %s, %s',
+  async (status, word, effect, ending) => {
+    await using here = await arena();
+    await using place = await here.enter('unknown', 'test');
+    here.service.reset({ [TEST_KEY]: { cards: [], behind: { listMs: 60_000 }, keys: 'ignored' } });
+    const play = { effect, answer: refusal(status, word) } as const;
+    here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
+    const { code, err } = await place.run('cards create --file -', FILE);
+    expect([code, /row 2 {2}unknown: .*wallet does not speak against it/.test(err)], err).toEqual([
+      ending,
+      effect === 'done',
+    ]);
+    // The same file again buys nothing that was bought.
+    const made = () => here.service.books(TEST_KEY).effects.length;
+    const before = made();
+    const again = await place.run('cards create --file -', FILE);
+    expect([again.code, made()]).toEqual([14, before]);
+  },
+);
+
+test('rows with intents: the same file again is refused while one of them may have been done', async () => {
   await using here = await arena();
   await using place = await here.enter('unknown', 'test');
   here.service.reset({ [TEST_KEY]: { cards: [], behind: { listMs: 60_000 }, keys: 'ignored' } });
-  const play = { effect, answer: refusal(422, 'not_this_way') } as const;
+  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
   here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
-  const { code, err } = await place.run('cards create --file -', FILE);
-  expect([code, /row 2 was refused in a word that nobody knows/.test(err)]).toEqual([ending, effect === 'done']);
+  const file = 'bin_id,amount,intent\nbin_1,25,a\nbin_1,26,b\n';
+  expect((await place.run('cards create --file -', file)).code).toBe(11);
+  expect((await place.run('cards create --file -', file)).code).toBe(14);
+  expect(here.service.books(TEST_KEY).effects.length).toBe(2);
+});
+
+test('a list that cannot be read at the end makes a refused row unknown', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [], cardsAway: true, keys: 'ignored' } });
+  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
+  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
+  expect((await place.run('cards create --file -', FILE)).code).toBe(11);
 });

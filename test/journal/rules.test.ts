@@ -7,7 +7,7 @@ import { cents } from '../../src/core/money.ts';
 import { checkChain } from '../../src/journal/chain.ts';
 import { finishOp, settle, takeOp } from '../../src/journal/changes.ts';
 import { type ClaimResult, claim, type Draft } from '../../src/journal/claim.ts';
-import type { Database } from '../../src/journal/database.ts';
+import type { Database, Transaction } from '../../src/journal/database.ts';
 import { selfOf } from '../../src/journal/holder.ts';
 import { openPostgres } from '../../src/journal/postgres.ts';
 import type { Change } from '../../src/journal/records.ts';
@@ -97,6 +97,26 @@ const refusal = (work: Promise<unknown>) =>
     () => undefined,
     (error: CliError) => error,
   );
+
+test('the day of a cap never goes back, whatever the clock of the machine says', async () => {
+  let apart = 0;
+  const database = await openSqlite({ stateFolder: 'memory', files, clock: { now: () => Date.now() + apart } });
+  const sources = async () => [profile({ max_per_day: '20.00' })];
+  const rules = claimRules({ isShared: false, sources, approvers: async () => undefined, requester: 'ana@desk' });
+  const useAccount = async (tx: Transaction) => {
+    await tx.run(
+      "insert into account (id, origin, mode) values (?, 'https://api.example.com', 'live') on conflict (id) do nothing",
+      ACCOUNT,
+    );
+    return ACCOUNT;
+  };
+  const begin = () => claim({ database, self, rules, useAccount }, draft([1500]));
+  await begin();
+  apart = 86_400_000;
+  await begin();
+  for (apart of [0, -86_400_000, 86_400_000]) expect((await refusal(begin()))?.facts.reason).toBe('max_per_day');
+  await database.close();
+});
 
 describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
   const isShared = engine === 'postgres';

@@ -112,6 +112,8 @@ export interface AccountOptions {
   readonly metadata?: 'everywhere' | 'not-in-lists' | 'nowhere';
   /** How far each kind of reading is behind the books, ms of the clock of the service. */
   readonly behind?: Behind;
+  /** The list of cards, and each card alone, answer 503. */
+  readonly cardsAway?: boolean;
   /** False: nobody is told of the wallet. */
   readonly hasWallet?: boolean;
   /** Lists tell page and total; a bare array otherwise. */
@@ -516,6 +518,7 @@ function read(account: Account, seen: SeenRequest, at: number): Answered {
       if (account.options.hasWallet === false) return refusal(404, 'route_not_found');
       return { status: 200, body: { balance: inDollars(walletBefore(account, at)), currency: 'USD' } };
     case 'GET /cards':
+      if (account.options.cardsAway) return { status: 503 };
       return cardsOf(account, url.searchParams, at);
     case 'GET /wallet/deposit-addresses':
     case 'GET /transactions':

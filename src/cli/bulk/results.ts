@@ -7,7 +7,7 @@ import { type DriveRow, drive } from '../../bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { capital, resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
-import type { NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
+import type { CorrectedOutcome, NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
@@ -106,8 +106,8 @@ export interface RunCounts {
   add(outcome: RowOutcome): void;
   /** A row of the input that is no row of the run: wrong, or done before. The run moves nothing for it. */
   addSkipped(outcome: RowOutcome): void;
-  /** Another outcome of a row by what the verification has read: unknown in place of done, done in place of refused. */
-  correct(outcome: RowOutcome): void;
+  /** Another outcome of a row by what the verification has read. */
+  correct(outcome: CorrectedOutcome): void;
   /** One more row that the run stopped before. */
   leaveOut(): void;
   readonly totals: RowTally;
@@ -251,10 +251,12 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       this.add(outcome);
     },
     correct(outcome) {
-      const was = outcome.outcome === 'done' ? 'refused' : 'done';
-      count[was] -= 1;
-      sum[was] -= outcome.amount ?? 0;
-      for (const { rows } of shown) if (rows.includes(outcome.row)) rows.splice(rows.indexOf(outcome.row), 1);
+      count[outcome.was] -= 1;
+      sum[outcome.was] -= outcome.amount ?? 0;
+      const at = shown.findIndex(({ rows }) => rows.includes(outcome.row));
+      const rows = shown[at]?.rows ?? [];
+      if (rows.length > 1) rows.splice(rows.indexOf(outcome.row), 1);
+      else if (at >= 0) shown.splice(at, 1);
       this.add(outcome);
     },
     leaveOut() {

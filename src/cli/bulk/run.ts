@@ -375,7 +375,9 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const { run } = underway;
     const rows = rowsOf(run, driving.skipped);
     const tally = createRunCounts({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
-    const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
+    const held: RowOutcome[] = [];
+    const corrected = new Map<number, RowOutcome>();
+    const working: Working = { ...driving, run, recorded: underway.rows, rows, tally, held, corrected };
     let [stopped, objected]: (CliError | undefined)[] = [];
     ctx.ui.progress.begin();
     try {
@@ -389,6 +391,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       const more = driving.extras?.page();
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }
+    if (held.length > 0) yield held.map(each => shownRow(working, corrected.get(each.row) ?? each));
   }
   return {
     listing: { batches: batches(), page: () => page, runsOn: true },
@@ -421,13 +424,22 @@ interface Working extends Driving {
   readonly recorded: RunRecord | undefined;
   readonly rows: readonly DriveRow[];
   readonly tally: RunCounts;
+  /** From the first refused create on: the end of the run tells what became of it. */
+  readonly held: RowOutcome[];
+  /** What the end of the run has found, by rows. */
+  readonly corrected: Map<number, RowOutcome>;
 }
 
+function shownRow({ extras }: Driving, outcome: RowOutcome): Row {
+  return { ...resultRow(outcome), ...extras?.row(outcome) };
+}
+
+const isRefusedCreate = ({ outcome, error }: RowOutcome) =>
+  outcome === 'refused' && error?.facts.operation === 'cards.create';
+
 /** Returns why rows were left out. */
-async function* outcomesOf(
-  ctx: Context,
-  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, extras, skipped }: Working,
-): AsyncGenerator<readonly Row[], CliError | undefined> {
+async function* outcomesOf(ctx: Context, working: Working): AsyncGenerator<readonly Row[], CliError | undefined> {
+  const { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, skipped, held } = working;
   const noRowsOfRun = new Set(skipped);
   for (const { earlier } of rows) {
     if (earlier === undefined) continue;
@@ -456,7 +468,10 @@ async function* outcomesOf(
   try {
     for await (const batch of driven.outcomes) {
       for (const { begun } of batch) if (!begun) tally.leaveOut();
-      yield batch.map(outcome => ({ ...resultRow(outcome), ...extras?.row(outcome) }));
+      const from = held.length > 0 ? 0 : batch.findIndex(isRefusedCreate);
+      const shown = from < 0 ? batch : batch.slice(0, from);
+      held.push(...batch.slice(shown.length));
+      yield shown.map(outcome => shownRow(working, outcome));
     }
     return driven.stoppedBy();
   } finally {
@@ -474,7 +489,11 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
   const finished = cutShort ? { objections: [], remarks: [], corrected: [], ended: false } : await run.finish();
   const { objections, corrected, ended } = finished;
-  for (const outcome of corrected) tally.correct(outcome);
+  for (const outcome of corrected) {
+    tally.correct(outcome);
+    working.recorded?.row(recordedRow(outcome));
+    working.corrected.set(outcome.row, outcome);
+  }
   for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
   return tally.verdict({ op: run.op, objections, ended, stopped, signal });
 }
