@@ -1,5 +1,6 @@
 /** Histories that broke a law once, as short as they became. The program keeps them all. */
 import type { History } from './history.ts';
+import type { Saying, Settings } from './service.ts';
 
 export interface Found {
   readonly name: string;
@@ -64,4 +65,22 @@ export const FOUND: readonly Found[] = [
       ],
     },
   },
+  {
+    name: 'a create that is refused and done, and nothing can be read behind it',
+    history: refusedThoughDone('400 invalid request', 'command', { failing: { how: 'lost', ms: 5_000 } }),
+  },
+  {
+    name: 'a row of a file that is refused and done, and the list cannot be read at the end',
+    history: refusedThoughDone('400 insufficient funds', 'file', { failing: { how: '503', ms: 60_000 } }),
+  },
 ];
+
+function refusedThoughDone(says: Saying, how: 'command' | 'file', service: Partial<Settings>): History {
+  return {
+    ...PLAIN,
+    wishes: [CREATE],
+    service: { ...SERVICE, ...service },
+    lies: [{ nth: 1, does: 'done', ms: 0, says }],
+    steps: [{ ...NOW, name: 1, act: { do: 'buy', wishes: [0], how } }],
+  };
+}
