@@ -35,8 +35,8 @@ export const MISTAKES: readonly Mistake[] = [
     'idempotencyKey: key && `${key}.${change.attempts}` };',
   ]),
   planted('nothing is looked for before it is sent again', 296, OUTCOME, [
-    'await restUntilQuiet(work, change);\n  const seen = await look(work, change);',
-    "await restUntilQuiet(work, change);\n  const seen: Look = { found: 'not there', text: '' };",
+    'if (left > 0) await rest(left, work.clock, work.stop);\n  const seen = await look(work, change);',
+    "if (left > 0) await rest(left, work.clock, work.stop);\n  const seen: Look = { found: 'not there', text: '' };",
   ]),
   planted('a change that was sent before is sent at once when it is resumed', 156, OUTCOME, [
     "isAmbiguous ? 'look' : 'send'",
@@ -98,7 +98,10 @@ export const MISTAKES: readonly Mistake[] = [
     'the wallet is not compared',
     244,
     LOOK,
-    ["found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'", "found: 'not there'"],
+    [
+      "const found = wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell';",
+      "const found = 'not there';",
+    ],
     ["found: card === 0 && (!isAlone || wallet === 0) ? 'not there'", "found: card === 0 ? 'not there'"],
   ),
   planted('a list that is behind is believed at once', 215, LOOK, [
