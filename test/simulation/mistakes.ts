@@ -34,7 +34,7 @@ export const MISTAKES: readonly Mistake[] = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     'idempotencyKey: key && `${key}.${change.attempts}` };',
   ]),
-  planted('nothing is looked for before it is sent again', 296, OUTCOME, [
+  planted('nothing is looked for before it is sent again', 0, OUTCOME, [
     'if (left > 0) await rest(left, work.clock, work.stop);\n  const seen = await look(work, change);',
     "if (left > 0) await rest(left, work.clock, work.stop);\n  const seen: Look = { found: 'not there', text: '' };",
   ]),
