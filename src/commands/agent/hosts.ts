@@ -1,7 +1,7 @@
 /**
- * Programs that host agents: where each looks for skills, and where and how it names servers of tools. As their documents say, read
- * in November 2026: code.claude.com/docs/en/skills and /mcp, developers.openai.com/codex/skills and /mcp, cursor.com/docs/context/skills
- * and /mcp, geminicli.com/docs. Paths are from the home folder of the user, or from the folder of a project.
+ * Programs that host agents: where each looks for skills, and where and how it names servers of tools. Taken from public
+ * descriptions of November 2026; no host was at hand to judge them. Paths are from the home folder of the user, or from the
+ * folder of a project.
  */
 import { notSent } from '../../core/errors.ts';
 import { isObject } from '../../core/objects.ts';
