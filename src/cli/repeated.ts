@@ -10,7 +10,7 @@ type Typed = Readonly<Record<string, unknown>>;
 
 /** Groups that ask the service, or look at the profile or the journal; every other has none, or names its own. */
 export const SPEAK_TO_A_SERVICE: readonly string[] =
-  'cards fleet bins wallet tx overview books policy 3ds webhooks wait ops journal doctor whoami contract api sandbox'.split(
+  'cards fleet bins wallet tx overview books policy 3ds webhooks wait ops journal doctor whoami contract api mcp sandbox'.split(
     ' ',
   );
 /** A command in a text, to the end of it; the name of the program alone, as in a sentence, is none. */

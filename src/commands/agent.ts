@@ -108,7 +108,7 @@ export const agentStatus = command({
   reach: 'files',
   examples: [
     { does: 'What is installed', run: 'agent status' },
-    { does: 'Hosts that have an old skill', run: 'agent status --jq \'.data[] | select(.skill == "other") | .host\'' },
+    { does: 'Is the skill of this version?', run: "agent status --jq '.data[].skill'" },
   ],
   async run(ctx) {
     const pages = await pagesOf();

@@ -94,7 +94,7 @@ describe('options that say whom a run spoke to', () => {
   });
 
   it('know every group: it asks a service, or it does not', () => {
-    const others = 'help completion explain commands schema profiles login logout audit'.split(' ');
+    const others = 'help completion explain commands schema profiles login logout audit agent'.split(' ');
     expect([...SPEAK_TO_A_SERVICE, ...others].sort()).toEqual(REGISTRY.map(({ name }) => name).sort());
   });
 });

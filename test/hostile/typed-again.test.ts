@@ -61,6 +61,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'fleet apply': 'test/fleet',
   'policy apply': 'a run of rows as of cards withdraw --file',
   'ops resume': 'goes on with what was begun',
+  mcp: 'test/mcp: its tools run these commands',
 };
 
 let here: Arena;
