@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { playSequences } from './sequences.ts';
 
 test('whatever is called how often, beside what and by which server, no bound is passed and nothing is bought twice', async () => {
-  const { broken, calls, told } = await playSequences(1, 150);
+  const { broken, calls, told } = await playSequences(1, 50);
   expect(broken).toEqual([]);
-  expect(calls).toBeGreaterThan(500);
-  for (const is of ['done', 'nothing', 'open']) expect(told[is]).toBeGreaterThan(20);
+  expect(calls).toBeGreaterThan(200);
+  for (const is of ['done', 'nothing', 'open']) expect(told[is]).toBeGreaterThan(10);
 }, 400_000);
 
 test.each([
