@@ -11,6 +11,9 @@ import { Secret } from '../core/secret.ts';
 const CODE_IN_WORDS =
   /\b((?:cvv|cvc|csc|cid)2?|(?:card )?(?:security|verification) (?:code|value))(\W{1,3}|(?: was| is|:)? )\d{3,4}(?![\w.])/gi;
 
+/** A shorter rest of a key may be a word of its own. */
+const SHORTEST_ALONE = 16;
+
 export interface Redactor {
   /** The text without anything that is or looks like a secret. */
   text(text: string): string;
@@ -30,7 +33,12 @@ export function createRedactor(): Redactor {
     learn(secret) {
       const text = secret.expose();
       // A host name, and who quotes one, may be in small letters.
-      if (text.length >= SHORTEST_SECRET && !known.has(text)) known.set(text, new RegExp(literal(text), 'gi'));
+      if (text.length < SHORTEST_SECRET || known.has(text)) return;
+      // What follows the name of its kind is the secret, and may be repeated without it.
+      const [kind = ''] = /^(?:sk_(?:test|live)_|whsec_)/.exec(text) ?? [];
+      const rest = text.slice(kind.length);
+      const pattern = rest.length < SHORTEST_ALONE ? literal(text) : `(?:${literal(kind)})?${literal(rest)}`;
+      known.set(text, new RegExp(pattern, 'gi'));
     },
     text(text) {
       const read = asRead(text);

@@ -4,7 +4,7 @@ import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
 import { countOf, wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
-import { eachTime, OURS, option, tells } from '../cli/parsing/flag.ts';
+import { eachTime, flagName, OURS, option, tells } from '../cli/parsing/flag.ts';
 import { choice, flag } from '../contract/field.ts';
 import { CliError, usage } from '../core/errors.ts';
 import {
@@ -63,8 +63,13 @@ export const setUpAgent = command({
     { does: 'Take it away', run: 'agent setup --host claude --remove --yes' },
   ],
   async run(ctx, { host = [], project = false, remove = false }) {
-    const odd = ctx.rest.find((word, at) => at === 0 && !word.startsWith('-'));
-    if (odd !== undefined) throw usage(`after -- stand options of cardwright mcp, and not ${JSON.stringify(odd)}`);
+    const { serveTools } = await import('./mcp/mcp.ts');
+    const options = Object.keys(serveTools.flags ?? {}).map(flagName);
+    const odd = ctx.rest.find(
+      (word, at) => (at === 0 || word.startsWith('-')) && !options.includes(word.split('=')[0] ?? ''),
+    );
+    if (odd !== undefined)
+      throw usage(`after -- stand options of cardwright mcp (${options.join(', ')}), and not ${JSON.stringify(odd)}`);
     const hosts = host.length > 0 ? [...new Set(host)] : await hostsHere(ctx);
     if (hosts.length === 0) throw usage(`no host of agents was found here; name one: --host ${HOST_NAMES.join('|')}`);
     const entry = remove ? undefined : await entryOf(ctx);

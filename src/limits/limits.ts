@@ -55,9 +55,12 @@ interface LimitRow {
   /** Whether one value allows less than the other. `bins` have no order: they are cut to what both allow. */
   readonly isStricter: (one: LimitValue, other: LimitValue) => boolean;
   readonly isAmount?: true;
+  /** What holds where nobody sets it. */
+  readonly unset?: LimitValue;
 }
 
 const BIN = /^[A-Za-z0-9_-]{1,128}$/;
+const DAY_HOURS = 24;
 const lower = (one: LimitValue, other: LimitValue) => one < other;
 const higher = (one: LimitValue, other: LimitValue) => one > other;
 const onOff: LimitRow = {
@@ -83,7 +86,7 @@ const ROWS: Readonly<Record<LimitName, LimitRow>> = {
   approve_rows: count,
   approvals_needed: { parse: text => numberWithin(text, 1, 9), isStricter: higher },
   // A week at most: afterwards somebody asks anew.
-  approve_within_hours: { parse: text => numberWithin(text, 1, 168), isStricter: lower },
+  approve_within_hours: { parse: text => numberWithin(text, 1, 168), isStricter: lower, unset: DAY_HOURS },
 };
 
 export const LIMIT_NAMES = Object.keys(ROWS) as readonly LimitName[];
@@ -147,7 +150,9 @@ export function strictest(sources: readonly SourcedLimits[]): StrictestLimits {
 }
 
 /** Whether one limit in place of the other allows more; undefined is no limit. */
-export function isLooser(name: LimitName, next: LimitValue | undefined, before: LimitValue | undefined): boolean {
+export function isLooser(name: LimitName, to: LimitValue | undefined, from: LimitValue | undefined): boolean {
+  const { unset } = ROWS[name];
+  const [next, before] = [to ?? unset, from ?? unset];
   if (before === undefined || before === false) return false;
   if (next === undefined || next === false) return true;
   if (name === 'bins') return (next as string[]).some(bin => !(before as string[]).includes(bin));
@@ -240,7 +245,7 @@ export function heldPlan(limits: StrictestLimits, plan: JudgedPlan, usedToday: C
   const why = whyHeld(limits, plan, usedToday);
   if (why === undefined) return undefined;
   const needed = limits.approvals_needed?.value ?? 1;
-  return { why, needed, standsMs: (limits.approve_within_hours?.value ?? 24) * HOUR };
+  return { why, needed, standsMs: (limits.approve_within_hours?.value ?? DAY_HOURS) * HOUR };
 }
 
 function whyHeld(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): string | undefined {

@@ -65,6 +65,7 @@ test('leaves a file alone that is not of its documented form, and then writes no
     ['.claude.json', '{ // a comment\n}'],
     ['.claude.json', '[]'],
     ['.claude.json', '{"mcpServers": 7}'],
+    ['.claude.json', '{"mcpServers":{"cardwright":{"command":"mine","args":[]}}}'],
     ['.codex/config.toml', '[mcp_servers.cardwright]\ncommand = "mine"\n'],
   ];
   for (const [path, text] of odd) {
@@ -88,5 +89,6 @@ test('writes into a project, and names a server only where there is one', async 
   expect(await readdir(here.folder)).not.toContain('.mcp.json');
   expect(hasEntry('{"mcpServers":{"cardwrights":{}}}', 'claude')).toBe(false);
   expect(hasEntry('[mcp_servers."cardwright"]', 'codex')).toBe(true);
-  expect((await here.run('agent setup --host claude --yes -- rm -rf')).code).toBe(2);
+  for (const odd of ['rm -rf', '--max-totl 100', '-p sandbox'])
+    expect([odd, (await here.run(`agent setup --host claude --yes -- ${odd}`)).code]).toEqual([odd, 2]);
 });

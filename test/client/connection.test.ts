@@ -388,6 +388,8 @@ describe('secrets', () => {
     redactor.learn(new Secret('hunter2hunter2'));
     redactor.learn(new Secret('123'));
     expect(redactor.text('a hunter2hunter2 b 123')).toBe('a [redacted] b 123');
+    redactor.learn(new Secret('sk_test_0a1b2c3d4e5f6a7b8c9d'));
+    expect(redactor.text('sk_test_0a1b2c3d4e5f6a7b8c9d, 0a1b2c3d4e5f6a7b8c9d')).toBe('[redacted], [redacted]');
     expect(redactor.text('{"cvv": 123, "otp":"000000", "label":"x"}')).toBe(
       '{"cvv": "[redacted]", "otp":"[redacted]", "label":"x"}',
     );

@@ -112,6 +112,9 @@ test.each([
   ['read_only', true, undefined, false],
   ['approvals_needed', 1, 2, true],
   ['approve_within_hours', 48, 24, true],
+  // Where nobody sets it, it is a day.
+  ['approve_within_hours', 48, undefined, true],
+  ['approve_within_hours', undefined, 48, false],
   ['bins', ['bin_1', 'bin_2'], ['bin_1'], true],
   ['bins', ['bin_1'], ['bin_1', 'bin_2'], false],
   ['bins', undefined, ['bin_1'], true],

@@ -34,6 +34,7 @@ description: Issue, fund, freeze, terminate and inspect virtual cards, buy one t
 - **Exit 0 means it happened. 11 means nobody knows**: do not buy again; see [unknown.md](references/unknown.md).
 - **17 waits for a person.** Tell them the command in \`error.hint\`, and run yours again when they have approved. Never approve yourself.
 - **14 is a limit or a guard.** The message says who can change it. Do not look for a way around.
+- **Are tools of \`cardwright mcp\` there, use them** in place of commands that move money: bounds of the server hold for its tools alone.
 - **Try with \`--sandbox\` first**, and look with \`--dry-run\`.
 - **Answers**: \`--json\`; errors are the last line of standard error, with kind, outcome and hint. Nothing is asked; a missing confirmation is 3 unless you give \`--yes\`.
 - **Who**: give \`--sandbox\` or \`--profile\`.

@@ -91,6 +91,7 @@ function jsonWith(text: string | undefined, path: string, entry: ServerEntry | u
   const { mcpServers = {}, ...others } = whole;
   if (!isObject(mcpServers)) throw cannotEdit(path, 'its mcpServers is no object');
   const { [NAME]: old, ...servers } = mcpServers;
+  if (old !== undefined && !isOurs(old)) throw cannotEdit(path, 'it has a server cardwright that somebody else wrote');
   if (entry === undefined && old === undefined) return text;
   const left = entry === undefined ? servers : { ...servers, [NAME]: { command: entry.command, args: entry.args } };
   const isEmpty = Object.keys(left).length === 0;
@@ -103,6 +104,14 @@ function jsonWith(text: string | undefined, path: string, entry: ServerEntry | u
       ? { ...whole, mcpServers: left }
       : { ...others, mcpServers: left };
   return `${JSON.stringify(next, null, indent)}\n`;
+}
+
+/** An entry as `agent setup` writes it: the program by its name, its tools, and nothing else. */
+function isOurs(entry: unknown): boolean {
+  if (!isObject(entry)) return false;
+  const { command, args, ...others } = entry;
+  const isTools = Array.isArray(args) && args.includes('mcp');
+  return command === 'cardwright' && isTools && Object.keys(others).length === 0;
 }
 
 function parsed(text: string, path: string): Readonly<Record<string, unknown>> {

@@ -81,7 +81,9 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes): ToolSe
       if (amount === undefined) return refused('amount is USD with at most two decimals');
       const spent = await bound.spend(intent, amount, () => carriedOut(tool, input));
       if ('result' in spent) return spent.result;
-      return errorResult({ kind: 'guarded', message: spent.refused, outcome: 'not_sent' });
+      const note =
+        'This call sent nothing. Whether a server before this one carried the intent out is seen by a person: cardwright ops list';
+      return errorResult({ kind: 'guarded', message: spent.refused, outcome: 'not_sent', notes: [note] });
     },
   };
 }

@@ -99,7 +99,7 @@ export const rejectOp = command({
   reach: 'files',
   ends: { not_found: 'The journal knows no such operation.' },
   about:
-    'The journal keeps who has rejected it and why. An intent that it had stays used: the next request has another one.',
+    'The journal keeps who has rejected it and why. An intent that it had is free again: the same request asks anew.',
   args: { op },
   flags: { reason: needs(must(takes.text('Why.', { maxLength: 200 })), '<text>') },
   examples: [
