@@ -82,7 +82,7 @@ export const MISTAKES: readonly Mistake[] = [
     'return ',
   ]),
   planted('a key is trusted for ever', 0, 'journal/work.ts', ['age >= 0 && age < life', 'true']),
-  planted('a refusal is believed after an ambiguous answer', 773, OUTCOME, [
+  planted('a refusal is believed after an ambiguous answer', 0, OUTCOME, [
     '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
     'attempt.plausible !== true',
   ]),
@@ -104,7 +104,7 @@ export const MISTAKES: readonly Mistake[] = [
     ],
     ["found: card === 0 && (!isAlone || wallet === 0) ? 'not there'", "found: card === 0 ? 'not there'"],
   ),
-  planted('a list that is behind is believed at once', 215, LOOK, [
+  planted('a list that is behind is believed at once', 133, LOOK, [
     'exact || work.lookOnly ? []',
     'exact || true ? []',
   ]),
@@ -129,7 +129,7 @@ export const MISTAKES: readonly Mistake[] = [
     "settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined",
     'undefined as MadeBy | undefined',
   ]),
-  planted('the epoch is not checked', 216, CHANGES, ['if (held !== 1) throw taken(id);', '']),
+  planted('the epoch is not checked', 0, CHANGES, ['if (held !== 1) throw taken(id);', '']),
   planted('what is held for approval is sent without one', 166, 'journal/rules.ts', [
     'if (counted.persons.length < needed) throw',
     'if (false) throw',
