@@ -54,14 +54,14 @@ export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
         remove: address => ready.removeReadyFile(place, address),
       };
     },
-    async editFiles(edits, carryOut) {
+    async editFiles(edits, isMeant) {
       const all: Change[] = [];
       for (const { path, edit } of edits) {
         const file = await readUsersFile(resolve(host.cwd, path));
         const text = edit(file.bytes && utf8Text(file.bytes, path));
         all.push(change(file, text === undefined ? undefined : Buffer.from(text), text ?? ''));
       }
-      for (const { file, next, planned } of carryOut ? all : []) {
+      for (const { file, next, planned } of isMeant ? all : []) {
         if (planned.action === 'none') continue;
         await replaceUsersFile(file, next, { random: host.noise, platform: host.platform });
         // A folder that held nothing but ours goes with it.

@@ -249,10 +249,10 @@ export interface ContextFiles {
   /** The files a shell finds its completions by. */
   completionFiles(): Promise<CompletionFiles>;
   /**
-   * What edits would make of files of this user, all looked at before any is changed; with `carryOut` it is done. Throws `guarded`
+   * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done. Throws `guarded`
    * for a file that must not be changed, and what an edit throws; then nothing was.
    */
-  editFiles(edits: readonly FileEdit[], carryOut: boolean): Promise<readonly PlannedFile[]>;
+  editFiles(edits: readonly FileEdit[], isMeant: boolean): Promise<readonly PlannedFile[]>;
 }
 
 export interface Context {

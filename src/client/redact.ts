@@ -4,7 +4,7 @@ import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { SECRET_NAMES } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { asRead, REDACTED, SHORTEST_SECRET, withoutPatterns } from '../core/redaction.ts';
+import { asRead, REDACTED, SECRET_KIND, SHORTEST_SECRET, withoutPatterns } from '../core/redaction.ts';
 import { Secret } from '../core/secret.ts';
 
 /** The code of a card in a sentence of the service. */
@@ -35,7 +35,7 @@ export function createRedactor(): Redactor {
       // A host name, and who quotes one, may be in small letters.
       if (text.length < SHORTEST_SECRET || known.has(text)) return;
       // What follows the name of its kind is the secret, and may be repeated without it.
-      const [kind = ''] = /^(?:sk_(?:test|live)_|whsec_)/.exec(text) ?? [];
+      const [kind = ''] = SECRET_KIND.exec(text) ?? [];
       const rest = text.slice(kind.length);
       const pattern = rest.length < SHORTEST_ALONE ? literal(text) : `(?:${literal(kind)})?${literal(rest)}`;
       known.set(text, new RegExp(pattern, 'gi'));

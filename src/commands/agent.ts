@@ -76,13 +76,13 @@ export const setUpAgent = command({
     const edits = await editsFor(ctx, { hosts, scope: project ? 'project' : 'user', entry });
     const planned = await ctx.files.editFiles(edits, false);
     const due = planned.filter(({ action }) => action !== 'none');
-    const told = { hosts: hosts.map(String), entry: entry ?? null };
-    if (due.length === 0 || ctx.dryRun) return { changed: false, ...told, files: planned };
+    const shown = { hosts: hosts.map(String), entry: entry ?? null };
+    if (due.length === 0 || ctx.dryRun) return { changed: false, ...shown, files: planned };
     if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
     const words = `${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''}`;
     const intent = `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`;
     await confirmed(ctx, intent, `cardwright agent setup${words} --yes`, 'Make these changes?');
-    return { changed: true, ...told, files: await ctx.files.editFiles(edits, true) };
+    return { changed: true, ...shown, files: await ctx.files.editFiles(edits, true) };
   },
   show: ({ changed, hosts, entry, files }) => ({
     data: { changed, hosts, entry, files: files.map(({ path, action }) => ({ path, action })) },
@@ -167,7 +167,7 @@ function placesOf(ctx: Context, name: HostName, scope: Scope): { readonly skill:
   return { skill: join(base, skills[scope], 'cardwright'), config: file };
 }
 
-/** Texts of files that are there. A file that could not be changed can be told all the same. */
+/** Texts of files that are there. A file that could not be changed is read all the same. */
 async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   for (const path of paths) {

@@ -22,13 +22,13 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/;
 const RESERVED = 'fleet/';
 
 /** Longest words that say what a purchase is for. */
-const PURPOSE_LETTERS = 100;
+const PURPOSE_CHARACTERS = 100;
 
 /** Why words cannot say what a purchase is for, to follow their flag; undefined when they can. */
 export function purposeFault(words: string): string | undefined {
   if (containsSecret(words)) return 'holds what looks like a card number or a key, and would be kept in clear';
   if (words.trim() === '' || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(words)) return 'is one line of text';
-  return [...words].length > PURPOSE_LETTERS ? `has at most ${PURPOSE_LETTERS} characters` : undefined;
+  return [...words].length > PURPOSE_CHARACTERS ? `has at most ${PURPOSE_CHARACTERS} characters` : undefined;
 }
 
 /** Why a name cannot be used, to follow its flag or column; undefined when it can. */

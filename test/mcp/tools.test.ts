@@ -128,6 +128,24 @@ test('calls beside each other never pass the bound, and a repeated one is the sa
   expect((await cards()).map(({ balance }) => balance).sort()).toEqual([40, 60]);
 });
 
+test('what an earlier server has done is answered as ever, whatever the bound of this one', async () => {
+  const { here, cards } = await served();
+  await using _ = here;
+  let id: unknown;
+  {
+    await using first = await client(here, 'mcp --max-total 30');
+    ({ id } = await first.call('card_create', buy('one')));
+  }
+  await using second = await client(here, 'mcp --max-total 10');
+  expect(await second.call('card_create', buy('one'))).toMatchObject({ id, intent: { repeated: true } });
+  expect(await second.call('card_create', buy('two'))).toMatchObject({
+    error: { kind: 'guarded', outcome: 'not_sent' },
+  });
+  // It has counted nothing of it.
+  expect(await second.call('card_fund', buy('three', 10, { card: id }))).toMatchObject({ card_id: id });
+  expect(await cards()).toHaveLength(1);
+});
+
 test('what is held waits for a person at a terminal, and no answer of the client counts', async () => {
   const { here, cards } = await served();
   await using _ = here;

@@ -36,8 +36,8 @@ export class RunBound {
           refused: `the intent ${intent} was asked for ${dollars(before)} before; another purchase needs another intent`,
         };
       if (before === undefined && this.#most !== undefined && used + amount > this.#most) {
-        const standing = `${dollars(cents(used))} of it are used, and ${dollars(amount)} asked`;
-        return { refused: `--max-total of this server is ${dollars(this.#most)}; ${standing}` };
+        const state = `${dollars(cents(used))} of it are used, and ${dollars(amount)} asked`;
+        return { refused: `--max-total of this server is ${dollars(this.#most)}; ${state}` };
       }
       if (before === undefined) this.#reserved.set(intent, amount);
       const { result, isNothing } = await call();

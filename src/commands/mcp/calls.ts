@@ -28,8 +28,8 @@ export interface ToolResult {
   readonly isError?: boolean;
 }
 
-/** The members of an error line that a tool tells. */
-interface TellingError {
+/** The members of an error line that a result reports. */
+interface ReportedError {
   readonly kind: string;
   readonly message: string;
   readonly outcome?: string;
@@ -51,11 +51,11 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes): ToolSe
   const bound = new RunBound(wishes.maxTotal);
   const { intentPrefix } = wishes;
 
-  async function carriedOut(tool: Tool, input: ToolInput): Promise<{ result: ToolResult; isNothing: boolean }> {
+  async function executed(tool: Tool, input: ToolInput): Promise<{ result: ToolResult; isNothing: boolean }> {
     const { words, stdin } = tool.command(input);
     const { code, out, err } = await run(words, { stdin });
     if (tool.effect === 'uses') return { result: programResult(code, err), isNothing: false };
-    if (code === 0) return { result: told(answerOf(out)), isNothing: false };
+    if (code === 0) return { result: resultOf(answerOf(out)), isNothing: false };
     const error = errorOf(err, code);
     const isNothing =
       error.kind !== 'pending_approval' && (error.outcome === 'not_sent' || error.outcome === 'refused');
@@ -74,16 +74,20 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes): ToolSe
       const fault = inputFault(tool, given);
       if (fault !== undefined) return refused(`${name}: ${fault}`);
       const input = given as ToolInput;
-      if (tool.effect !== 'spends') return (await carriedOut(tool, input)).result;
+      if (tool.effect !== 'spends') return (await executed(tool, input)).result;
       const intent = String(input['intent']);
       if (!intent.startsWith(intentPrefix)) return refused(`intent begins with ${intentPrefix} in this server`);
       const amount = parseAmount(String(input['amount']));
       if (amount === undefined) return refused('amount is USD with at most two decimals');
-      const spent = await bound.spend(intent, amount, () => carriedOut(tool, input));
+      const spent = await bound.spend(intent, amount, () => executed(tool, input));
       if ('result' in spent) return spent.result;
-      const note =
-        'This call sent nothing. Whether a server before this one carried the intent out is seen by a person: cardwright ops list';
-      return errorResult({ kind: 'guarded', message: spent.refused, outcome: 'not_sent', notes: [note] });
+      // What an earlier server has done spends nothing now. A dry run tells, and writes nothing.
+      const { words, stdin } = tool.command(input);
+      const { code, out, err } = await run(['--dry-run', ...words], { stdin });
+      if (code !== 0) return errorResult(errorOf(err, code));
+      const answer = answerOf(out);
+      if (answer['dry_run'] !== true) return resultOf(answer);
+      return errorResult({ kind: 'guarded', message: spent.refused, outcome: 'not_sent' });
     },
   };
 }
@@ -92,7 +96,7 @@ const refused = (message: string) => errorResult({ kind: 'usage', message, outco
 
 /** Exit codes that are cardwright's own have a line on standard error, and the program was not run then. */
 function programResult(code: number, err: string): ToolResult {
-  return err === '' ? told({ exit_code: code }) : errorResult(errorOf(err, code));
+  return err === '' ? resultOf({ exit_code: code }) : errorResult(errorOf(err, code));
 }
 
 function answerOf(out: string): Record<string, unknown> {
@@ -100,9 +104,9 @@ function answerOf(out: string): Record<string, unknown> {
   return isObject(answer) ? (answer as Record<string, unknown>) : { data: answer };
 }
 
-function errorOf(err: string, code: number): TellingError {
+function errorOf(err: string, code: number): ReportedError {
   try {
-    return JSON.parse(err.trim().split('\n').at(-1) ?? '').error as TellingError;
+    return JSON.parse(err.trim().split('\n').at(-1) ?? '').error as ReportedError;
   } catch {
     // Not said is not known.
     return { kind: 'internal', message: `it ended with ${code} and did not say why`, outcome: 'unknown' };
@@ -112,13 +116,13 @@ function errorOf(err: string, code: number): TellingError {
 const NEVER_ANEW =
   'It may have happened. Do not repeat it with another intent: call again with the same intent, which looks what came of it.';
 
-function errorResult(error: TellingError): ToolResult {
+function errorResult(error: ReportedError): ToolResult {
   const { kind, message, outcome, hint, notes = [], op, approval } = error;
   if (kind === 'pending_approval' && approval !== undefined) return pendingResult(error, approval);
   const isUnknown = outcome === 'unknown' || kind === 'outcome_unknown';
   const next = isUnknown ? NEVER_ANEW : hint;
   return {
-    ...told({
+    ...resultOf({
       error: {
         kind,
         outcome: outcome ?? 'not_sent',
@@ -134,8 +138,8 @@ function errorResult(error: TellingError): ToolResult {
 
 /** What waits for a person, with a card of text for a chat. */
 function pendingResult(
-  { op = '', hint }: TellingError,
-  { render, expires_at }: NonNullable<TellingError['approval']>,
+  { op = '', hint }: ReportedError,
+  { render, expires_at }: NonNullable<ReportedError['approval']>,
 ): ToolResult {
   const approve = hint ?? `cardwright ops approve ${op}`;
   const card = [
@@ -145,11 +149,11 @@ function pendingResult(
   ].join('\n');
   const next =
     'A person runs approve at a terminal. Then call again with the same intent; nothing you answer here counts.';
-  return told({ status: 'pending', op, approve, expires_at, card, next });
+  return resultOf({ status: 'pending', op, approve, expires_at, card, next });
 }
 
 /** A result of members. Texts lose what looks like a card number, wherever it came from. */
-function told(members: Record<string, unknown>): ToolResult {
+function resultOf(members: Record<string, unknown>): ToolResult {
   const clean = cleaned(members) as Record<string, unknown>;
   return { content: [{ type: 'text', text: JSON.stringify(clean) }], structuredContent: clean };
 }

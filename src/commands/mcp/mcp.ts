@@ -15,7 +15,7 @@ export const serveTools = command({
   about: [
     'A program that hosts an agent starts it; cardwright agent setup writes its entry. Tools read the wallet, cards, transactions and operations; card_create and card_fund need an intent and a purpose, and go through journal, limits and approvals as their commands do; card_freeze is never held. No tool shows card details or codes, approves, settles or terminates.',
     'What is held for approval is a result "pending". A person approves it at a terminal with ops approve; no answer of the client counts. The same call goes on then.',
-    '--max-total, --intent-prefix and --read-only hold for this server, under all other limits. An intent counts with its whole amount, also where it is unknown, waits, was rejected, or was done before this server started.',
+    '--max-total, --intent-prefix and --read-only hold for this server, under all other limits. An intent counts with its whole amount, also where it is unknown, waits or was rejected. What was done before this server started is answered as ever.',
     'With --exec the tool card_use runs that program with the details of a card in its environment, as cards exec does. The program gets no standard streams, and the agent is told its exit code alone. A live key needs --live and the profile setting allow_unattended_reveal.',
     'With --sandbox the tool sandbox simulates purchases, challenges, deposits, time and lost answers.',
   ],

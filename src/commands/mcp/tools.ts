@@ -2,6 +2,9 @@
  * The tools of `cardwright mcp`: what each takes, and the command line that it is. A tool can do nothing that its command cannot,
  * and goes through the same journal, limits and approvals. Card details, codes, approving and settling are no tools.
  */
+import { CARD_STATUSES } from '../../contract/card.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { TRANSACTION_TYPES } from '../../contract/resources.ts';
 
 interface Member {
   readonly type: 'string' | 'number' | 'integer';
@@ -65,7 +68,7 @@ const TOOLS: readonly Tool[] = [
     name: 'cards_list',
     description: 'One page of cards, newest first; page.has_more says whether there are more.',
     members: {
-      status: text(undefined, { enum: ['active', 'frozen', 'terminated'] }),
+      status: text(undefined, { enum: CARD_STATUSES }),
       page: PAGE,
       per_page: { type: 'integer', description: '1 to 100.' },
     },
@@ -88,7 +91,7 @@ const TOOLS: readonly Tool[] = [
     description: 'One page of transactions, newest first; page says whether there are more.',
     members: {
       card: CARD,
-      type: text(undefined, { enum: ['authorization', 'settlement', 'refund', 'decline'] }),
+      type: text(undefined, { enum: TRANSACTION_TYPES }),
       since: text('A day such as 2026-11-01, or 7d.'),
       page: PAGE,
     },
@@ -115,7 +118,7 @@ const TOOLS: readonly Tool[] = [
       amount: USD,
       purpose: PURPOSE,
       bin: text('BIN id; the best one when left out.'),
-      label: text(undefined, { maxLength: 64 }),
+      label: text(undefined, { maxLength: LIMITS.labelLength.max }),
     },
     needs: ['intent', 'amount', 'purpose'],
     effect: 'spends',
@@ -145,7 +148,7 @@ const TOOLS: readonly Tool[] = [
 
 const SANDBOX_DOES = ['purchase', 'challenge', 'deposit', 'advance', 'lose_next_answer'] as const;
 
-/** The next change is made, and nobody is told. */
+/** The next change happens, and its answer is lost. */
 const LOST_ANSWER = { match: { method: 'POST' }, phase: 'after_commit', action: { kind: 'reset' }, times: 1 };
 
 const SANDBOX: Tool = {
