@@ -5,8 +5,7 @@ import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import { MARKER_KEY } from '../journal/names.ts';
 import type { Rows } from '../journal/types.ts';
-import { copiedLine } from '../terminal/blocks.ts';
-import type { Column, Listing, Row } from '../terminal/view.ts';
+import { type Column, copiedLine, type Listing, type Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import { columnsOf, SHORT_ID } from './listing.ts';
 

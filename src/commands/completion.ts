@@ -10,7 +10,7 @@ import { command } from '../cli/parsing/command.ts';
 import { option, optionalArgument, takes, tells } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
-import { lineBlock, pairsBlock } from '../terminal/blocks.ts';
+import { lineBlock, pairsBlock } from '../terminal/view.ts';
 
 const FILES_CHANGED = {
   shell: tells.word('The shell.', COMPLETION_SHELLS),

@@ -1,6 +1,6 @@
 import { command } from '../cli/parsing/command.ts';
 import { orNull, tells } from '../cli/parsing/flag.ts';
-import { pairsBlock } from '../terminal/blocks.ts';
+import { pairsBlock } from '../terminal/view.ts';
 
 export const whoami = command({
   path: 'whoami',

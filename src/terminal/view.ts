@@ -1,6 +1,7 @@
 /**
  * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
- * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
+ * room turns both into the asked-for format. Types, names and the pieces it is made of: `present()` of
+ * present.ts does the work.
  */
 import type { Point } from './charts.ts';
 
@@ -141,3 +142,18 @@ export interface OutputSettings {
   /** Milliseconds since 1970, for relative times. */
   readonly now: number;
 }
+
+// Pieces of what a person sees on standard output.
+
+/** A sentence; broken at the edge of a screen. */
+export const lineBlock = (text: string) => ({ kind: 'line', text }) as const satisfies Block;
+
+/** A line to be copied, never broken. */
+export const copiedLine = (text: string) => ({ kind: 'line', text, whole: true }) as const satisfies Block;
+
+/** Labels with their values, a line each. */
+export const pairsBlock = (pairs: Extract<Block, { kind: 'pairs' }>['pairs']) =>
+  ({ kind: 'pairs', pairs }) as const satisfies Block;
+
+export const tableBlock = (columns: readonly Column[], rows: readonly Row[]) =>
+  ({ kind: 'table', columns, rows }) as const satisfies Block;

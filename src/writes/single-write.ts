@@ -163,6 +163,15 @@ async function throughJournal(
     };
     return { ...nothing, settled: perform, perform };
   }
+  if (settings.dryRun && earlier !== undefined) {
+    // It goes on with what was begun: no new request that could be shown.
+    throw new CliError('outcome_unknown', {
+      message: `the intent ${name} has begun ${earlier.op}, which is not finished; this command would go on with it`,
+      hint: `cardwright ops resume ${earlier.op} --dry-run`,
+      op: earlier.op,
+      outcome: 'unknown',
+    });
+  }
   const prepared = await journal.prepare(plan);
   const spending = spendingOf(plan.rows);
   let seen: unknown;

@@ -141,9 +141,22 @@ test('what an earlier server has done is answered as ever, whatever the bound of
   expect(await second.call('card_create', buy('two'))).toMatchObject({
     error: { kind: 'guarded', outcome: 'not_sent' },
   });
+  // Of what is unknown the bound says nothing either.
+  const faults = [
+    { match: { operation: 'cards.create' }, phase: 'after_commit', action: { kind: 'reset' } },
+    { match: { operation: 'cards.list' }, action: { kind: 'status', code: 500 } },
+  ];
+  const path = '/_sandbox/v1/faults';
+  for (const body of faults) expect((await ask(here.sandbox, { method: 'POST', path, body })).status).toBeLessThan(300);
+  {
+    await using first = await client(here, 'mcp --max-total 30');
+    expect(await first.call('card_create', buy('lost'))).toMatchObject({ error: { outcome: 'unknown' } });
+  }
+  expect(await second.call('card_create', buy('lost'))).toMatchObject({ error: { outcome: 'unknown' } });
+  await ask(here.sandbox, { method: 'DELETE', path });
   // It has counted nothing of it.
   expect(await second.call('card_fund', buy('three', 10, { card: id }))).toMatchObject({ card_id: id });
-  expect(await cards()).toHaveLength(1);
+  expect(await cards()).toHaveLength(2);
 });
 
 test('what is held waits for a person at a terminal, and no answer of the client counts', async () => {

@@ -7,8 +7,7 @@ import { type Command, command } from '../../cli/parsing/command.ts';
 import { local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
-import { lineBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, lineBlock } from '../../terminal/view.ts';
 
 export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'seq', title: 'LINE', kind: 'integer', priority: 3 },

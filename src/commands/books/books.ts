@@ -8,8 +8,7 @@ import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { must } from '../../contract/field.ts';
 import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';
-import { pairsBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, pairsBlock } from '../../terminal/view.ts';
 
 const COUNTS = {
   new: tells.count('Seen for the first time.'),

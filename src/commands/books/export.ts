@@ -6,7 +6,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { isoTime, SECOND } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
-import { copiedLine } from '../../terminal/blocks.ts';
+import { copiedLine } from '../../terminal/view.ts';
 import { DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
 import { EXPORT_FORMATS, type ExportWish, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';

@@ -11,8 +11,7 @@ import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
-import { copiedLine, lineBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Block, Column, Row } from '../../terminal/view.ts';
+import { type Block, type Column, copiedLine, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const DEFAULT_WAIT = '2m';

@@ -23,8 +23,7 @@ import { isoSeconds } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { glob } from '../../core/text.ts';
-import { lineBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Block, Column, Row } from '../../terminal/view.ts';
+import { type Block, type Column, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const PARTS = ['wallet', 'cards'] as const;

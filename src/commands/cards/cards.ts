@@ -10,7 +10,7 @@ import type { Item, Result } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { centsOf, dollars } from '../../core/money.ts';
 import { MARKER_KEY } from '../../journal/names.ts';
-import { pairsBlock } from '../../terminal/blocks.ts';
+import { pairsBlock } from '../../terminal/view.ts';
 
 export const card = argument(CARD_ID);
 export const cards = manyArguments(CARD_ID);

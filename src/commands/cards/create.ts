@@ -6,7 +6,7 @@ import { usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { intentFault, purposeFault } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { bestBin, binFor } from '../bins/bins.ts';
 import { CARD_COLUMNS, cardPairs, money } from './cards.ts';

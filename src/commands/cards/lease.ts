@@ -13,7 +13,7 @@ import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
-import { lineBlock } from '../../terminal/blocks.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { recordOf } from '../../writes/audit-record.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
 import { cannotConfirm } from '../../writes/question.ts';

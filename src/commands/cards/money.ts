@@ -7,7 +7,7 @@ import { FUNDING } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, dollars, toCents } from '../../core/money.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { card, money } from './cards.ts';
 import { idempotencyKey, intent, intentNamed, purpose, purposeGiven, repeatedLines, withIntent } from './create.ts';
 

@@ -9,7 +9,7 @@ import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import { notSent } from '../../core/errors.ts';
-import { lineBlock } from '../../terminal/blocks.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';

@@ -5,7 +5,7 @@ import type { Shown } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { notSent, usage } from '../../core/errors.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
 

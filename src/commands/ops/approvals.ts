@@ -7,8 +7,7 @@ import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
-import { copiedLine, lineBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, copiedLine, lineBlock } from '../../terminal/view.ts';
 import { OP_DETAIL, op, showDetail } from './ops.ts';
 
 export const approveOp = command({

@@ -10,8 +10,7 @@ import { argument, maybe, option, takes, tells, typedOnly } from '../../cli/pars
 import { must } from '../../contract/field.ts';
 import { dollars, toUsd } from '../../core/money.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/types.ts';
-import { pairsBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Column, Row } from '../../terminal/view.ts';
+import { type Column, pairsBlock, type Row, tableBlock } from '../../terminal/view.ts';
 
 export const op = argument(
   must(takes.text('Id of an operation, op_ and 26 characters.', { maxLength: 29, names: 'op' })),

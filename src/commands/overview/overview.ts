@@ -22,8 +22,7 @@ import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
-import { lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Block, Column } from '../../terminal/view.ts';
+import { type Block, type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const USUAL_DAYS = 30;

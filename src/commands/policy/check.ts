@@ -13,8 +13,7 @@ import { dollars, toUsd } from '../../core/money.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
-import { lineBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Column, Row } from '../../terminal/view.ts';
+import { type Column, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const MOST_BYTES = 1_048_576;

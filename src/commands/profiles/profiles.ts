@@ -10,8 +10,7 @@ import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
 import { isLimitName } from '../../limits/limits.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
 
 export const PROFILE_COLUMNS: readonly Column[] = [
   { field: 'name', title: 'NAME', kind: 'id', priority: 1 },

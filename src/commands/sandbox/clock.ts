@@ -11,8 +11,7 @@ import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
-import { lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { adminCommand, adminListing, runAdmin } from './admin.ts';
 
 export const sandboxClock = adminCommand({

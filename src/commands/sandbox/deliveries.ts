@@ -9,8 +9,7 @@ import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import { usage } from '../../core/errors.ts';
-import { copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
 import { adminCommand, adminListing } from './admin.ts';
 

@@ -10,7 +10,7 @@ import { FAULT, FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } fro
 import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
-import { lineBlock } from '../../terminal/blocks.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;

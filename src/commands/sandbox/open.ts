@@ -7,8 +7,7 @@ import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
-import { lineBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, lineBlock } from '../../terminal/view.ts';
 
 /** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
 const SAY_AFTER = 5_000;

@@ -8,8 +8,7 @@ import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
-import { pairsBlock } from '../../terminal/blocks.ts';
-import type { Listing } from '../../terminal/view.ts';
+import { type Listing, pairsBlock } from '../../terminal/view.ts';
 import { adminListing, runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {

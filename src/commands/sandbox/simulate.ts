@@ -7,8 +7,7 @@ import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
-import type { Column } from '../../terminal/view.ts';
+import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 

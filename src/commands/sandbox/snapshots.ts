@@ -11,8 +11,7 @@ import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock, pairsBlock, tableBlock } from '../../terminal/blocks.ts';
-import type { Block, Column } from '../../terminal/view.ts';
+import { type Block, type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 

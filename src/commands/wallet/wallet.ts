@@ -9,8 +9,7 @@ import { ADDRESS, WALLET } from '../../contract/resources.ts';
 import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
 import { usage } from '../../core/errors.ts';
 import { plainAmount, toCents } from '../../core/money.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
-import type { Block } from '../../terminal/view.ts';
+import { type Block, lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 
 const COLUMNS = columnsOf(WALLET, {

@@ -11,7 +11,7 @@ import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 import { usage } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
-import { lineBlock, pairsBlock } from '../../terminal/blocks.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { secretIn } from './verify.ts';
 
 export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {

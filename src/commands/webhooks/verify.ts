@@ -10,7 +10,7 @@ import { CliError, usage } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { DEVIATIONS, type Unverified } from '../../events/verify.ts';
-import { copiedLine, lineBlock } from '../../terminal/blocks.ts';
+import { copiedLine, lineBlock } from '../../terminal/view.ts';
 
 const file = local('file', 'File that holds a signing secret.');
 const files = takes.list(file, 'File that holds a signing secret; repeat it while a secret is being replaced.');
