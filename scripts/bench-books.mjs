@@ -71,8 +71,7 @@ async function bundled(outfile) {
   const contents = `
     export { openForSync } from './mirror/file.ts';
     export { storeRecords } from './mirror/store.ts';
-    export { storeCards } from './mirror/store.ts';
-    export { growOnce } from './platform/v8.ts';`;
+    export { storeCards } from './mirror/store.ts';`;
   await build({
     stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },
     bundle: true,
@@ -111,9 +110,8 @@ function* recordsOf(records, cards) {
 }
 
 async function load(bundle, path, records, cards) {
-  const { growOnce, openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
+  const { openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
   // As the program does where a sync goes on for long.
-  growOnce(v8);
   v8.setFlagsFromString('--heap-growing-percent=20');
   const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: async () => {} };
   const db = await openForSync({ path, platform: process.platform, clock });
@@ -152,8 +150,8 @@ function storeAccount(writing, { spent, total, cards, storeCards }) {
       { id, bin_id: 'bin_1', last4, label: `saas-${nth % 20}`, status: 'active', balance, created_at: made },
     ]);
     db.run(
-      "insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_sync) values ('op_1', ?, 'cards.create', ?, ?, 'done', ?, 1)",
-      ...[nth + 1, id, FUNDED, START],
+      "insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_ms, first_sync) values ('op_1', ?, 'cards.create', ?, ?, 'done', ?, ?, 1)",
+      ...[nth + 1, id, FUNDED, START, START],
     );
   }
   const onCards = cards * FUNDED - total;

@@ -48,7 +48,7 @@ export async function holdCard(
   for (let pause = 5; ; pause = Math.min(pause * 2, 250)) {
     const step = await database.grouped(async tx => {
       const now = await tx.now();
-      await refuseLost(tx, op);
+      await refuseLost(tx, op, now);
       await tx.run(
         'insert into card_hold (account, card, op, n) values (?, ?, ?, ?) on conflict (account, card) do nothing',
         op.account,
@@ -84,19 +84,21 @@ export async function markSent({ database, op }: HeldOp, change: Change): Promis
   const before = change.before === undefined ? null : JSON.stringify(change.before);
   const now = await database.grouped(async tx => {
     const now = await tx.now();
-    await refuseLost(tx, op, now);
-    const changed = await tx.run(
-      `update change set state = 'sent', attempts = attempts + 1, sent_at = coalesce(sent_at, ?), last_sent_at = ?,
+    const [changed] = await Promise.all([
+      tx.run(
+        `update change set state = 'sent', attempts = attempts + 1, sent_at = coalesce(sent_at, ?), last_sent_at = ?,
         before = case when state = 'planned' then ? else coalesce(before, ?) end, idempotency_key = ?, error = null
         where op = ? and n = ? and state in ('planned', 'sent', 'unknown')`,
-      now,
-      now,
-      before,
-      before,
-      change.key ?? null,
-      op.id,
-      change.n,
-    );
+        now,
+        now,
+        before,
+        before,
+        change.key ?? null,
+        op.id,
+        change.n,
+      ),
+      refuseLost(tx, op, now),
+    ]);
     if (changed !== 1) throw taken(op.id);
     return now;
   });
@@ -118,8 +120,7 @@ export async function settle(
 ): Promise<MadeBy | undefined> {
   const written = await database.grouped(async tx => {
     const now = await tx.now();
-    await refuseLost(tx, op, now);
-    const other = settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined;
+    const [other] = await Promise.all([madeByOther(tx, op, change, settling), refuseLost(tx, op, now)]);
     return other === undefined
       ? { settled: await writeSettled(tx, op, change, settling, { now, by: self.process }) }
       : { other };
@@ -136,19 +137,17 @@ export interface MadeBy {
 
 async function madeByOther(
   tx: Transaction,
+  { account }: Op,
   { op, n, operation }: Change,
-  { card, madeAt = Number.NaN }: Settling,
+  { card, evidence: { via }, madeAt = Number.NaN }: Settling,
 ): Promise<MadeBy | undefined> {
-  if (operation !== 'cards.create' || card === undefined) return undefined;
-  const others = await tx.all<MadeBy & { readonly evidence: string }>(
-    `select c.op, c.n, c.evidence from change c join op o on o.id = c.op
-      where c.card = ? and c.operation = 'cards.create' and c.state = 'done' and not (c.op = ? and c.n = ?)
-        and o.account = (select account from op where id = ?)`,
+  if (operation !== 'cards.create' || card === undefined || via !== 'answer') return undefined;
+  const made = await tx.all<MadeBy & { readonly evidence: string; readonly account: string }>(
+    `select op, n, evidence, (select account from op where id = change.op) as account from change
+      where card = ? and operation = 'cards.create' and state = 'done'`,
     card,
-    op,
-    n,
-    op,
   );
+  const others = made.filter(other => other.account === account && (other.op !== op || other.n !== n));
   // A service that was set back gives its ids anew: then the card is younger than what was done with it before.
   return others.find(
     ({ evidence }) => !(madeAt > ((JSON.parse(evidence) as Evidence).serviceAt ?? Number.POSITIVE_INFINITY) + 1_000),
@@ -171,22 +170,26 @@ export async function writeSettled(
   const isUnsent =
     (state === 'planned' && error?.kind !== 'insufficient_funds') ||
     (state === 'not_sent' && error?.kind !== 'rate_limited');
-  await tx.run(
-    `update change set state = ?, card = ?, last4 = ?, evidence = ?, error = ?, idempotency_key = ?, decided_at = ?, decided_by = ?
+  await Promise.all([
+    tx.run(
+      `update change set state = ?, card = ?, last4 = ?, evidence = ?, error = ?, idempotency_key = ?, decided_at = ?, decided_by = ?
       ${isUnsent ? ', sent_at = null, last_sent_at = null, before = null' : ''} where op = ? and n = ?`,
-    state,
-    card ?? null,
-    last4 ?? null,
-    JSON.stringify(evidence),
-    error === undefined ? null : JSON.stringify(error),
-    key ?? null,
-    now,
-    by,
-    op.id,
-    change.n,
-  );
-  // An unknown transfer keeps its card: another one would blur the balance that is its evidence.
-  if (state !== 'unknown') await tx.run('delete from card_hold where op = ? and n = ?', op.id, change.n);
+      state,
+      card ?? null,
+      last4 ?? null,
+      JSON.stringify(evidence),
+      error === undefined ? null : JSON.stringify(error),
+      key ?? null,
+      now,
+      by,
+      op.id,
+      change.n,
+    ),
+    // An unknown transfer keeps its card: another one would blur the balance that is its evidence.
+    state === 'unknown' || change.operation === 'cards.create'
+      ? 0
+      : tx.run('delete from card_hold where op = ? and n = ?', op.id, change.n),
+  ]);
   const settled = { state, card, last4, evidence, error, key, decidedAt: now, decidedBy: by };
   return isUnsent ? { ...settled, sentAt: undefined, lastSentAt: undefined, before: undefined } : settled;
 }
@@ -215,7 +218,7 @@ export function finishOp(
 ): Promise<void> {
   return database.grouped(async tx => {
     const now = await tx.now();
-    await refuseLost(tx, op);
+    await refuseLost(tx, op, now);
     await writeFinished(tx, op, now, objections, isAcknowledged);
   }, 'soon');
 }
@@ -327,13 +330,21 @@ export async function lockedOp(tx: Transaction, { lock }: Pick<Database, 'lock'>
   return opOf(row);
 }
 
-/** Throws where another process has taken the op; `now` renews its lease at the same time. */
-async function refuseLost(tx: Transaction, { id, epoch }: Op, now?: number): Promise<void> {
-  const held =
-    now === undefined
-      ? (await tx.all('select 1 as yes from op where id = ? and epoch = ?', id, epoch)).length
-      : await tx.run('update op set lease = ?, touched = ? where id = ? and epoch = ?', now + LEASE_MS, now, id, epoch);
-  if (held !== 1) throw taken(id);
+const checks = new WeakMap<Transaction, Map<string, Promise<void>>>();
+
+/** Renews the lease, and throws where another process has taken the op. Once a transaction: the row stays locked until it ends. */
+function refuseLost(tx: Transaction, { id, epoch }: Op, now: number): Promise<void> {
+  const checked = checks.get(tx) ?? new Map<string, Promise<void>>();
+  checks.set(tx, checked);
+  const check =
+    checked.get(id) ??
+    tx
+      .run('update op set lease = ?, touched = ? where id = ? and epoch = ?', now + LEASE_MS, now, id, epoch)
+      .then(held => {
+        if (held !== 1) throw taken(id);
+      });
+  checked.set(id, check);
+  return check;
 }
 
 export function unknownOp(op: string): CliError {

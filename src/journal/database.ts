@@ -6,7 +6,8 @@
  * - A transaction that resolves is on the disk. One that rejects has left nothing behind, unless it rejects with
  *   `isOutcomeUnknown` (the connection broke within COMMIT); callers repeat only work that may be repeated.
  * - Transactions see what earlier ones have committed; on one account they are made one after the other by `lock`.
- * - `grouped` works of one turn may share a commit. Each of them is whole by itself: one that throws is taken back alone.
+ * - `grouped` works of one turn may share a commit. Each of them is whole by itself: where one throws, all are taken back and
+ *   each is done again in a transaction of its own. So a work may run twice, and changes nothing but the database.
  * - Values are text, whole numbers, bytes or null. Rows come back as plain objects; every whole number as a JavaScript
  *   number, also PostgreSQL's bigint. Money is cents, times are ms UTC, flags are 0 or 1, JSON is text.
  * - Errors are `CliError`s in the user's words: `guarded` (14) when it cannot be written or reached, `check_failed` when it

@@ -271,6 +271,11 @@ class PostgresDatabase implements Database {
           for (const tell of settled) tell();
           return;
         } catch (thrown) {
+          // Nothing of the transaction is left. Each has one of its own then, and the one that throws is taken back alone.
+          if (jobs.length > 1 && !isPassing(thrown)) {
+            for (const job of jobs) await this.#patiently([job]);
+            return;
+          }
           const pause = between(random, 100, 500);
           const isOver = clock.monotonic() + pause >= begun + patienceMs;
           if (isOver || signal.aborted || !isPassing(thrown)) {
@@ -301,17 +306,8 @@ class PostgresDatabase implements Database {
     const settled: (() => void)[] = [];
     try {
       for (const job of jobs) {
-        const isOne = jobs.length === 1;
-        if (!isOne) behind(client, 'savepoint job');
-        try {
-          const value = await job.run(tx);
-          settled.push(() => job.resolve(value as never));
-          if (!isOne) behind(client, 'release savepoint job');
-        } catch (thrown) {
-          if (isOne || client.lost !== undefined || isDatabaseError(thrown)) throw thrown;
-          settled.push(() => job.reject(thrown));
-          behind(client, 'rollback to savepoint job; release savepoint job');
-        }
+        const value = await job.run(tx);
+        settled.push(() => job.resolve(value as never));
       }
       await begun;
     } catch (thrown) {
@@ -480,11 +476,6 @@ async function query(
     // A program is not kept alive by a journal that it does not use any more.
     if (client.waiting === 0) client.connection.stream.unref();
   }
-}
-
-/** Sends a statement whose failure the next one will show. */
-function behind(client: Client, text: string): void {
-  query(client, { text }).catch(() => undefined);
 }
 
 const numbered = new Map<string, string>();

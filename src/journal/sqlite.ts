@@ -208,25 +208,23 @@ class SqliteDatabase implements Database {
   async #commit(jobs: readonly Job[]): Promise<void> {
     const [first] = jobs;
     const settled: (() => void)[] = [];
+    const tx = { ...this.#tx };
     try {
       if (first?.kind !== 'read') this.#syncAs(jobs.every(({ isSoon }) => isSoon) ? 'normal' : 'full');
       await this.#patiently(() => this.#connection.exec(first?.kind === 'read' ? 'begin' : 'begin immediate'));
       for (const job of jobs) {
-        if (jobs.length > 1) this.#connection.exec('savepoint job');
-        try {
-          const value = await job.run(this.#tx);
-          settled.push(() => job.resolve(value as never));
-          if (jobs.length > 1) this.#connection.exec('release job');
-        } catch (thrown) {
-          if (losesAll(thrown) || isDamage(thrown) || isBusy(thrown) || jobs.length === 1) throw thrown;
-          this.#connection.exec('rollback to job; release job');
-          settled.push(() => job.reject(thrown));
-        }
+        const value = await job.run(tx);
+        settled.push(() => job.resolve(value as never));
       }
       this.#connection.exec('commit');
     } catch (thrown) {
       this.#rollBack();
-      for (const job of jobs) job.reject(inWords(thrown, this.#path));
+      if (jobs.length === 1 || losesAll(thrown) || isDamage(thrown) || isBusy(thrown)) {
+        for (const job of jobs) job.reject(inWords(thrown, this.#path));
+        return;
+      }
+      // Nothing of the transaction is left. Each has one of its own then, and the one that throws is taken back alone.
+      for (const job of jobs) await this.#commit([job]);
       return;
     }
     for (const tell of settled) tell();
