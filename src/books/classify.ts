@@ -8,6 +8,7 @@ import {
   type Residuals,
   recordCause,
   rowName,
+  selections,
   Unexplained,
 } from './position.ts';
 import type { NewRecord, RecordSums, Structure } from './records.ts';
@@ -140,25 +141,19 @@ class Classification {
     }
     for (const structures of byCard.values()) {
       if (structures.length < 2 || structures.length > MOST_TOGETHER) continue;
-      const causes = structures.map(each => causeOf(each) ?? [recordCause(each.card_id, -each.cents)]);
-      const left = (choice: number) => {
-        const chosen = causes.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1).flat();
-        for (const cause of chosen) this.#rest.take(cause);
-        const count = this.#rest.count();
-        for (const cause of chosen) this.#rest.take(cause, -1);
-        return count;
-      };
-      const all = Array.from({ length: 2 ** structures.length }, (_, choice) => choice);
-      const size = (choice: number) =>
-        structures.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1).length;
-      const [best = 0] = all.sort((a, b) => left(a) - left(b) || size(a) - size(b));
+      const causesOf = (each: Structure) => causeOf(each) ?? [recordCause(each.card_id, -each.cents)];
+      let best: { readonly count: number; readonly chosen: readonly Structure[] } = { count: Infinity, chosen: [] };
+      for (const chosen of selections(structures)) {
+        const { count } = this.#rest.without(chosen.flatMap(causesOf));
+        if (count < best.count || (count === best.count && chosen.length < best.chosen.length))
+          best = { count, chosen };
+      }
       // One alone is named below, and what is missing is looked for among all cards.
-      if (size(best) < 2) continue;
-      structures.forEach((each, index) => {
-        if (Math.floor(best / 2 ** index) % 2 === 0) return;
+      if (best.chosen.length < 2) continue;
+      for (const each of best.chosen) {
         found.add(each);
-        for (const cause of causes[index] ?? []) this.#rest.take(cause);
-      });
+        for (const cause of causesOf(each)) this.#rest.take(cause);
+      }
     }
     return found;
   }

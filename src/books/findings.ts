@@ -2,57 +2,114 @@
 import { cents, dollars } from '../core/money.ts';
 import type { Structure } from './records.ts';
 
-export const FINDING_CLASSES = [
-  'fx',
-  'tip',
-  'over_settled',
-  'partial',
-  'force_post',
-  'late_refund',
-  'fee',
-  'hold_released',
-  'unknown_row_done',
-  'other_funded',
-  'other_withdrew',
-  'other_created',
-  'other_terminated',
-  'done_without_effect',
-  'record_missing',
-  'record_changed',
-  'record_gone',
-  'record_moved',
-  'listed_late',
-  'duplicate',
-  'over_refund',
-  'unrecorded_debit',
-  'unrecorded_credit',
-  'wallet_unexplained',
-  'total_differs',
-  'beyond_purpose',
-  'purpose_unspent',
-] as const;
-export type FindingClass = (typeof FINDING_CLASSES)[number];
+/** What a class of findings says, whether it is wrong, and what to do next. */
+interface ClassRow {
+  /** Wrong whatever else is found: exit 15. */
+  readonly isWrong?: true;
+  /** About what another spender moved, made or ended: wrong where nobody else may. */
+  readonly isOfOthers?: true;
+  /** A clause of the amount, without its sign; `among` is where several cards explain it equally well. */
+  readonly says: (shown: string, facts: { readonly amount: number; readonly among: number }) => string;
+  /** A command that works when it is copied; undefined where nothing is to be done. */
+  readonly next?: (facts: Pick<Finding, 'candidates' | 'rows'>) => string;
+}
 
-/** Classes that are wrong whatever else is found: exit 15. */
-const WRONG: ReadonlySet<FindingClass> = new Set([
-  'done_without_effect',
-  'record_missing',
-  'record_changed',
-  'record_gone',
-  'record_moved',
-  'over_refund',
-  'unrecorded_debit',
-  'unrecorded_credit',
-  'wallet_unexplained',
-  'total_differs',
-]);
+const readAgain = () => 'cardwright books sync --full';
+const lookAt: ClassRow['next'] = ({ candidates: [card = ''] }) => `cardwright cards get ${card}`;
+const onOneOf = (among: number) => (among > 1 ? `, on one of ${among} cards` : '');
+const onSomeOf = (among: number) => (among > 1 ? `, on one or more of ${among} cards` : '');
 
-const OTHERS: ReadonlySet<FindingClass> = new Set([
-  'other_funded',
-  'other_withdrew',
-  'other_created',
-  'other_terminated',
-]);
+const CLASSES = {
+  // Unusual, and explained by the records of the purchase themselves.
+  fx: {
+    says: (usd, { amount }) => `settled ${usd} ${amount < 0 ? 'more' : 'less'} than authorized, in another country`,
+  },
+  tip: { says: usd => `settled ${usd} more than authorized: a tip` },
+  over_settled: { says: usd => `settled ${usd} more than authorized` },
+  partial: { says: usd => `settled ${usd} less than authorized; the rest was released` },
+  force_post: { says: usd => `settled ${usd} without an open authorization` },
+  late_refund: { says: usd => `refunded ${usd} long after the settlement or on a terminated card` },
+  fee: { says: usd => `a record of an unknown type explains ${usd}` },
+  hold_released: {
+    says: (usd, { amount, among }) =>
+      amount < 0
+        ? `${usd} less was held when the books began than shown, or a purchase does not show what it authorized${onOneOf(among)}`
+        : `${usd} of open holds seem released${onOneOf(among)}`,
+  },
+  unknown_row_done: {
+    says: usd => `${usd}: an own row of unknown outcome is done`,
+    next({ rows: [row = ''] }) {
+      const [op = '', number = ''] = row.split('.');
+      return `cardwright ops resolve ${op} ${number} --as done --note 'reconciled'`;
+    },
+  },
+  other_funded: {
+    isOfOthers: true,
+    says: (usd, { among }) => `funded ${usd} by another spender${onSomeOf(among)}`,
+    next: lookAt,
+  },
+  other_withdrew: {
+    isOfOthers: true,
+    says: (usd, { among }) => `${usd} withdrawn by another spender${onSomeOf(among)}`,
+    next: lookAt,
+  },
+  other_created: { isOfOthers: true, says: usd => `created with ${usd} by another spender`, next: lookAt },
+  other_terminated: {
+    isOfOthers: true,
+    says: usd => `terminated by another spender; ${usd} went back to the wallet`,
+    next: lookAt,
+  },
+  done_without_effect: {
+    isWrong: true,
+    says: (usd, { among }) =>
+      `${usd}: an own row is done and had no effect, or another spender took it back${onOneOf(among)}`,
+    next: ({ rows: [row = ''] }) => `cardwright ops show ${row.split('.')[0]}`,
+  },
+  record_missing: {
+    isWrong: true,
+    says: (usd, { amount, among }) =>
+      `a ${amount < 0 ? 'settlement' : 'refund'} of ${usd} is missing or shown with another amount${onOneOf(among)}`,
+    next: readAgain,
+  },
+  record_changed: { isWrong: true, says: usd => `a known record changed its amount by ${usd}`, next: readAgain },
+  record_gone: { isWrong: true, says: usd => `a known record of ${usd} is no longer listed`, next: readAgain },
+  record_moved: {
+    isWrong: true,
+    says: usd => `a record of ${usd} stands on another card than it belongs to`,
+    next: readAgain,
+  },
+  listed_late: {
+    says: usd =>
+      `a record of ${usd} was listed after the checkpoint before it, which had its effect already and took it for a move by others`,
+  },
+  duplicate: { says: usd => `${usd} is recorded twice in the same second`, next: readAgain },
+  over_refund: { isWrong: true, says: usd => `${usd} more refunded than settled`, next: readAgain },
+  unrecorded_debit: {
+    isWrong: true,
+    says: usd => `${usd} left the card and no record says why: a fee, or a hold that is not listed`,
+    next: ({ candidates: [card = ''] }) => `cardwright cards freeze ${card}`,
+  },
+  unrecorded_credit: {
+    isWrong: true,
+    says: usd => `${usd} came to the card and no record says why`,
+    next: readAgain,
+  },
+  wallet_unexplained: {
+    isWrong: true,
+    says: (usd, { amount }) =>
+      `${usd} ${amount < 0 ? 'left' : 'came to'} the wallet, and neither cards nor deposits say why`,
+    next: () => 'cardwright audit list',
+  },
+  total_differs: { isWrong: true, says: usd => `two totals of the service differ by ${usd}`, next: readAgain },
+  beyond_purpose: { says: usd => `${usd} more spent on the card than it was given for its purpose`, next: lookAt },
+  purpose_unspent: { says: usd => `${usd} given for a purpose, and nothing was spent`, next: lookAt },
+} as const satisfies Readonly<Record<string, ClassRow>>;
+
+export type FindingClass = keyof typeof CLASSES;
+
+export const FINDING_CLASSES = Object.keys(CLASSES) as [FindingClass, ...FindingClass[]];
+
+const rowOf = (name: FindingClass): ClassRow => CLASSES[name];
 
 export interface Finding {
   readonly class: FindingClass;
@@ -80,34 +137,26 @@ export type FindingFacts = Pick<Finding, 'class' | 'candidates' | 'cents'> &
 /** A finding with all its parts. `soleOperator`: nobody else may move money, so `other_…` is wrong. */
 export function finding(facts: FindingFacts, { soleOperator = false } = {}): Finding {
   const { class: name, candidates, cents, records = [], rows = [], note } = facts;
-  const isOther = OTHERS.has(name);
-  return {
-    class: name,
-    isWrong: facts.isWrong ?? (WRONG.has(name) || (isOther && soleOperator)),
-    isProvisional: name === 'hold_released',
-    isAbout: false,
-    candidates,
-    cents,
-    records,
-    rows,
-    note,
-  };
+  const { isWrong = false, isOfOthers: isOther = false } = rowOf(name);
+  const isProvisional = name === 'hold_released';
+  const verdict = { isWrong: facts.isWrong ?? (isWrong || (isOther && soleOperator)), isProvisional, isAbout: false };
+  return { class: name, ...verdict, candidates, cents, records, rows, note };
 }
 
 /** About what another spender moved, made or ended. */
 export function isOfOthers({ class: name }: Pick<Finding, 'class'>): boolean {
-  return OTHERS.has(name);
+  return rowOf(name).isOfOthers === true;
 }
 
 /** One sentence without a full stop. */
 export function sentence({ class: name, cents: amount, candidates, note, isAbout }: Finding): string {
-  const about = isAbout ? ['about: holds blur how much'] : [];
-  return [TEXTS[name](amount, candidates), ...about, ...(note === undefined ? [] : [note])].join('; ');
+  const said = rowOf(name).says(dollars(cents(Math.abs(amount))), { amount, among: candidates.length });
+  return [said, ...(isAbout ? ['about: holds blur how much'] : []), ...(note === undefined ? [] : [note])].join('; ');
 }
 
 /** What to do next: a command that works when it is copied, if anything is to be done. */
 export function nextCommand(found: Finding): string | undefined {
-  return NEXT[found.class](found);
+  return rowOf(found.class).next?.(found);
 }
 
 /** What records showed by themselves. */
@@ -117,92 +166,3 @@ export function findingOf(structure: Structure, isWrong?: boolean): Finding | un
   const candidates = other_card === undefined ? [card_id] : [card_id, other_card];
   return finding({ class: kind, candidates, cents: amount, records, ...(isWrong !== undefined && { isWrong }) });
 }
-
-type Text = (amount: number, candidates: readonly string[]) => string;
-
-const shown = (amount: number) => dollars(cents(Math.abs(amount)));
-const where = (candidates: readonly string[]) =>
-  candidates.length > 1 ? `, on one of ${candidates.length} cards` : '';
-const onSome = (candidates: readonly string[]) =>
-  candidates.length > 1 ? `, on one or more of ${candidates.length} cards` : '';
-
-const TEXTS: Readonly<Record<FindingClass, Text>> = {
-  fx: amount => `settled ${shown(amount)} ${moreOrLess(amount)} than authorized, in another country`,
-  tip: amount => `settled ${shown(amount)} more than authorized: a tip`,
-  over_settled: amount => `settled ${shown(amount)} more than authorized`,
-  partial: amount => `settled ${shown(amount)} less than authorized; the rest was released`,
-  force_post: amount => `settled ${shown(amount)} without an open authorization`,
-  late_refund: amount => `refunded ${shown(amount)} long after the settlement or on a terminated card`,
-  fee: amount => `a record of an unknown type explains ${shown(amount)}`,
-  hold_released: (amount, candidates) =>
-    amount < 0
-      ? `${shown(amount)} less was held when the books began than shown, or a purchase does not show what it authorized${where(candidates)}`
-      : `${shown(amount)} of open holds seem released${where(candidates)}`,
-  unknown_row_done: amount => `${shown(amount)}: an own row of unknown outcome is done`,
-  other_funded: (amount, candidates) => `funded ${shown(amount)} by another spender${onSome(candidates)}`,
-  other_withdrew: (amount, candidates) => `${shown(amount)} withdrawn by another spender${onSome(candidates)}`,
-  other_created: amount => `created with ${shown(amount)} by another spender`,
-  other_terminated: amount => `terminated by another spender; ${shown(amount)} went back to the wallet`,
-  done_without_effect: (amount, candidates) =>
-    `${shown(amount)}: an own row is done and had no effect, or another spender took it back${where(candidates)}`,
-  record_missing: (amount, candidates) =>
-    amount < 0
-      ? `a settlement of ${shown(amount)} is missing or shown with another amount${where(candidates)}`
-      : `a refund of ${shown(amount)} is missing or shown with another amount${where(candidates)}`,
-  record_changed: amount => `a known record changed its amount by ${shown(amount)}`,
-  record_gone: amount => `a known record of ${shown(amount)} is no longer listed`,
-  record_moved: amount => `a record of ${shown(amount)} stands on another card than it belongs to`,
-  listed_late: amount =>
-    `a record of ${shown(amount)} was listed after the checkpoint before it, which had its effect already and took it for a move by others`,
-  duplicate: amount => `${shown(amount)} is recorded twice in the same second`,
-  over_refund: amount => `${shown(amount)} more refunded than settled`,
-  unrecorded_debit: amount =>
-    `${shown(amount)} left the card and no record says why: a fee, or a hold that is not listed`,
-  unrecorded_credit: amount => `${shown(amount)} came to the card and no record says why`,
-  wallet_unexplained: amount =>
-    `${shown(amount)} ${amount < 0 ? 'left' : 'came to'} the wallet, and neither cards nor deposits say why`,
-  total_differs: amount => `two totals of the service differ by ${shown(amount)}`,
-  beyond_purpose: amount => `${shown(amount)} more spent on the card than it was given for its purpose`,
-  purpose_unspent: amount => `${shown(amount)} given for a purpose, and nothing was spent`,
-};
-
-const moreOrLess = (amount: number) => (amount < 0 ? 'more' : 'less');
-
-type Next = (facts: Pick<Finding, 'candidates' | 'records' | 'rows'>) => string | undefined;
-
-const readAgain: Next = () => 'cardwright books sync --full';
-const nothing: Next = () => undefined;
-const lookAt: Next = ({ candidates: [card = ''] }) => `cardwright cards get ${card}`;
-
-const NEXT: Readonly<Record<FindingClass, Next>> = {
-  fx: nothing,
-  tip: nothing,
-  over_settled: nothing,
-  partial: nothing,
-  force_post: nothing,
-  late_refund: nothing,
-  fee: nothing,
-  hold_released: nothing,
-  unknown_row_done: ({ rows: [row = ''] }) => {
-    const [op = '', number = ''] = row.split('.');
-    return `cardwright ops resolve ${op} ${number} --as done --note 'reconciled'`;
-  },
-  other_funded: lookAt,
-  other_withdrew: lookAt,
-  other_created: lookAt,
-  other_terminated: lookAt,
-  done_without_effect: ({ rows: [row = ''] }) => `cardwright ops show ${row.split('.')[0]}`,
-  record_missing: readAgain,
-  record_changed: readAgain,
-  record_gone: readAgain,
-  record_moved: readAgain,
-  listed_late: nothing,
-  duplicate: readAgain,
-  over_refund: readAgain,
-  unrecorded_debit: ({ candidates: [card = ''] }) => `cardwright cards freeze ${card}`,
-  unrecorded_credit: readAgain,
-  wallet_unexplained: () => 'cardwright audit list',
-  total_differs: readAgain,
-  beyond_purpose: lookAt,
-  purpose_unspent: lookAt,
-};

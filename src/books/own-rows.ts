@@ -1,5 +1,14 @@
 /** Own rows of unknown outcome that the sums show to be done, and rows that came to be known as done after a checkpoint. */
-import { operatorCause, type Position, type Residuals, residualsBetween, rowName, Unexplained } from './position.ts';
+import {
+  type Cause,
+  operatorCause,
+  type Position,
+  type Residuals,
+  residualsBetween,
+  rowName,
+  selections,
+  Unexplained,
+} from './position.ts';
 import type { CountingRules, MoveRow } from './rows.ts';
 
 /** An own row of unknown outcome, and what it would have moved from the wallet to the card, integer cents. */
@@ -10,8 +19,12 @@ export interface UnknownRow {
   readonly amount: number;
 }
 
+const causesOf = (rows: readonly UnknownRow[]): readonly Cause[] =>
+  rows.map(({ card, amount }) => operatorCause(card, amount));
+
 /** All choices of so many rows are tried. */
-const MOST_CHOICES = 10;
+const MOST_UNKNOWN = 10;
+const MOST_LATE = 8;
 
 /**
  * Rows that together leave the least unexplained: all choices of a few rows, else one row after the other. `rest` is
@@ -20,30 +33,18 @@ const MOST_CHOICES = 10;
 export function rowsDone(rest: Unexplained, unknown: readonly UnknownRow[]): readonly UnknownRow[] {
   const start = rest.count();
   if (unknown.length === 0 || start === 0) return [];
-  if (unknown.length > MOST_CHOICES) return oneByOne(rest, unknown);
+  if (unknown.length > MOST_UNKNOWN) {
+    const done = unknown.filter(({ card, amount }) => rest.takeIfLess(operatorCause(card, amount)));
+    for (const cause of causesOf(done)) rest.take(cause, -1);
+    return done;
+  }
   let best: { count: number; size: number; rows: readonly UnknownRow[] } = { count: start, size: 0, rows: [] };
-  for (let choice = 1; choice < 2 ** unknown.length; choice++) {
-    const rows = unknown.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
-    takeAll(rest, rows);
-    const [count, size] = [rest.count(), rest.size()];
-    takeAll(rest, rows, -1);
+  for (const rows of selections(unknown)) {
+    const { count, size } = rest.without(causesOf(rows));
     if (count < best.count || (count === best.count && count < start && size < best.size)) best = { count, size, rows };
   }
   return best.rows;
 }
-
-function oneByOne(rest: Unexplained, unknown: readonly UnknownRow[]): readonly UnknownRow[] {
-  const done = unknown.filter(({ card, amount }) => rest.takeIfLess(operatorCause(card, amount)));
-  takeAll(rest, done, -1);
-  return done;
-}
-
-/** Takes what the rows did out of what is unexplained; with -1 puts it back. */
-function takeAll(rest: Unexplained, rows: readonly UnknownRow[], times: 1 | -1 = 1): void {
-  for (const { card, amount } of rows) rest.take(operatorCause(card, amount), times);
-}
-
-// Own rows that came to be known as done since a checkpoint and were sent before it
 
 /**
  * What a checkpoint says of an own row that is done now and that it does not count. `may_be_in`: sent before the checkpoint, and the
@@ -51,13 +52,7 @@ function takeAll(rest: Unexplained, rows: readonly UnknownRow[], times: 1 | -1 =
  */
 export type LateRow = 'may_be_in' | 'not_in';
 
-/** All choices of so many rows are tried. */
-const MOST_LATE_CHOICES = 8;
-
-interface LateMove {
-  readonly card: string;
-  /** From the wallet to the card, integer cents. */
-  readonly amount: number;
+interface LateMove extends UnknownRow {
   readonly move: MoveRow;
 }
 
@@ -81,85 +76,44 @@ export function residualsSince(
   { rules, moves, late, counted }: LateEvidence,
 ): Residuals {
   const residuals = residualsBetween(base, now, rules);
-  const may = moves
-    .filter(move => late.get(rowName(move)) === 'may_be_in')
-    .flatMap(lateMove)
-    .filter(({ card }) => base.cards.has(card));
-  const unknown = may.length === 0 ? [] : moves.flatMap(move => unknownRow(move, counted));
-  const chosen = may.length === 0 ? [] : alreadyIn({ rest: new Unexplained(residuals), unknown }, may);
+  const all = moves.flatMap(moved);
+  const may = all.filter(({ row, card }) => late.get(row) === 'may_be_in' && base.cards.has(card));
+  if (may.length === 0) return residuals;
+  const unknown = all.filter(({ row, move }) => move.outcome === 'unknown' && !counted.has(row));
+  const chosen = alreadyIn(new Unexplained(residuals), may, unknown);
   return chosen.length === 0 ? residuals : residualsBetween(withRows(base, chosen), now, rules);
 }
 
-function lateMove(move: MoveRow): LateMove[] {
+function moved(move: MoveRow): LateMove[] {
   const { card_id: card, cents, operation } = move;
   if (card === null || cents === 0) return [];
-  return [{ card, amount: operation === 'cards.withdraw' ? -cents : cents, move }];
+  return [{ row: rowName(move), card, amount: operation === 'cards.withdraw' ? -cents : cents, move }];
 }
 
-function unknownRow(move: MoveRow, counted: LateEvidence['counted']): UnknownRow[] {
-  const row = rowName(move);
-  if (move.outcome !== 'unknown' || counted.has(row)) return [];
-  return lateMove(move).map(({ card, amount }) => ({ row, card, amount }));
-}
-
-interface Judging {
-  readonly rest: Unexplained;
-  /** Rows that may have been done since the base. */
-  readonly unknown: readonly UnknownRow[];
-}
-
-/** The rows whose effect the base has already. What is unexplained is left as it came. */
-function alreadyIn(judging: Judging, rows: readonly LateMove[]): readonly LateMove[] {
-  const [all, none] = [new Set(rows), new Set<LateMove>()];
-  if (rows.length > MOST_LATE_CHOICES) {
-    let best = better(judged(judging, all), judged(judging, none));
-    for (const row of rows) best = better(best, judged(judging, flipped(best.rows, row)));
-    return [...best.rows];
-  }
+/** The rows whose effect the base has already; `unknown` may have been done since. What is unexplained is left as it came. */
+function alreadyIn(rest: Unexplained, rows: readonly LateMove[], unknown: readonly UnknownRow[]): readonly LateMove[] {
+  // Between base and now such a row did nothing, so its sums show `-amount` on the card.
+  const judged = (kept: readonly LateMove[]) =>
+    rest.whileTaken(
+      kept.map(({ card, amount }) => operatorCause(card, -amount)),
+      () => ({ kept, ...rest.without(causesOf(rowsDone(rest, unknown))) }),
+    );
+  type Judged = ReturnType<typeof judged>;
+  /** Of equals the first one. */
+  const better = (one: Judged, other: Judged) =>
+    other.count < one.count || (other.count === one.count && other.size < one.size) ? other : one;
+  let best = judged(rows);
   // Fewer and fewer of them, so that of equals the most are in the base.
-  let best = judged(judging, all);
-  for (let choice = 1; choice < 2 ** rows.length; choice += 1) {
-    const kept = rows.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 0);
-    best = better(best, judged(judging, new Set(kept)));
+  if (rows.length <= MOST_LATE) {
+    for (const left of selections(rows)) best = better(best, judged(rows.filter(row => !left.includes(row))));
+    return best.kept;
   }
-  return [...best.rows];
-}
-
-interface Judged {
-  readonly rows: ReadonlySet<LateMove>;
-  /** Sums that stay unexplained, and how many cents. */
-  readonly count: number;
-  readonly size: number;
-}
-
-function judged({ rest, unknown }: Judging, rows: ReadonlySet<LateMove>): Judged {
-  for (const row of rows) takeOut(rest, row);
-  const done = rowsDone(rest, unknown);
-  takeAll(rest, done);
-  const found = { rows, count: rest.count(), size: rest.size() };
-  takeAll(rest, done, -1);
-  for (const row of rows) putBack(rest, row);
-  return found;
-}
-
-/** Of equals the first one. */
-function better(one: Judged, other: Judged): Judged {
-  return other.count < one.count || (other.count === one.count && other.size < one.size) ? other : one;
-}
-
-function flipped(rows: ReadonlySet<LateMove>, row: LateMove): ReadonlySet<LateMove> {
-  const changed = new Set(rows);
-  if (!changed.delete(row)) changed.add(row);
-  return changed;
-}
-
-/** Between base and now the row did nothing, so its sums show `-amount` on the card. */
-function takeOut(rest: Unexplained, { card, amount }: LateMove): void {
-  rest.take(operatorCause(card, -amount));
-}
-
-function putBack(rest: Unexplained, { card, amount }: LateMove): void {
-  rest.take(operatorCause(card, -amount), -1);
+  best = better(best, judged([]));
+  for (const row of rows) {
+    const { kept } = best;
+    best = better(best, judged(kept.includes(row) ? kept.filter(each => each !== row) : [...kept, row]));
+  }
+  return best.kept;
 }
 
 function withRows(base: Position, rows: readonly LateMove[]): Position {

@@ -371,6 +371,19 @@ export class Unexplained {
     return Math.abs(this.spent) + Math.abs(this.wallet) + this.#onCards;
   }
 
+  /** Does something while the causes are taken out; afterwards everything is as it was. */
+  whileTaken<T>(causes: readonly Cause[], work: () => T): T {
+    for (const cause of causes) this.take(cause);
+    const value = work();
+    for (const cause of causes) this.take(cause, -1);
+    return value;
+  }
+
+  /** What the causes together would leave: sums, and absolute cents. */
+  without(causes: readonly Cause[]): { readonly count: number; readonly size: number } {
+    return this.whileTaken(causes, () => ({ count: this.count(), size: this.size() }));
+  }
+
   /** Takes the causes together when that leaves less unexplained; otherwise nothing changes. */
   takeIfLess(...causes: readonly Cause[]): boolean {
     const count = this.count();
@@ -397,4 +410,11 @@ export function recordCause(card_id: string, amount: number): Cause {
 /** Somebody else moved `amount` from the wallet to the card, or back when it is negative. */
 export function operatorCause(card_id: string, amount: number): Cause {
   return { card_id, card: amount, spent: 0, wallet: -amount };
+}
+
+/** Every selection of the items, the empty one first. There are 2^n, so give it a few. */
+export function* selections<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let choice = 0; choice < 2 ** items.length; choice += 1) {
+    yield items.filter((_, index) => ((choice >> index) & 1) === 1);
+  }
 }

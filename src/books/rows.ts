@@ -1,104 +1,171 @@
 /**
- * Rows of the books: what the views of the mirror deliver, column by column, and what the sums read. Amounts are
- * integer cents, times are ms UTC unless the name ends in `created_at` of `tx` (ISO text, as the service wrote it).
- * A column the service did not send is null; null is never 0.
+ * Rows of the books: what the views of the mirror deliver, column by column. Amounts are integer cents, times are ms UTC unless the
+ * name ends in `created_at` (ISO text, as the service wrote it). A column the service did not send is null; null is never 0.
  */
 import type { Cents } from '../core/money.ts';
 
-/** View `cards`: one row for each card ever seen. */
-export interface CardRow {
-  readonly card_id: string;
-  readonly bin_id: string | null;
-  readonly network: string | null;
-  readonly last4: string | null;
-  readonly label: string | null;
-  /** `active`, `frozen`, `terminated`, or another word of the service. */
-  readonly status: string;
-  readonly balance_cents: Cents | null;
-  readonly spending_limit_cents: Cents | null;
-  readonly auto_freeze_cents: Cents | null;
-  /** JSON list of text. */
-  readonly allowed_categories: string;
-  /** JSON object of text. Cards of this program carry the key `cardwright`: `<op>.<row>`. */
-  readonly metadata: string;
-  readonly created_ms: number | null;
-  readonly expires_ms: number | null;
-  readonly first_seen: number;
-  /** When two complete readings no longer had it. */
-  readonly gone_at: number | null;
+/** A column of a view, as it is shown to users. */
+export interface ViewColumn {
+  readonly type: 'text' | 'integer';
+  readonly says: string;
 }
 
-/** View `tx`: one row for each transaction record, in its newest form. */
-export interface TxRow {
-  readonly tx_id: string;
-  readonly card_id: string | null;
-  /** `authorization`, `settlement`, `refund`, `decline`, or another word of the service. */
-  readonly type: string;
-  readonly status: string | null;
-  /** Never negative; the type gives the direction (A-41). */
-  readonly cents: Cents;
-  readonly currency: string | null;
-  readonly merchant: string | null;
-  readonly mcc: string | null;
-  readonly merchant_country: string | null;
-  /** Of settlements and refunds. The record's own id: one changing record a purchase (A-40). */
-  readonly authorization_id: string | null;
-  readonly decline_reason: string | null;
-  readonly at_ms: number;
-  readonly created_at: string;
-  readonly first_seen: number;
-  readonly gone_at: number | null;
+/** With the type that a row of the view has there. */
+interface Column<Value> extends ViewColumn {
+  /** For the compiler alone. */
+  readonly value?: Value;
 }
+
+type Row<Columns> = { readonly [Name in keyof Columns]: Columns[Name] extends Column<infer Value> ? Value : never };
+
+const text = <Value extends string = string>(says: string): Column<Value> => ({ type: 'text', says });
+const whole = <Value extends number = number>(says: string): Column<Value> => ({ type: 'integer', says });
+const at = (says: string): Column<number> => whole(`${says}, ms UTC.`);
+const cents = (says: string): Column<Cents> => whole(`${says}, cents.`);
+/** It may be null. */
+const maybe = <Value>(column: Column<Value>): Column<Value | null> => column;
+
+export const CARDS = {
+  card_id: text('Card.'),
+  bin_id: maybe(text('BIN it was issued from.')),
+  network: maybe(text('Card network.')),
+  last4: maybe(text('Last four digits.')),
+  label: maybe(text('Label.')),
+  // Or another word of the service.
+  status: text('active, frozen or terminated.'),
+  balance_cents: maybe(cents('Balance when it was last read')),
+  spending_limit_cents: maybe(cents('Monthly limit')),
+  auto_freeze_cents: maybe(cents('Balance below which it freezes')),
+  allowed_categories: text('JSON list.'),
+  // Values are text. Cards of this program carry the key `cardwright`: `<op>.<row>`.
+  metadata: text('JSON object.'),
+  created_ms: maybe(at('When it was made')),
+  expires_ms: maybe(at('When it expires')),
+  first_seen: at('When a sync first saw it'),
+  gone_at: maybe(at('When the service no longer knew it')),
+};
+export type CardRow = Row<typeof CARDS>;
+
+export const TX = {
+  tx_id: text('Transaction record.'),
+  card_id: maybe(text('Its card.')),
+  // Or another word of the service.
+  type: text('authorization, settlement, refund or decline.'),
+  status: maybe(text('State of it.')),
+  cents: cents('Amount, never negative; the type gives the direction'),
+  currency: maybe(text('Currency.')),
+  merchant: maybe(text('Merchant name.')),
+  mcc: maybe(text('Merchant category code.')),
+  merchant_country: maybe(text('Country of the merchant.')),
+  // The record's own id: one changing record a purchase (A-40).
+  authorization_id: maybe(text('Authorization it settles or refunds.')),
+  decline_reason: maybe(text('Why it was declined.')),
+  at_ms: at('When it happened'),
+  created_at: text('The same as the service wrote it.'),
+  first_seen: at('When a sync first saw it'),
+  gone_at: maybe(at('When two complete readings no longer had it')),
+};
+export type TxRow = Row<typeof TX>;
 
 /** Columns of a record that sums and remarks are made of; a reconciliation reads one row for each record, so no more. */
 export type SummedRow = Omit<TxRow, 'merchant' | 'decline_reason' | 'created_at'>;
 
-/** View `tx_changes`: one field of a known record that a later reading showed otherwise. */
-export interface TxChangeRow {
-  readonly tx_id: string;
-  /** A column of `tx`; amounts under `cents`. */
-  readonly field: string;
-  readonly old: string | null;
-  readonly new: string | null;
-  readonly seen: number;
-}
+export const TX_CHANGES = {
+  tx_id: text('Transaction record.'),
+  field: text('Column of tx.'),
+  old: maybe(text('Before.')),
+  new: maybe(text('After.')),
+  seen: at('When it was seen'),
+};
+export type TxChangeRow = Row<typeof TX_CHANGES>;
 
-/** View `moves`: one row of our own journal that moves money between the wallet and a card, or ends a card. */
-export interface MoveRow {
-  readonly op: string;
-  /** From 1. */
-  readonly row: number;
-  readonly operation: 'cards.create' | 'cards.fund' | 'cards.withdraw' | 'cards.terminate';
-  /** Null for a create whose card is not known. */
-  readonly card_id: string | null;
-  /** What the row asks for; 0 for a terminate. */
-  readonly cents: Cents;
-  /** Rows resolved by hand are `done` or `refused`; rows that never left are not in the view. */
-  readonly outcome: 'done' | 'refused' | 'unknown';
-  /** When it was sent, by the clock of the service where that was known. */
-  readonly at_ms: number;
-  /** What it was for; null or left out where nobody said. */
-  readonly purpose?: string | null;
-}
+export const MERCHANTS = { name: text('Name.') };
 
-/** View `wallet_observations`: the seven fields of the wallet at one reading. */
-export interface WalletRow {
-  readonly at_ms: number;
-  readonly balance_cents: Cents;
-  readonly pending_deposits_cents: Cents | null;
-  readonly total_deposited_cents: Cents | null;
-  readonly total_spent_cents: Cents | null;
-  readonly cards_active: number | null;
-  readonly cards_total_balance_cents: Cents | null;
-}
+export const CHALLENGES = {
+  challenge_id: text('Challenge.'),
+  card_id: maybe(text('Its card.')),
+  merchant: maybe(text('Merchant name.')),
+  cents: maybe(cents('Amount')),
+  status: maybe(text('State of it.')),
+  expires_ms: maybe(at('When its code stops working')),
+  first_seen: at('First seen'),
+  last_seen: at('Last seen'),
+};
+export type ChallengeRow = Row<typeof CHALLENGES>;
 
-/** View `card_observations`: a card, whenever its status or balance had changed. */
-export interface CardObservationRow {
-  readonly card_id: string;
-  readonly at_ms: number;
-  readonly status: string;
-  readonly balance_cents: Cents | null;
-}
+export const WALLET_OBSERVATIONS = {
+  at_ms: at('When it was read'),
+  balance_cents: cents('Balance'),
+  pending_deposits_cents: maybe(cents('Deposits not yet confirmed')),
+  total_deposited_cents: maybe(cents('Deposited in all')),
+  total_spent_cents: maybe(cents('Spent in all')),
+  cards_active: maybe(whole('Active cards.')),
+  cards_total_balance_cents: maybe(cents('Balance of all cards')),
+};
+export type WalletRow = Row<typeof WALLET_OBSERVATIONS>;
+
+export const CARD_OBSERVATIONS = {
+  card_id: text('Card.'),
+  at_ms: at('When it was read'),
+  status: text('State.'),
+  balance_cents: maybe(cents('Balance')),
+};
+
+export const MOVES = {
+  op: text('Operation.'),
+  row: whole('Its row, from 1.'),
+  operation: text<'cards.create' | 'cards.fund' | 'cards.withdraw' | 'cards.terminate'>('What was done.'),
+  card_id: maybe(text('Card; null for a create whose card is not known.')),
+  // 0 for a terminate.
+  cents: cents('What the row asked for'),
+  // Rows resolved by hand are `done` or `refused`; rows that never left are not in the view.
+  outcome: text<'done' | 'refused' | 'unknown'>('done, refused or unknown.'),
+  // By the clock of the service where that was known.
+  at_ms: at('When it was sent'),
+  purpose: maybe(text('What it was for, in the words of who asked; null where nobody said.')),
+};
+type Move = Row<typeof MOVES>;
+export type MoveRow = Omit<Move, 'purpose'> & Partial<Pick<Move, 'purpose'>>;
+
+/** Every record of a checkpoint has `first_seen` at or before `at_ms`, every later one after it. */
+export const CHECKPOINTS = {
+  cut_id: text('Cut.'),
+  at_ms: at('Its instant'),
+  // No finding but those with exit 0, none provisional. The next reconciliation starts at the last exact checkpoint.
+  exact: whole<0 | 1>('1 when everything was explained.'),
+  baseline: whole<0 | 1>('1 for the first one.'),
+  // A list of the `CountingRules` that fit every checkpoint so far, the one in use first.
+  rules: text('JSON: how this service counts.'),
+  wallet_cents: cents('Balance of the wallet'),
+  total_deposited_cents: cents('Deposited in all'),
+  total_spent_cents: cents('Spent in all'),
+  // What of the wallet is explained by `hold_released` on terminated cards.
+  carried_cents: cents('Carried to the next checkpoint'),
+  // An object from `<op>.<row>` to card.
+  counted_rows: text('JSON: own rows whose outcome the sums showed, and their cards.'),
+};
+export type CheckpointRow = Row<typeof CHECKPOINTS>;
+
+export const REPORTS = {
+  report_id: text('Report.'),
+  at_ms: at('When'),
+  from_cut: maybe(text('From this checkpoint.')),
+  to_cut: text('To this checkpoint.'),
+  verdict: text('The outcome.'),
+  residual_cents: cents('Not explained'),
+  report: text('The JSON that was printed.'),
+};
+export type ReportRow = Row<typeof REPORTS>;
+
+export const EXPORTS = {
+  period: text('Period.'),
+  format: text('Format.'),
+  account: text('Account.'),
+  lines: whole('Lines.'),
+  sha256: text('Digest of the file.'),
+  at_ms: at('When'),
+};
+export type ExportRow = Row<typeof EXPORTS>;
 
 /** How this service counts; the defaults of A-61, A-63, A-150 and A-40 stand first. */
 export interface CountingRules {
@@ -126,49 +193,6 @@ export interface CheckpointCardRow {
    * where records gave no bound for them either.
    */
   readonly unverified: 0 | 1 | 2;
-}
-
-/**
- * View `checkpoints`: wallet, balances and records of one instant, and the verdict of the reconciliation that made it. Every
- * record of a checkpoint has `first_seen` at or before `at_ms`, every later one after it.
- */
-export interface CheckpointRow {
-  readonly cut_id: string;
-  readonly at_ms: number;
-  /** 1: no finding but those with exit 0, none provisional. The next reconciliation starts at the last exact checkpoint. */
-  readonly exact: 0 | 1;
-  /** 1: the first checkpoint of an account, from zero. */
-  readonly baseline: 0 | 1;
-  /** JSON list of the `CountingRules` that fit every checkpoint so far, the one in use first. */
-  readonly rules: string;
-  readonly wallet_cents: Cents;
-  readonly total_deposited_cents: Cents;
-  readonly total_spent_cents: Cents;
-  /** What of the wallet is explained by `hold_released` on terminated cards, carried to the next checkpoint. */
-  readonly carried_cents: Cents;
-  /** JSON object from own rows, `<op>.<row>`, whose outcome was unknown and that the sums showed to be done, to cards. */
-  readonly counted_rows: string;
-}
-
-/** View `reports`: one reconciliation. `report` is the JSON that the command printed. */
-export interface ReportRow {
-  readonly report_id: string;
-  readonly at_ms: number;
-  readonly from_cut: string | null;
-  readonly to_cut: string;
-  readonly verdict: string;
-  readonly residual_cents: Cents;
-  readonly report: string;
-}
-
-/** View `exports`: what was written for a period, to say later what has come since. */
-export interface ExportRow {
-  readonly period: string;
-  readonly format: string;
-  readonly account: string;
-  readonly lines: number;
-  readonly sha256: string;
-  readonly at_ms: number;
 }
 
 /**

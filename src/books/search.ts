@@ -1,5 +1,5 @@
 /** The fewest causes that explain sums that nothing else does, and every card that each may be about. */
-import { type Cause, operatorCause, recordCause, type Unexplained } from './position.ts';
+import { type Cause, operatorCause, recordCause, selections, type Unexplained } from './position.ts';
 
 /** A cause that the sums point at, and every card that it may be about. */
 export interface Guess {
@@ -47,10 +47,9 @@ function hiddenMoves(rest: Unexplained): readonly Guess[] {
     ([card, left]) => !rest.isOver(card) && Math.sign(left) === Math.sign(whole),
   );
   if (rest.spent !== 0 || cards.length > MOST_CARDS) return [];
-  for (let choice = 1; choice < 2 ** cards.length; choice++) {
-    const chosen = cards.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
-    if (chosen.reduce((sum, [, left]) => sum + left, 0) !== whole) continue;
-    return chosen.map(([card, amount]) => ({ kind: 'operator', amount, candidates: [card] }));
+  for (const chosen of selections(cards)) {
+    if (chosen.length === 0 || chosen.reduce((sum, [, left]) => sum + left, 0) !== whole) continue;
+    return chosen.map(([card, amount]) => moveTo(card, amount));
   }
   return [];
 }
@@ -81,9 +80,7 @@ function bestSingle(rest: Unexplained, likely: ReadonlySet<string>): Best {
   let best: Best = none;
   let cards: string[] = [];
   const consider = (card: string) => {
-    rest.take(recordCause(card, spent));
-    const { left, guesses } = bestOperator(rest);
-    rest.take(recordCause(card, spent), -1);
+    const { left, guesses } = rest.whileTaken([recordCause(card, spent)], () => bestOperator(rest));
     const isBetter =
       left < best.left || (left === best.left && cards.length > 0 && guesses.length < best.guesses.length);
     if (isBetter) [best, cards] = [{ left, guesses }, [card]];
@@ -120,11 +117,9 @@ function bestOperator(rest: Unexplained): Best {
   if (rest.wallet === 0 || without.left === 0) return without;
   let best = without;
   const consider = (card: string, amount: number) => {
-    rest.take(operatorCause(card, amount));
-    const left = rest.count();
-    rest.take(operatorCause(card, amount), -1);
+    const left = rest.without([operatorCause(card, amount)]).count;
     const [guess] = best.guesses;
-    if (left < best.left) best = { left, guesses: [{ kind: 'operator', amount, candidates: [card] }] };
+    if (left < best.left) best = { left, guesses: [moveTo(card, amount)] };
     else if (left === best.left && guess?.amount === amount && !guess.candidates.includes(card)) {
       best = { left, guesses: [{ ...guess, candidates: [...guess.candidates, card] }] };
     }
@@ -154,10 +149,7 @@ function aKindEach(rest: Unexplained): Best | undefined {
   const consider = (of: readonly Kind[]) => {
     const guesses = guessesOf(rest, cards, of);
     if (guesses === undefined) return;
-    const causes = guesses.flatMap(causesOf);
-    for (const cause of causes) rest.take(cause);
-    const left = rest.count();
-    for (const cause of causes) rest.take(cause, -1);
+    const left = rest.without(guesses.flatMap(causesOf)).count;
     const isBetter =
       best === undefined || left < best.left || (left === best.left && guesses.length < best.guesses.length);
     if (isBetter) best = { left, guesses };

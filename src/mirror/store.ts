@@ -1,5 +1,5 @@
 /** What of an answer goes into the copy, and what of it had changed. Free texts lose what looks like a card number or a key. */
-import type { CardRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { CardRow, ChallengeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { CARD } from '../contract/card.ts';
 import { TRANSACTION } from '../contract/resources.ts';
@@ -29,14 +29,7 @@ type CardValues = Omit<CardRow, KeptRow | 'card_id'> & {
 
 type WalletValues = Omit<WalletRow, 'at_ms'>;
 
-export interface ChallengeValues {
-  readonly challenge_id: string;
-  readonly card_id: string | null;
-  readonly merchant: string | null;
-  readonly cents: Cents | null;
-  readonly status: string | null;
-  readonly expires_ms: number | null;
-}
+type ChallengeValues = Omit<ChallengeRow, 'first_seen' | 'last_seen'>;
 
 export function recordValues(record: Transaction): RecordValues {
   return {
