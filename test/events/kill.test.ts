@@ -94,7 +94,7 @@ it('kill -9 of a lease, then the reaper: no funded card is left', async () => {
   expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
 });
 
-it('SIGTERM ends the program of a lease, and the card after it', async () => {
+it.runIf(isWhole)('SIGTERM ends the program of a lease, and the card after it', async () => {
   await using place = await home();
   const { child, end } = await leasing(place, 'setInterval(() => {}, 1000);');
   child.kill('SIGTERM');
