@@ -16,7 +16,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
   const { host, notice } = facts;
   const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
   const find = async () => {
-    const { findServer } = await import('../sandbox/serving/find-server.ts');
+    const { findServer } = await import('../sandbox/serving/server-files.ts');
     return findServer(host.folders.data, files);
   };
   const running = async () => {
@@ -55,7 +55,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
       const found = await find();
       if (found === undefined)
         throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start');
-      const { stopServer } = await import('../sandbox/serving/find-server.ts');
+      const { stopServer } = await import('../sandbox/serving/server-files.ts');
       await stopServer(found, host);
       return rowOf(host, found, found.keyFile);
     },
@@ -117,12 +117,16 @@ async function startAccounts(
   const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
   const folder = resolve(cwd, accounts);
   const started = await begin(await surroundings(facts), { ...options, folder });
-  here.push(started.stop);
+  here.push(async () => {
+    started.stop();
+    await started.ended.catch(() => undefined);
+  });
   return {
     row: { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: folder },
     async serve() {
       await Promise.race([untilSignal(signal), started.ended]);
-      await started.stop();
+      started.stop();
+      await started.ended;
     },
   };
 }

@@ -237,8 +237,7 @@ async function serve({ host, version, notice }: ServerFacts, options: PrivateSan
     version,
     onFault: error => notice(`warning: ${error instanceof Error ? error.message : String(error)}`),
   });
-  const { server, key, adminToken, deliver, stop } = made;
-  return { origin: server.origin, key, adminToken, webhookSecret, deliver, stop };
+  return { ...made, webhookSecret };
 }
 
 function variablesOf({ origin, key, adminToken, webhookSecret }: Served, folder: string) {
@@ -473,7 +472,7 @@ export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<n
 
 /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
 export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
-  const { resetHard } = await import('../sandbox/serving/reset-hard.ts');
+  const { resetHard } = await import('../sandbox/serving/server-files.ts');
   const moved = await resetHard(host);
   await forgetSandbox(host);
   return moved;

@@ -7,7 +7,7 @@ import { CliError } from '../../src/core/errors.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
-import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';
+import { resetHard } from '../../src/sandbox/serving/server-files.ts';
 import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { program } from '../support/child.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { openCleanupLog } from '../../src/events/cleanup-log.ts';
 import { capabilitiesIn } from '../../src/journal/capabilities.ts';
-import { readFacts } from '../../src/sandbox/serving/started.ts';
+import { readFacts } from '../../src/sandbox/serving/server-files.ts';
 import { chance, freshFolder } from '../profile/dependencies.ts';
 
 const CAPABILITIES = {

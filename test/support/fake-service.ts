@@ -4,7 +4,6 @@ import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/challenges.ts';
-import { ADMIN_HANDLERS, SERVICE_HANDLERS, TRACELESS_HANDLERS } from '../../src/sandbox/admin/table.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
 import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { Handlers } from '../../src/sandbox/calls/handler.ts';
@@ -78,9 +77,6 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
   const parts: ServiceParts = {
     store: options.around?.(store) ?? store,
     handlers: { ...HANDLERS, ...options.handlers },
-    adminHandlers: ADMIN_HANDLERS,
-    serviceHandlers: SERVICE_HANDLERS,
-    tracelessHandlers: TRACELESS_HANDLERS,
     timerActions: options.timerActions ?? TIMER_ACTIONS,
     key: new Secret('sk_test_right'),
     adminToken: new Secret('sandbox_right'),

@@ -1,4 +1,4 @@
-/** deliveries, deliveries.redeliver, .recover, .example, .rotate */
+/** deliveries, deliveries.get, .redeliver, .recover, .example, .send, .rotate */
 import { createHash } from 'node:crypto';
 import { EVENTS, type EventName, withoutCode } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
@@ -6,109 +6,146 @@ import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { type AdminCall, type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
-import { type Addressed, pageFacts, webhookOf } from '../handlers/account.ts';
+import { type Addressed, paged, webhookOf } from '../handlers/account.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { exampleOf } from '../rules/endpoints.ts';
-import type { MomentHandler, StoreMoment } from '../service/service.ts';
+import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import {
   type AttemptRow,
-  attemptsOf,
   type DeliveryRow,
   deliveryBody,
   deliveryById,
-  pageOfDeliveries,
-  rotateSecret,
   sendingNow,
-  undeliveredEvents,
   type WebhookRow,
   webhookById,
 } from '../store/deliveries.ts';
+import { listed, type Sql } from '../store/sql.ts';
 
-export const listDeliveries: MomentHandler<'deliveries'> = async (moment, input) => {
-  const { sql } = moment;
-  const { page = 1, per_page: limit = 25, ...filter } = input;
-  const { rows, total } = await pageOfDeliveries(sql, filter, { limit, offset: (page - 1) * limit });
-  const sending = await beingSent(moment);
-  const data = [];
-  for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, row.id), sending));
-  return { data, page: pageFacts(page, limit, total) };
-};
+export const DELIVERY_LOOKS = {
+  deliveries: async moment => {
+    const { sql, input } = moment;
+    const { webhook_id, event_id, event, state } = input;
+    const wanted = {
+      'webhook_id = ?': webhook_id,
+      'event_id = ?': event_id,
+      'event_type = ?': event,
+      'state = ?': state,
+    };
+    const sending = await beingSent(moment);
+    return paged(
+      input,
+      25,
+      where => listed<DeliveryRow>(sql, { from: 'deliveries', wanted, order: 'position desc' }, where),
+      async row => wireDelivery(row, await attemptsOf(sql, row.id), sending),
+    );
+  },
 
-/** The digest is that of the bytes, also where a code in the text is not shown. */
-export const showDelivery: MomentHandler<'deliveries.get'> = async (moment, { delivery_id: id }) => {
-  const { sql } = moment;
-  const row = await deliveryById(sql, id);
-  if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
-  const body = await deliveryBody(sql, id);
-  const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
-  return {
-    ...wireDelivery(row, await attemptsOf(sql, id), await beingSent(moment)),
-    body: shown,
-    body_hidden: shown !== body,
-    body_bytes: Buffer.byteLength(body),
-    body_sha256: createHash('sha256').update(body).digest('hex'),
-  };
-};
+  /** The digest is that of the bytes, also where a code in the text is not shown. */
+  'deliveries.get': async moment => {
+    const { sql, input } = moment;
+    const { delivery_id: id } = input;
+    const row = await deliveryById(sql, id);
+    if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
+    const body = await deliveryBody(sql, id);
+    const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
+    return {
+      ...wireDelivery(row, await attemptsOf(sql, id), await beingSent(moment)),
+      body: shown,
+      body_hidden: shown !== body,
+      body_bytes: Buffer.byteLength(body),
+      body_sha256: createHash('sha256').update(body).digest('hex'),
+    };
+  },
+} satisfies Partial<LookHandlers>;
 
-/** A new delivery of the same event; what is still on its way cannot be repeated. */
-export const redeliver: AdminHandlers['deliveries.redeliver'] = async call => {
-  const { sql, input } = call;
-  const row = await deliveryById(sql, input.delivery_id);
-  if (row === undefined) throw new Refused('not_found', `no delivery ${input.delivery_id}`);
-  const { id, state, webhook_id, event_id, event_type, event_seq } = row;
-  if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
-  await activeWebhook({ sql, input: { webhook_id } });
-  const content = event_seq === null ? { body: await deliveryBody(sql, id) } : { seq: event_seq };
-  const same = { edited: row.edited === 1, sign: row.sign ?? undefined };
-  return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
-};
+export const DELIVERIES = {
+  /** A new delivery of the same event; what is still on its way cannot be repeated. */
+  'deliveries.redeliver': async call => {
+    const { sql, input } = call;
+    const row = await deliveryById(sql, input.delivery_id);
+    if (row === undefined) throw new Refused('not_found', `no delivery ${input.delivery_id}`);
+    const { id, state, webhook_id, event_id, event_type, event_seq } = row;
+    if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
+    await activeWebhook({ sql, input: { webhook_id } });
+    const content = event_seq === null ? { body: await deliveryBody(sql, id) } : { seq: event_seq };
+    const same = { edited: row.edited === 1, sign: row.sign ?? undefined };
+    return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
+  },
 
-/** Also what happened while it was disabled; nothing from before it was there. */
-export const recover: AdminHandlers['deliveries.recover'] = async call => {
-  const { sql, input } = call;
-  const webhook = await activeWebhook(call);
-  const since = Math.max(instantOf(input.since), webhook.created_at);
-  const wanted = JSON.parse(webhook.events) as readonly string[];
-  let queued = 0;
-  for (const { seq, id, type } of await undeliveredEvents(sql, { webhook: webhook.id, since })) {
-    if (!wanted.includes('*') && !wanted.includes(type)) continue;
-    await enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
-    queued += 1;
-  }
-  return { webhook_id: webhook.id, since: isoTime(since), queued };
-};
+  /** Also what happened while it was disabled; nothing from before it was there. */
+  'deliveries.recover': async call => {
+    const { sql, input } = call;
+    const webhook = await activeWebhook(call);
+    const since = Math.max(instantOf(input.since), webhook.created_at);
+    const wanted = JSON.parse(webhook.events) as readonly string[];
+    let queued = 0;
+    for (const { seq, id, type } of await sql.all<Missed>(MISSED, since, webhook.id)) {
+      if (!wanted.includes('*') && !wanted.includes(type)) continue;
+      await enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
+      queued += 1;
+    }
+    return { webhook_id: webhook.id, since: isoTime(since), queued };
+  },
 
-/** Goes to the subscription whatever events it asked for, and is no event of the account. */
-export const sendExample: AdminHandlers['deliveries.example'] = async call => {
-  const webhook = await activeWebhook(call);
-  const { event_id, event_type, body } = await exampleLetter(call);
-  const content = { body };
-  return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
-};
+  /** Goes to the subscription whatever events it asked for, and is no event of the account. */
+  'deliveries.example': async call => {
+    const webhook = await activeWebhook(call);
+    const { event_id, event_type, body } = await exampleRequest(call);
+    const content = { body };
+    return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
+  },
 
-/** Sends a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
-export const sendOwn: AdminHandlers['deliveries.send'] = async call => {
-  const { sql, now, input } = call;
-  const webhook = await activeWebhook(call);
-  const { sign = 'right' } = input;
-  const former = await webhookById(sql, webhook.id);
-  const isFormerOver = former?.former_until == null || former.former_until <= now;
-  if (sign === 'former' && isFormerOver) {
-    throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
-  }
-  const { event_id, event_type, body } = await exampleLetter(call);
-  const content = { body: input.body ?? body };
-  const queued = { webhook_id: webhook.id, event_id, event_type, content, edited: input.body !== undefined, sign };
-  return wireDelivery(await enqueue(call, queued), []);
-};
+  /** Sends a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
+  'deliveries.send': async call => {
+    const { sql, now, input } = call;
+    const webhook = await activeWebhook(call);
+    const { sign = 'right' } = input;
+    const former = await webhookById(sql, webhook.id);
+    const isFormerOver = former?.former_until == null || former.former_until <= now;
+    if (sign === 'former' && isFormerOver) {
+      throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
+    }
+    const { event_id, event_type, body } = await exampleRequest(call);
+    const content = { body: input.body ?? body };
+    const queued = { webhook_id: webhook.id, event_id, event_type, content, edited: input.body !== undefined, sign };
+    return wireDelivery(await enqueue(call, queued), []);
+  },
+
+  /** A second rotation within the overlap ends the oldest secret: at most two sign. */
+  'deliveries.rotate': async call => {
+    const { sql, now, idSource, input } = call;
+    const { id } = await webhookOf(call);
+    const overlap = overlapOf(input.overlap);
+    const secret = await idSource.webhookSecret('rotated');
+    await sql.run(
+      'update webhooks set former_secret = secret, former_until = ?, secret = ?, updated_at = ? where id = ?',
+      now + overlap,
+      secret,
+      now,
+      id,
+    );
+    return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
+  },
+} satisfies Partial<AdminHandlers>;
+
+interface Missed {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: EventName;
+}
+
+/** Events from a time on that nothing has brought or is about to bring to a subscription, in their order. */
+const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ? and not exists
+  (select 1 from deliveries d where d.event_id = e.id and d.webhook_id = ?
+    and d.state in ('queued', 'sending', 'delivered')) order by e.seq`;
 
 interface Asking extends Pick<AdminCall<AdminOperations['deliveries.example']>, 'idSource' | 'now'> {
   readonly input: { readonly event: string };
 }
 
 /** An invented event of that name, and a fresh id for it. */
-async function exampleLetter({ idSource, now, input }: Asking) {
+async function exampleRequest({ idSource, now, input }: Asking) {
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }
@@ -117,16 +154,6 @@ async function exampleLetter({ idSource, now, input }: Asking) {
   const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
   return { event_id, event_type, body: JSON.stringify(envelope) };
 }
-
-/** A second rotation within the overlap ends the oldest secret: at most two sign. */
-export const rotate: AdminHandlers['deliveries.rotate'] = async call => {
-  const { sql, now, idSource, input } = call;
-  const { id } = await webhookOf(call);
-  const overlap = overlapOf(input.overlap);
-  const secret = await idSource.webhookSecret('rotated');
-  await rotateSecret(sql, { id, secret, until: now + overlap, now });
-  return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
-};
 
 function overlapOf(text: string | undefined): number {
   if (text === undefined) return DAY;
@@ -140,6 +167,9 @@ async function activeWebhook(call: Addressed): Promise<WebhookRow> {
   if (webhook.status === 'active') return webhook;
   throw impossible(`webhook ${webhook.id} is disabled: nothing is sent to it`);
 }
+
+const attemptsOf = (sql: Sql, delivery: string) =>
+  sql.all<AttemptRow>('select * from attempts where delivery_id = ? order by number', delivery);
 
 /** Deliveries whose sender is believed in: until its lease is over, or it is known to be gone. */
 async function beingSent({ sql, parts }: StoreMoment): Promise<ReadonlySet<string>> {

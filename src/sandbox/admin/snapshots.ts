@@ -1,12 +1,10 @@
 /** snapshots, .save, .restore, .remove, export, import: everything the sandbox holds, kept and put back. */
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import type { IncomingMessage } from 'node:http';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
-import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import { RESTORED, SNAPSHOT_FILE, TRANSFERS, type Transfer } from '../../contract/sandbox/snapshots.ts';
+import { RESTORED, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo } from '../../engine/open.ts';
 import {
@@ -17,10 +15,11 @@ import {
   type Snapshot,
   writeSnapshot,
 } from '../archive/archives.ts';
-import { impossible, Refused, wireObject } from '../calls/handler.ts';
+import { impossible, Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
+import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
-import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
+import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { forgetAdvance, isAdvanceRunning } from '../store/counters.ts';
 import { countActiveSubscriptions } from '../store/deliveries.ts';
@@ -30,31 +29,23 @@ import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
 import { isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';
 import { checkNow, foundIn, stateOf } from './state.ts';
 
-interface Named {
-  readonly name: string;
-}
+export const SNAPSHOTS = {
+  snapshots: async ({ archives }) => ({ data: (await archives.list()).map(wireSnapshot), page: {} }),
 
-type Saved = ReplyOf<AdminOperations['snapshots.save']>;
+  'snapshots.save': async (parts, { name }) => {
+    // What this process has not written yet is part of it.
+    await parts.requestLog.flush(parts);
+    return wireSnapshot({ name, manifest: await parts.archives.save(name, parts.store), isComplete: true });
+  },
 
-export const listSnapshots: TracelessHandlers['snapshots'] = async ({ parts }) => ({
-  data: (await parts.archives.list()).map(shown),
-  page: {},
-});
+  'snapshots.restore': async (parts, { name }) =>
+    replaceStore(parts, createReadStream(await parts.archives.fileOf(name))),
 
-export async function saveSnapshot(parts: ServiceParts, { name }: Named): Promise<Saved> {
-  // What this process has not written yet is part of it.
-  await parts.requestLog.flush(parts);
-  return shown({ name, manifest: await parts.archives.save(name, parts.store), isComplete: true });
-}
-
-export async function removeSnapshot({ archives }: ServiceParts, { name }: Named): Promise<object> {
-  await archives.remove(name);
-  return {};
-}
-
-export async function restoreSnapshot(parts: ServiceParts, { name }: Named) {
-  return replaceStore(parts, createReadStream(await parts.archives.fileOf(name)));
-}
+  'snapshots.remove': async ({ archives }, { name }) => {
+    await archives.remove(name);
+    return {};
+  },
+} satisfies Partial<ServiceHandlers>;
 
 /**
  * Puts a snapshot in place of everything the store holds, once every sum is right. What is damaged is told, and nothing has changed
@@ -139,7 +130,7 @@ function brokenBooks(faults: readonly string[]): string {
   return `its books do not agree: ${faults.slice(0, MOST_TOLD_FAULTS).join('; ')}${more}`;
 }
 
-function shown({ name, manifest, isComplete }: Snapshot): Saved {
+function wireSnapshot({ name, manifest, isComplete }: Snapshot): ReplyOf<AdminOperations['snapshots.save']> {
   return {
     name,
     whole: isComplete,
@@ -155,60 +146,30 @@ function shown({ name, manifest, isComplete }: Snapshot): Saved {
 
 // A snapshot over HTTP. Streamed through files, so that its size is nobody's memory.
 
-/** Which of the two a request asks for; any other method is none of them. */
-export function transferOf({ method, url = '' }: IncomingMessage): Transfer | undefined {
-  const [path] = url.split('?', 1);
-  return NAMES.find(name => method === TRANSFERS[name].method && path === ADMIN_PATH + TRANSFERS[name].path);
-}
-const NAMES = Object.keys(TRANSFERS) as readonly Transfer[];
-
-/** An export that lies ready to be sent. */
-export interface Export extends AsyncDisposable {
-  /** Answers with the file. `headers` are those of every answer. */
-  sendTo(response: ServerResponse, headers: Readonly<Record<string, string>>): Promise<void>;
-}
-
-/** Reads the whole store. Throws `StoreBusy` when it cannot be read; nothing is kept then. */
-export async function makeExport({ archives, store, clock, requestLog }: ServiceParts): Promise<Export> {
+/** Reads the whole store into a file, which lies ready to be sent. Throws `StoreBusy` when it cannot be read. */
+export async function makeExport({ archives, store, clock, requestLog }: ServiceParts): Promise<Answer> {
   await requestLog.flush({ store });
-  const file = await archives.unfinished();
-  const remove = () => rm(file, { force: true });
+  const path = await archives.unfinished();
+  const remove = () => rm(path, { force: true });
   try {
-    await writeSnapshot(store, file, clock.now());
+    await writeSnapshot(store, path, clock.now());
+    const headers = { 'Content-Type': SNAPSHOT_FILE.contentType, 'Content-Length': String((await stat(path)).size) };
+    return { status: 200, headers, body: '', file: { path, remove } };
   } catch (error) {
     await remove();
     throw error;
   }
-  const length = String((await stat(file)).size);
-  return {
-    async sendTo(response, headers) {
-      const type = SNAPSHOT_FILE.contentType;
-      response.writeHead(200, { ...headers, 'Content-Type': type, 'Content-Length': length });
-      await pipeline(createReadStream(file), response).catch((error: unknown) => {
-        // A client may close the connection with the last byte, before the response has ended.
-        throw isOfTheClient(error) ? new Gone('the client went away') : error;
-      });
-    },
-    [Symbol.asyncDispose]: remove,
-  };
 }
 
-function isOfTheClient(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && LEFT.has(error.code);
-}
-
-/** Codes of a response whose connection was closed by the other side. */
-const LEFT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
-
-/** Takes a file in and puts it in place of what is there; resolves to the JSON of the answer. */
-export async function takeImport(parts: ServiceParts, request: IncomingMessage): Promise<string> {
+/** Takes a file in and puts it in place of what is there. */
+export async function takeImport(parts: ServiceParts, request: IncomingMessage): Promise<Answer> {
   if (request.headers['content-type'] !== SNAPSHOT_FILE.contentType) {
     throw new Refused('unsupported_media_type', `Send the file as ${SNAPSHOT_FILE.contentType}.`);
   }
   try {
     // What is left of a file that is refused stays where it is: it need not be read.
     const outcome = await replaceStore(parts, request.iterator({ destroyOnReturn: false }));
-    return JSON.stringify(wireObject(RESTORED, outcome));
+    return replyAnswer(TRANSFERS.import, outcome);
   } catch (error) {
     throw request.errored ? new Gone('the client went away') : error;
   } finally {

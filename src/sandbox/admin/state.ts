@@ -1,80 +1,164 @@
-/** status, reset */
+/** status, reset, ledger, clock, faults, requests, keys, accounts, dialect: what the sandbox says of itself, and what is set in it. */
 import { loadSize } from '../../contract/sandbox/admin.ts';
 import { type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/faults.ts';
 import { digestOf, statedForKey } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
+import { Secret } from '../../core/secret.ts';
 import { wireDeposit } from '../account/ledger.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/whole.ts';
-import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
+import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, sandboxNow, setClock } from '../clock/clock.ts';
 import { parkedTimers } from '../clock/timers.ts';
 import { loadDataSet } from '../data/load.ts';
-import { pageFacts } from '../handlers/account.ts';
+import { paged } from '../handlers/account.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, wireRequest } from '../service/request-log.ts';
-import type { MomentHandler, StoreMoment, TracelessHandlers } from '../service/service.ts';
-import { allBins, emptyAccount, walletOf } from '../store/account.ts';
+import type { LookHandlers, ServiceHandlers, StoreMoment } from '../service/service.ts';
+import { allBins, type DepositRow, emptyAccount, walletOf } from '../store/account.ts';
 import { advanceTarget, forgetAdvance, isAdvanceRunning, nextCount } from '../store/counters.ts';
 import { sendingNow } from '../store/deliveries.ts';
-import {
-  countAll,
-  entriesInOrder,
-  keepCheck,
-  type LastCheck,
-  lastCheck,
-  ledgerAccounts,
-  newestDeposits,
-  postingsOf,
-} from '../store/ledger.ts';
+import { countAll, keepCheck, type LastCheck, lastCheck } from '../store/ledger.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
+  type ApiKeyRow,
   allApiKeys,
-  allFaults,
   type FaultRow,
-  faultById,
   fitsRequest,
   KEPT_REQUESTS,
   pageOfRequests,
   type RequestFilter,
   type RequestRow,
 } from '../store/requests.ts';
-import type { Page } from '../store/sql.ts';
+import { escaped, listed, type Page } from '../store/sql.ts';
 
-/**
- * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
- * through: of one it is told what was found when somebody last looked, and nothing where nobody did.
- */
-export const sandboxStatus: AdminHandlers['status'] = async call => {
-  const { sql } = call;
-  const known = (await isLarge(sql)) ? await lastCheck(sql) : await checkNow(call);
-  return { ...(await stateOf(call)), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
-};
+export const STATE = {
+  /**
+   * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
+   * through: of one it is told what was found when somebody last looked, and nothing where nobody did.
+   */
+  status: async call => {
+    const { sql } = call;
+    const known = (await isLarge(sql)) ? await lastCheck(sql) : await checkNow(call);
+    return { ...(await stateOf(call)), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
+  },
 
-/**
- * Replaces everything the account holds, but for what is to be kept, in the call's one transaction: with the data set
- * and the wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with is no part of the store.
- */
-export const resetSandbox: AdminHandlers['reset'] = async call => {
-  const { sql, now, input, startedWith } = call;
-  const clock = await readClock(sql);
-  const { data = startedWith.data, seed, keep = [] } = input;
-  if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
-    throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
-  }
-  const bins = keep.includes('bins') ? await allBins(sql) : undefined;
-  await emptyAccount(sql);
-  await clearSystemTables(sql, { seed, keep });
-  if (clock.mode !== 'real') await setClock(sql, clock);
-  // The seed may be another one now.
-  const idSource = deterministicIds({ sql });
-  const size = loadSize({ ...startedWith.size, ...input });
-  const wallet = input.data === undefined ? startedWith.wallet : undefined;
-  await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
-  const found = await checkNow(call);
-  await keepCheck(sql, found);
-  return { ...(await stateOf(call)), ...foundIn(found) };
-};
+  /**
+   * Replaces everything the account holds, but for what is to be kept, in the call's one transaction: with the data set
+   * and the wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with is no part of the store.
+   */
+  reset: async call => {
+    const { sql, now, input, startedWith } = call;
+    const clock = await readClock(sql);
+    const { data = startedWith.data, seed, keep = [] } = input;
+    if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
+      throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
+    }
+    const bins = keep.includes('bins') ? await allBins(sql) : undefined;
+    await emptyAccount(sql);
+    await clearSystemTables(sql, { seed, keep });
+    if (clock.mode !== 'real') await setClock(sql, clock);
+    // The seed may be another one now.
+    const idSource = deterministicIds({ sql });
+    const size = loadSize({ ...startedWith.size, ...input });
+    const wallet = input.data === undefined ? startedWith.wallet : undefined;
+    await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
+    const found = await checkNow(call);
+    await keepCheck(sql, found);
+    return { ...(await stateOf(call)), ...foundIn(found) };
+  },
+
+  /** Throws `invalid_request` naming the member that is wrong. */
+  'faults.add': async ({ sql, now, idSource, input }) => {
+    const problem = faultProblem(input);
+    if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
+    const rule = input as unknown as FaultRule;
+    const row: FaultRow = {
+      id: await idSource.id('flt'),
+      position: await nextCount(sql, 'fault position'),
+      meets: isDeliveryKind(rule.action.kind) ? 'deliveries' : 'requests',
+      rule: JSON.stringify(rule),
+      times: rule.times ?? null,
+      seen: 0,
+      struck: 0,
+      expires_at: rule.expires_at === undefined ? null : instantOf(rule.expires_at),
+      created_at: now,
+    };
+    await sql.insert('faults', row);
+    return wireFault(row, now);
+  },
+
+  'faults.remove': async call => {
+    const { id } = await faultOf(call);
+    await call.sql.run('delete from faults where id = ?', id);
+    return {};
+  },
+
+  'faults.clear': async ({ sql }) => ({
+    removed: await sql.run('delete from faults'),
+  }),
+
+  'ledger.accounts': ({ sql, input }) =>
+    paged(
+      input,
+      100,
+      where => listed<AccountRow>(sql, { from: ACCOUNTS, order: 'ledger' }, where),
+      ({ ledger, balance, postings }) => ({ account: ledger, balance: toUsd(balance), postings }),
+    ),
+
+  'ledger.entries': ({ sql, input }) => {
+    const wanted = {
+      'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': input.account,
+      'ref = ?': input.ref,
+    };
+    return paged(
+      input,
+      100,
+      where => listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where),
+      async row => {
+        const statement = 'select ledger, amount from postings where entry_id = ? order by ledger';
+        const postings = await sql.all<{ readonly ledger: string; readonly amount: Cents }>(statement, row.id);
+        return {
+          ...row,
+          created_at: isoTime(row.created_at),
+          postings: postings.map(({ ledger, amount }) => ({ account: ledger, amount: toUsd(amount) })),
+        };
+      },
+    );
+  },
+
+  'ledger.check': async ({ sql, now }) => {
+    const damaged = await damagedPages(sql);
+    // Of a damaged file the books would say anything, and it is better not written to.
+    if (damaged.length > 0)
+      return {
+        ok: false,
+        faults: damaged.map(line => `the file is damaged: ${line}`),
+        invariants: uncheckedInvariants(),
+      };
+    const faults = await checkInvariants(sql);
+    await keepCheck(sql, { at: now, faults });
+    return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
+  },
+
+  /** Backwards too. What becomes due by it happens before the next request, at its own time. */
+  'clock.set': async ({ sql, now, real, isGone, input }) => {
+    const { mode, at, rate } = input;
+    if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
+    if ((mode === 'scaled') !== (rate !== undefined)) {
+      throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
+    }
+    if (await isAdvanceRunning(sql, isGone)) {
+      throw impossible('the clock is being moved forward: wait for that to end');
+    }
+    const shown = at === undefined ? now : instantOf(at);
+    const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
+    const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
+    await forgetAdvance(sql);
+    await setClock(sql, clock);
+    return wireClock(clock, mode === 'real' ? real : shown);
+  },
+} satisfies Partial<AdminHandlers>;
 
 type CheckScope = Pick<Call, 'sql' | 'now'>;
 
@@ -103,61 +187,104 @@ export async function stateOf({ sql, now }: CheckScope) {
   };
 }
 
-/** With a nonce it is said for each key too: whoever has one of them knows that its own requests are meant. */
-export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, read }, { nonce }) => {
-  const { facts } = parts.activeDialect;
-  if (nonce === undefined) return { ...facts, stated_for: [] };
-  const made = await read(({ sql }) => allApiKeys(sql));
-  const digests = [digestOf(parts.key.expose()), ...made.map(({ digest }) => digest)];
-  const statement = { nonce, honoursKeys: facts.honours_keys };
-  return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
-};
+interface AccountRow {
+  readonly ledger: string;
+  readonly balance: Cents;
+  readonly postings: number;
+}
 
-export const listFaults: MomentHandler<'faults'> = async ({ sql, now }) => {
-  const rows = await allFaults(sql);
-  return { data: rows.map(row => shown(row, now)), page: {} };
-};
+const ACCOUNTS = '(select ledger, sum(amount) as balance, count(*) as postings from postings group by ledger)';
 
-export const getFault: MomentHandler<'faults.get'> = async (moment, input) =>
-  shown(await faultOf(moment, input), moment.now);
+interface EntryRow {
+  readonly id: number;
+  readonly kind: string;
+  readonly ref: string;
+  readonly created_at: number;
+}
 
-/** Throws `invalid_request` naming the member that is wrong. */
-export const addFault: AdminHandlers['faults.add'] = async ({ sql, now, idSource, input }) => {
-  const problem = faultProblem(input);
-  if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
-  const rule = input as unknown as FaultRule;
-  const row: FaultRow = {
-    id: await idSource.id('flt'),
-    position: await nextCount(sql, 'fault position'),
-    meets: isDeliveryKind(rule.action.kind) ? 'deliveries' : 'requests',
-    rule: JSON.stringify(rule),
-    times: rule.times ?? null,
-    seen: 0,
-    struck: 0,
-    expires_at: rule.expires_at === undefined ? null : instantOf(rule.expires_at),
-    created_at: now,
-  };
-  await sql.insert('faults', row);
-  return shown(row, now);
-};
+export const OF_SERVER = {
+  'accounts.open': async ({ accounts }, input) => {
+    if (accounts === undefined) throw impossible('This sandbox is one account; sandbox start --accounts serves many.');
+    return accounts(input);
+  },
 
-export const removeFault: AdminHandlers['faults.remove'] = async call => {
-  const { id } = await faultOf(call, call.input);
-  await call.sql.run('delete from faults where id = ?', id);
-  return {};
-};
+  keys: async ({ store }) => ({ data: (await store.read(allApiKeys)).map(wireKey), page: {} }),
 
-export const clearFaults: AdminHandlers['faults.clear'] = async ({ sql }) => ({
-  removed: await sql.run('delete from faults'),
+  /** 256 random bits, whatever the seed: a key that can be foretold is none. */
+  'keys.create': async ({ store, clock, random }, { access = 'full' }) => {
+    const key = `sk_test_${Buffer.from(random.bytes(32)).toString('base64url')}`;
+    const id = `key_${Buffer.from(random.bytes(12)).toString('hex')}`;
+    const row = await store.write(async sql => {
+      const created_at = await sandboxNow(sql, clock.now());
+      const made: ApiKeyRow = { id, digest: digestOf(key), last4: key.slice(-4), access, created_at };
+      await sql.insert('api_keys', made);
+      return made;
+    });
+    return { ...wireKey(row), key: new Secret(key) };
+  },
+
+  'dialect.set': async ({ activeDialect }, { dialect }) => {
+    activeDialect.use(dialect);
+    return activeDialect.facts;
+  },
+
+  /** With a nonce it is said for each key too: whoever has one of them knows that its own requests are meant. */
+  'dialect.show': async ({ activeDialect: { facts }, store, key }, { nonce }) => {
+    if (nonce === undefined) return { ...facts, stated_for: [] };
+    const made = await store.read(allApiKeys);
+    const digests = [digestOf(key.expose()), ...made.map(({ digest }) => digest)];
+    const statement = { nonce, honoursKeys: facts.honours_keys };
+    return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
+  },
+} satisfies Partial<ServiceHandlers>;
+
+const wireKey = ({ id, last4, access, created_at }: ApiKeyRow) => ({
+  id,
+  last4,
+  access,
+  created_at: isoTime(created_at),
 });
 
-async function faultOf({ sql }: Pick<Call, 'sql'>, { fault_id }: { readonly fault_id: string }) {
-  const row = await faultById(sql, fault_id);
-  if (row === undefined) throw new Refused('not_found', `no fault rule ${fault_id}`);
+export const STATE_LOOKS = {
+  faults: async ({ sql, now }) => {
+    const rows = await sql.all<FaultRow>('select * from faults order by position');
+    return { data: rows.map(row => wireFault(row, now)), page: {} };
+  },
+
+  'faults.get': async look => wireFault(await faultOf(look), look.now),
+
+  deposits: ({ sql, input }) => {
+    const { status, currency, q } = input;
+    const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
+    const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
+    const query = { from: 'deposits', wanted, order: 'created_at desc, id desc' };
+    return paged(input, 100, where => listed<DepositRow>(sql, query, where), wireDeposit);
+  },
+
+  requests: look => paged(look.input, 100, where => newestRequests(look, filterOf(look.input), where), wireRequest),
+
+  'requests.verify': async look => {
+    const { match = {}, times } = look.input;
+    const { rows, total: count } = await newestRequests(look, filterOf(match), { limit: MOST_IDS, offset: 0 });
+    return { ok: count === times, count, expected: times, request_ids: rows.map(row => row.request_id) };
+  },
+
+  'clock.show': async ({ sql, now }) => {
+    const target = await advanceTarget(sql);
+    const shown = wireClock(await readClock(sql), now);
+    if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
+    const sending = await sendingNow(sql);
+    return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
+  },
+} satisfies Partial<LookHandlers>;
+
+async function faultOf({ sql, input }: Pick<Call, 'sql'> & { readonly input: { readonly fault_id: string } }) {
+  const row = await sql.get<FaultRow>('select * from faults where id = ?', input.fault_id);
+  if (row === undefined) throw new Refused('not_found', `no fault rule ${input.fault_id}`);
   return row;
 }
 
-function shown({ id, meets, times, seen, struck, expires_at, created_at, rule: text }: FaultRow, now: number) {
+function wireFault({ id, meets, times, seen, struck, expires_at, created_at, rule: text }: FaultRow, now: number) {
   const { match = {}, phase = 'before', action } = JSON.parse(text) as FaultRule;
   return {
     id,
@@ -173,74 +300,9 @@ function shown({ id, meets, times, seen, struck, expires_at, created_at, rule: t
   };
 }
 
-interface AskedPage {
-  readonly page?: number | undefined;
-  readonly per_page?: number | undefined;
-}
-
-function pageOf({ page = 1, per_page: limit = 100 }: AskedPage) {
-  const where: Page = { limit, offset: (page - 1) * limit };
-  return { where, facts: (total: number) => pageFacts(page, limit, total) };
-}
-
-export const listDeposits: MomentHandler<'deposits'> = async ({ sql }, input) => {
-  const { where, facts } = pageOf(input);
-  const { rows, total } = await newestDeposits(sql, { ...input, ...where });
-  return { data: rows.map(wireDeposit), page: facts(total) };
-};
-
-export const listAccounts: AdminHandlers['ledger.accounts'] = async ({ sql, input }) => {
-  const { where, facts } = pageOf(input);
-  const { rows, total } = await ledgerAccounts(sql, where);
-  const data = rows.map(({ ledger, balance, postings }) => ({ account: ledger, balance: toUsd(balance), postings }));
-  return { data, page: facts(total) };
-};
-
-export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, input }) => {
-  const { where, facts } = pageOf(input);
-  const { rows, total } = await entriesInOrder(sql, { ...where, ledger: input.account, ref: input.ref });
-  const data = [];
-  for (const row of rows) {
-    const postings = await postingsOf(sql, row.id);
-    data.push({
-      ...row,
-      created_at: isoTime(row.created_at),
-      postings: postings.map(({ ledger, amount }) => ({ account: ledger, amount: toUsd(amount) })),
-    });
-  }
-  return { data, page: facts(total) };
-};
-
-export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, now }) => {
-  const damaged = await damagedPages(sql);
-  // Of a damaged file the books would say anything, and it is better not written to.
-  if (damaged.length > 0)
-    return {
-      ok: false,
-      faults: damaged.map(line => `the file is damaged: ${line}`),
-      invariants: uncheckedInvariants(),
-    };
-  const faults = await checkInvariants(sql);
-  await keepCheck(sql, { at: now, faults });
-  return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
-};
-
 // requests, requests.verify: what was asked of the service.
 
 const MOST_IDS = 20;
-
-export const listRequests: MomentHandler<'requests'> = async (moment, input) => {
-  const { page = 1, per_page: limit = 100 } = input;
-  const { rows, total } = await newestRequests(moment, filterOf(input), { limit, offset: (page - 1) * limit });
-  return { data: rows.map(wireRequest), page: pageFacts(page, limit, total) };
-};
-
-export const verifyRequests: MomentHandler<'requests.verify'> = async (moment, input) => {
-  const span = { limit: MOST_IDS, offset: 0 };
-  const { rows, total: count } = await newestRequests(moment, filterOf(input.match ?? {}), span);
-  const ids = rows.map(row => row.request_id);
-  return { ok: count === input.times, count, expected: input.times, request_ids: ids };
-};
 
 function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
   const { operation, idempotency_key: key, card_id, status } = rest;
@@ -256,7 +318,7 @@ function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly 
 async function newestRequests(
   { sql, parts }: StoreMoment,
   filter: RequestFilter,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { limit, offset }: Page,
 ): Promise<{ readonly rows: readonly RequestRow[]; readonly total: number }> {
   const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
   const waiting = kept.filter(row => fitsRequest(row, filter)).toReversed();
@@ -267,35 +329,7 @@ async function newestRequests(
   return { rows: [...first, ...stored.rows], total: waiting.length + stored.total };
 }
 
-// clock.show, clock.set. Moving it forward takes many transactions: advance.ts.
-
 /** What the clock says about itself when it shows `now`. */
 export function wireClock(clock: ClockRow, now: number) {
   return { mode: clock.mode, now: isoTime(now), rate: clockRate(clock) };
 }
-
-export const showClock: MomentHandler<'clock.show'> = async ({ sql, now }) => {
-  const target = await advanceTarget(sql);
-  const shown = wireClock(await readClock(sql), now);
-  if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
-  const sending = await sendingNow(sql);
-  return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
-};
-
-/** Backwards too. What becomes due by it happens before the next request, at its own time. */
-export const changeClock: AdminHandlers['clock.set'] = async ({ sql, now, real, isGone, input }) => {
-  const { mode, at, rate } = input;
-  if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
-  if ((mode === 'scaled') !== (rate !== undefined)) {
-    throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
-  }
-  if (await isAdvanceRunning(sql, isGone)) {
-    throw impossible('the clock is being moved forward: wait for that to end');
-  }
-  const shown = at === undefined ? now : instantOf(at);
-  const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
-  const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
-  await forgetAdvance(sql);
-  await setClock(sql, clock);
-  return wireClock(clock, mode === 'real' ? real : shown);
-};

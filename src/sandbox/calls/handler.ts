@@ -63,29 +63,32 @@ export interface StartedWith {
   readonly wallet?: Cents | undefined;
 }
 
-/** Operations of the admin surface that take many transactions, or concern the server itself; see `SERVICE_HANDLERS` in admin/table.ts. */
+/** Operations of the control surface that take many transactions, or none, or concern the server itself. */
 export type ServiceHandlerName =
+  | 'acts'
   | 'clock.advance'
-  | 'dialect.set'
+  | `dialect.${'set' | 'show'}`
   | 'stop'
   | 'accounts.open'
   | 'keys'
   | 'keys.create'
-  | 'snapshots.save'
-  | 'snapshots.restore'
-  | 'snapshots.remove'
-  | 'scenarios.play'
+  | 'snapshots'
+  | `snapshots.${'save' | 'restore' | 'remove' | 'diff'}`
+  | 'scenarios'
+  | `scenarios.${'check' | 'play' | 'show'}`
+  | `page.${'tickets' | 'show' | 'end'}`
   | 'openapi'
   | 'openapi.sandbox';
-/** Operations that leave no trace: they are answered from a reading transaction alone; see inspecting/. */
-export type TracelessName = {
-  [N in AdminName]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never;
-}[AdminName];
-/** Answered without a key, before anything is counted; see health.ts and requests/page-session.ts. */
+/** Answered without a key, before anything is counted. */
 type OpenName = 'health' | 'page.session';
-/** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
+/** Looks: answered from one moment of the store, without a trace. */
+export type LookName = Exclude<
+  { [N in AdminName]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never }[AdminName],
+  ServiceHandlerName
+>;
+/** One handler for each other operation of the control surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in Exclude<AdminName, ServiceHandlerName | TracelessName | OpenName>]: (
+  readonly [N in Exclude<AdminName, ServiceHandlerName | LookName | OpenName>]: (
     call: AdminCall<AdminOperations[N]>,
   ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
 };
@@ -99,11 +102,14 @@ export class Refused extends Error {
   readonly refusal: RefusalName;
   /** That of the row, but for what the service has no row for. */
   readonly status: number;
+  /** Beside the usual ones of the refusal. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(refusal: RefusalName, message: string, status: number = REFUSALS[refusal].status) {
+  constructor(refusal: RefusalName, message: string, status: number = REFUSALS[refusal].status, headers = {}) {
     super(message);
     this.refusal = refusal;
     this.status = status;
+    this.headers = headers;
   }
 }
 

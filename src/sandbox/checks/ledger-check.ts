@@ -5,10 +5,31 @@ import { centsOf } from '../../core/money.ts';
 import { ACCOUNT } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
 
+/** What each of them says (docs/design/sandbox.md, section 8). */
+export const SAYS = {
+  I1: 'an entry has at least two postings and sums to 0',
+  I2: 'each cached balance is the sum of its postings',
+  I3: 'all accounts sum to 0',
+  I4: 'the hold of a card is the sum of its authorizations, never below 0',
+  I5: 'below 0 only after a settlement above a hold or a force post',
+  I6: 'a terminated card holds nothing',
+  I7: 'held, settled below the hold and released are what was authorized',
+  I8: 'an authorization that is not pending holds nothing',
+  I9: 'refunds are at most what settled, and the records agree with the sums',
+  I10: 'deposited minus spent is on the wallet, the cards and the holds',
+  I11: 'each approval was within the limits and within what the card had',
+  I12: 'each thing that moved money moved it once, and nothing else did',
+  I13: 'every stored answer has its own effect',
+  I14: 'events have no gap, and one for each transition',
+  I15: 'a card that fell below its line is frozen',
+  I16: 'nothing happens on a card after its end',
+} as const;
+
 /** A statement that yields what breaks an invariant, named `culprit`; none when it holds. */
 export interface Invariant {
-  readonly id: string;
-  readonly says: string;
+  readonly id: keyof typeof SAYS;
+  /** The part of it that is asked; all of it when left out. */
+  readonly says?: string;
   readonly statement: string;
 }
 
@@ -21,7 +42,6 @@ const WENT_OVER = `select 1 from transactions t where t.card_id = c.id and ${OVE
 const INVARIANTS: readonly Invariant[] = [
   {
     id: 'I1',
-    says: 'an entry has at least two postings and sums to 0',
     statement: `select cast(e.id as text) as culprit from entries e
       left join postings p on p.entry_id = e.id group by e.id having count(p.amount) < 2 or ${SUM('p.amount')} <> 0`,
   },
@@ -42,12 +62,10 @@ const INVARIANTS: readonly Invariant[] = [
   },
   {
     id: 'I3',
-    says: 'all accounts sum to 0',
     statement: `select 'postings' as culprit from (select ${SUM('amount')} as total from postings) s where s.total <> 0`,
   },
   {
     id: 'I4',
-    says: 'the hold of a card is the sum of its authorizations, never below 0',
     statement: `select c.id as culprit from cards c left join (select card_id, ${SUM('held')} as total
         from transactions not indexed where held <> 0 group by card_id) t on t.card_id = c.id
       where (c.hold < 0 or c.hold <> coalesce(t.total, 0))`,
@@ -66,24 +84,20 @@ const INVARIANTS: readonly Invariant[] = [
   },
   {
     id: 'I6',
-    says: 'a terminated card holds nothing',
     statement: `select id as culprit from cards
       where status = 'terminated' and balance <> 0`,
   },
   {
     id: 'I7',
-    says: 'held, settled below the hold and released are what was authorized',
     statement: `select id as culprit from transactions
       where type = 'authorization' and held + (settled - excess) + released <> amount`,
   },
   {
     id: 'I8',
-    says: 'an authorization that is not pending holds nothing',
     statement: `select id as culprit from transactions where status <> 'pending' and held <> 0`,
   },
   {
     id: 'I9',
-    says: 'refunds are at most what settled, and the records agree with the sums',
     statement: `select a.id as culprit from transactions a left join (select authorization_id,
           ${SUM("case when type = 'refund' then amount else 0 end")} as refunded,
           ${SUM("case when type = 'settlement' then amount else 0 end")} as settled
@@ -94,7 +108,6 @@ const INVARIANTS: readonly Invariant[] = [
   },
   {
     id: 'I10',
-    says: 'deposited minus spent is on the wallet, the cards and the holds',
     statement: `select '${ACCOUNT}' as culprit from wallets w where w.deposited - w.spent
       <> w.balance + (select ${SUM('balance + hold')} from cards)`,
   },
@@ -115,7 +128,7 @@ export async function brokenOf(sql: Sql, invariants: readonly Invariant[]): Prom
     const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
     return sql.all<{ culprit: string }>(shown);
   };
-  for (const { id, says, statement } of invariants) {
+  for (const { id, says = SAYS[id], statement } of invariants) {
     const found = await culprits(statement);
     if (found.length > 0) faults.push(`${id} ${says}: ${found.map(({ culprit }) => culprit).join(', ')}`);
   }

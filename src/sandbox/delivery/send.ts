@@ -100,7 +100,7 @@ const MOST_BYTES = 4_096 + 512;
 
 /** Never rejects: every failure is an outcome. */
 export async function post(
-  letter: WebhookRequest,
+  webhook: WebhookRequest,
   { resolve, allowRemote, clock, limit, signal }: Post,
 ): Promise<Reply> {
   const over = new AbortController();
@@ -115,9 +115,9 @@ export async function post(
   );
   let address: string | undefined;
   try {
-    const url = new URL(letter.url);
+    const url = new URL(webhook.url);
     address = await before(over.signal, allowedAddress(url, { resolve, allowRemote }));
-    return { address, ...(await exchanged(url, address, { letter, signal: over.signal })) };
+    return { address, ...(await exchanged(url, address, { webhook, signal: over.signal })) };
   } catch (error) {
     return {
       ...(address !== undefined && { address }),
@@ -142,7 +142,7 @@ function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
 async function exchanged(
   url: URL,
   address: string,
-  { letter, signal }: { letter: WebhookRequest; signal: AbortSignal },
+  { webhook, signal }: { webhook: WebhookRequest; signal: AbortSignal },
 ): Promise<Reply> {
   const isTls = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -154,7 +154,7 @@ async function exchanged(
       port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
       path: url.pathname + url.search,
       method: 'POST',
-      headers: { Host: url.host, ...letter.headers },
+      headers: { Host: url.host, ...webhook.headers },
       setHost: false,
       // A connection of its own: one that was kept may be closed by the receiver just as it is used.
       agent: false,
@@ -173,7 +173,7 @@ async function exchanged(
         resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body });
       });
     });
-    sent.end(letter.body);
+    sent.end(webhook.body);
   });
 }
 

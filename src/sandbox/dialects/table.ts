@@ -10,15 +10,14 @@ import { isObject } from '../../core/objects.ts';
 import { authorizationOf, settle } from '../account/authorizations.ts';
 import { type Act, cardOf, minus, wireCard, wireChallenge, wireTransaction } from '../account/ledger.ts';
 import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts';
-import { pageFacts } from '../handlers/account.ts';
+import { paged } from '../handlers/account.ts';
 import { endCard, unfreezeCard } from '../handlers/cards.ts';
-import { balances, simulateSettle } from '../handlers/simulate.ts';
+import { balances, SIMULATIONS } from '../handlers/simulate.ts';
 import type { Answer } from '../http/answer.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { type ChallengeRow, everyChallenge } from '../store/account.ts';
-import { allHolds, holdOf } from '../store/cards.ts';
-import type { Sql } from '../store/sql.ts';
-import { type SingleRow, singleRecord, singleRecords, takeWaiting } from '../store/transactions.ts';
+import { listed, type Page, type Sql } from '../store/sql.ts';
+import type { TransactionRow } from '../store/transactions.ts';
 
 interface Dialect {
   /** What is other than usual. */
@@ -209,21 +208,36 @@ const ENVELOPE_WRAPPED: Dialect = {
 
 // `auth-single`: one changing transaction record a purchase, as some services have it (A-40).
 
+/** A record as it is shown: its kind is what became of the purchase. */
+interface SingleRow extends TransactionRow {
+  readonly shown_type: TransactionRow['type'];
+}
+
+const SHOWN = `case when type <> 'authorization' then type when refunded > 0 and refunded = settled then 'refund'
+  when settled > 0 then 'settlement' else 'authorization' end`;
+const SINGLE = `*, ${SHOWN} as shown_type`;
+
 const AUTH_SINGLE: Dialect = {
   changes: 'one changing transaction record a purchase',
   handlers: {
     async 'transactions.list'({ sql, input }) {
-      const { page = LIMITS.page.defaults } = input;
-      const limit = LIMITS.transactionsPageSize.defaults;
-      const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
-      const { rows, total } = await singleRecords(sql, filter, { limit, offset: (page - 1) * limit });
-      return { data: rows.map(shown), page: pageFacts(page, limit, total) };
+      const { from, to } = inclusiveRange(input);
+      const wanted = {
+        'card_id = ?': input.card_id,
+        [`${SHOWN} = ?`]: input.type,
+        'created_at >= ?': from,
+        'created_at <= ?': to,
+        'authorization_id is null': [],
+      };
+      const query = { columns: SINGLE, from: 'transactions', wanted, order: 'created_at desc, id desc' };
+      const list = (where: Page) => listed<SingleRow>(sql, query, where);
+      return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, shown);
     },
   },
   async eventData({ sql }, event, data) {
     const of = data['authorization_id'];
     if (!event.startsWith('transaction.') || typeof of !== 'string') return data;
-    const row = await singleRecord(sql, of);
+    const row = await sql.get<SingleRow>(`select ${SINGLE} from transactions where id = ?`, of);
     return row === undefined ? data : shown(row);
   },
 };
@@ -253,7 +267,8 @@ const LEDGER_BALANCE: Dialect = {
     if (!isObject(reply)) return reply;
     if (operation === 'wallet.get') {
       const { sql } = within;
-      return raised(reply, 'cards_total_balance', await allHolds(sql));
+      const statement = `select coalesce(sum(hold), 0) as held from cards where ${LIVING}`;
+      return raised(reply, 'cards_total_balance', (await sql.get<{ held: Cents }>(statement))?.held);
     }
     if (operation === 'cards.fund' || operation === 'cards.withdraw') {
       return raised(reply, 'card_balance', await holdFor(within, reply['card_id']));
@@ -278,11 +293,14 @@ async function withHold(within: Within, card: Fields | Encoded): Promise<Fields>
   return raised(plain, 'balance', await holdFor(within, plain['id']));
 }
 
-function holdFor({ sql }: Within, card: unknown): Promise<Cents> {
-  return holdOf(sql, String(card));
+/** A terminated card has a balance of 0, whatever still settles. */
+const LIVING = "status <> 'terminated'";
+
+async function holdFor({ sql }: Within, card: unknown): Promise<Cents | undefined> {
+  return (await sql.get<{ hold: Cents }>(`select hold from cards where id = ? and ${LIVING}`, String(card)))?.hold;
 }
 
-function raised(values: Fields, name: string, by: Cents): Fields {
+function raised(values: Fields, name: string, by: number = 0): Fields {
   const shown = centsOf(values[name] as number) ?? 0;
   return { ...values, [name]: toUsd(cents(shown + by)) };
 }
@@ -310,7 +328,7 @@ const STRICT_FREEZE: Dialect = {
       const authorization = await authorizationOf(call, input.authorization_id);
       const card = await cardOf(call, authorization.card_id);
       const amount = input.amount ?? authorization.held;
-      if (card.status !== 'frozen' || amount === 0) return simulateSettle(call);
+      if (card.status !== 'frozen' || amount === 0) return SIMULATIONS['simulate.settle'](call);
       await sql.insert('waiting_settlements', {
         authorization_id: authorization.id,
         card_id: card.id,
@@ -324,7 +342,10 @@ const STRICT_FREEZE: Dialect = {
 };
 
 async function settleWaiting(act: Act, card: string): Promise<void> {
-  for (const { authorization_id, amount, final } of await takeWaiting(act.sql, card)) {
+  const statement = `select authorization_id, amount, final from waiting_settlements where card_id = ? order by position`;
+  const rows = await act.sql.all<{ authorization_id: string; amount: Cents; final: number }>(statement, card);
+  if (rows.length > 0) await act.sql.run('delete from waiting_settlements where card_id = ?', card);
+  for (const { authorization_id, amount, final } of rows) {
     await settle(act, await authorizationOf(act, authorization_id), { amount, final: final === 1 });
   }
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
 import { fractionOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
-import { type Answer, errorAnswer, refusalAnswer } from '../http/answer.ts';
+import { type Answer, errorAnswer, refusedAnswer } from '../http/answer.ts';
 import type { AppliedFault } from '../http/request.ts';
 
 const LONGEST = 600_000;
@@ -69,7 +69,8 @@ export function faultText({ phase, action }: AppliedFault): string {
  * the work, or undefined where the work was kept from happening; then a 503 is what gets spoilt.
  */
 export function faultyAnswer({ action }: AppliedFault, answer: Answer | undefined, requestId: string): Answer {
-  const real = answer ?? refusalAnswer('service_unavailable', 'A fault of the sandbox, on purpose.', requestId);
+  const onPurpose = new Refused('service_unavailable', 'A fault of the sandbox, on purpose.');
+  const real = answer ?? refusedAnswer(onPurpose, requestId);
   switch (action.kind) {
     case 'status':
       return statusAnswer(action, requestId);

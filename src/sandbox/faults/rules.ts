@@ -4,7 +4,6 @@
  */
 import type { DeliveryAction, FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/faults.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
-import type { DeliveryFaults } from '../delivery/parts.ts';
 import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/requests.ts';
 import type { Sql } from '../store/sql.ts';
@@ -79,23 +78,17 @@ export function fitsTemplate(template: string, path: string): boolean {
 
 // The rules that meet deliveries to subscriptions: twice, out of order, later.
 
-/** Asked by the delivery worker in the transaction that would claim a delivery; counts the rule down there. */
-export const deliveryFaults: DeliveryFaults = async ({ sql, now, event, webhookId }) => {
+/** Asked once a delivery, in the transaction that would claim it; counts the rule down there. */
+export async function deliveryFault(
+  sql: Sql,
+  { now, event, webhook }: { readonly now: number; readonly event: string; readonly webhook: string },
+): Promise<DeliveryAction | undefined> {
   const rows = await activeFaults(sql, { meets: 'deliveries', now });
   const struck = await firstApplied(sql, {
     rows,
     matches: match =>
       (match.event === undefined || match.event === event) &&
-      (match.webhook_id === undefined || match.webhook_id === webhookId),
+      (match.webhook_id === undefined || match.webhook_id === webhook),
   });
-  if (struck === undefined) return undefined;
-  const action = struck.rule.action as DeliveryAction;
-  switch (action.kind) {
-    case 'duplicate_delivery':
-      return { kind: 'duplicate' };
-    case 'reorder_deliveries':
-      return { kind: 'reorder', window: action.window };
-    case 'delay_delivery':
-      return { kind: 'delay', ms: action.ms };
-  }
-};
+  return struck?.rule.action as DeliveryAction | undefined;
+}

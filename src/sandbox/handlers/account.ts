@@ -12,10 +12,30 @@ import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
 import { COINS, depositAddress } from '../rules/money.ts';
 import { allBins, openChallenges, walletOf, walletSums } from '../store/account.ts';
 import { allWebhooks, cancelQueued, updateWebhook, type WebhookRow, webhookById } from '../store/deliveries.ts';
+import type { Listed, Page } from '../store/sql.ts';
 import { pageOfTransactions } from '../store/transactions.ts';
 
 export function pageFacts(page: number, perPage: number, total: number): PageFacts {
   return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
+}
+
+interface Paging {
+  readonly page?: number | undefined;
+  readonly per_page?: number | undefined;
+}
+
+/** The page that was asked for, with each row as it is told; `usual` rows where nothing was said. */
+export async function paged<Row, Told>(
+  { page = 1, per_page: limit = 0 }: Paging,
+  usual: number,
+  list: (where: Page) => Promise<Listed<Row>>,
+  told: (row: Row) => Told | Promise<Told>,
+) {
+  const size = limit || usual;
+  const { rows, total } = await list({ limit: size, offset: (page - 1) * size });
+  const data: Told[] = [];
+  for (const row of rows) data.push(await told(row));
+  return { data, page: pageFacts(page, size, total) };
 }
 
 export const listBins: Handlers['bins.list'] = async ({ sql }) => {
@@ -31,11 +51,9 @@ export const listChallenges: Handlers['challenges.list'] = async ({ sql, now, in
 };
 
 export const listTransactions: Handlers['transactions.list'] = async ({ sql, input }) => {
-  const { page = LIMITS.page.defaults } = input;
-  const limit = LIMITS.transactionsPageSize.defaults;
   const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
-  const { rows, total } = await pageOfTransactions(sql, filter, { limit, offset: (page - 1) * limit });
-  return { data: rows.map(wireTransaction), page: pageFacts(page, limit, total) };
+  const list = (where: Page) => pageOfTransactions(sql, filter, where);
+  return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wireTransaction);
 };
 
 export const getWallet: Handlers['wallet.get'] = async ({ sql }) => {

@@ -1,4 +1,4 @@
-/** What every simulation answers: the ids it made, the events it caused and the balances after. */
+/** What merchants, card holders and the chain do: every simulation, with the ids it made, its events and the balances after. */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { EventName } from '../../contract/events.ts';
@@ -52,24 +52,8 @@ interface Done {
   readonly decline_reason?: string;
 }
 
-type CallOf<N extends keyof AdminHandlers> = Parameters<AdminHandlers[N]>[0];
-
-/** Makes a handler of what one simulation does; adds events and balances to what it says. */
-function simulation<N extends keyof AdminHandlers>(
-  _name: N,
-  work: (act: Act, input: CallOf<N>['input']) => Promise<Done>,
-): (call: CallOf<N>) => Promise<Readonly<Record<string, unknown>>> {
-  return async call => {
-    const { sql, now, idSource } = call;
-    const events: EventName[] = [];
-    const emit: Act['emit'] = async (event, data) => {
-      events.push(event);
-      await call.emit(event, data);
-    };
-    const done = await work({ sql, now, idSource, emit }, call.input);
-    return { ...done, ...(await balances(call, done.card_id)), events };
-  };
-}
+type Simulation = Extract<keyof AdminHandlers, `simulate.${string}`>;
+type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
 
 export async function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
   const card = cardId === undefined ? undefined : await cardById(sql, cardId);
@@ -103,17 +87,154 @@ function purchaseOf({ merchant = usual('merchant'), ...input }: Shop & { readonl
   return { amount, merchant, mcc, country };
 }
 
-/** With `challenge`, a 3DS challenge opens and the checks run at its right answer. */
-export const simulateAuthorize = simulation('simulate.authorize', async (act, input) => {
-  const purchase: Purchase = { ...purchaseOf(input), forced: input.force_decline, mismatch: input.mismatch };
-  const card = await cardOf(act, input.card_id);
-  if (input.three_ds !== 'challenge') return authorizeOutcome(await authorize(act, card, purchase));
-  const opened = await openChallenge(act, card, { merchant: purchase.merchant, amount: purchase.amount, purchase });
-  const challenge = { challenge_id: opened.challenge.id };
-  return opened.transaction === undefined
-    ? { outcome: 'challenged', card_id: card.id, ...challenge }
-    : { ...authorizeOutcome(opened.transaction), ...challenge };
-});
+const WORK = {
+  /** With `challenge`, a 3DS challenge opens and the checks run at its right answer. */
+  'simulate.authorize': async (act, input) => {
+    const purchase: Purchase = { ...purchaseOf(input), forced: input.force_decline, mismatch: input.mismatch };
+    const card = await cardOf(act, input.card_id);
+    if (input.three_ds !== 'challenge') return authorizeOutcome(await authorize(act, card, purchase));
+    const opened = await openChallenge(act, card, { merchant: purchase.merchant, amount: purchase.amount, purchase });
+    const challenge = { challenge_id: opened.challenge.id };
+    return opened.transaction === undefined
+      ? { outcome: 'challenged', card_id: card.id, ...challenge }
+      : { ...authorizeOutcome(opened.transaction), ...challenge };
+  },
+
+  'simulate.increment': async (act, { authorization_id, amount }) => {
+    const row = await increment(act, await pending(act, authorization_id), amount);
+    return row.decline_reason === null
+      ? { outcome: 'incremented', card_id: row.card_id, authorization_id }
+      : { ...authorizeOutcome(row), authorization_id };
+  },
+
+  /** Without an amount all that is held; after that only a named amount can be posted (A-160). */
+  'simulate.settle': async (act, { authorization_id, amount, final = true }) => {
+    const authorization = await authorizationOf(act, authorization_id);
+    const asked = amount ?? authorization.held;
+    if (asked === 0) {
+      const { status } = authorization;
+      throw impossible(`authorization ${authorization_id} is ${status} and holds nothing: name the amount to post`);
+    }
+    const row = await settle(act, authorization, { amount: asked, final });
+    return { outcome: 'settled', card_id: row.card_id, transaction_id: row.id, authorization_id };
+  },
+
+  'simulate.reverse': async (act, { authorization_id, amount }) => {
+    const authorization = await pending(act, authorization_id);
+    const { held, card_id } = authorization;
+    const asked = amount ?? held;
+    if (asked > held) {
+      throw impossible(
+        `authorization ${authorization_id} holds ${plainAmount(held)} USD, ${plainAmount(asked)} USD asked`,
+      );
+    }
+    await release(act, authorization, { amount: asked, ending: 'reversed' });
+    return { outcome: 'reversed', card_id, authorization_id };
+  },
+
+  'simulate.expire': async (act, { authorization_id }) => {
+    const authorization = await pending(act, authorization_id);
+    await release(act, authorization, { amount: authorization.held, ending: 'expired' });
+    return { outcome: 'expired', card_id: authorization.card_id, authorization_id };
+  },
+
+  'simulate.refund': async (act, { authorization_id, amount }) => {
+    const authorization = await authorizationOf(act, authorization_id);
+    const left = minus(authorization.settled, authorization.refunded);
+    const asked = amount ?? left;
+    if (asked === 0 || asked > left) {
+      const { status, settled, refunded } = authorization;
+      const sums = `${plainAmount(settled)} USD settled, ${plainAmount(refunded)} USD refunded`;
+      throw impossible(
+        `authorization ${authorization_id} is ${status}, ${sums}: ${plainAmount(left)} USD can be refunded`,
+      );
+    }
+    const row = await refund(act, authorization, asked);
+    return { outcome: 'refunded', card_id: row.card_id, transaction_id: row.id, authorization_id };
+  },
+
+  'simulate.force-post': async (act, input) => ({ outcome: 'settled', ...(await unlinked(act, input, forcePost)) }),
+
+  'simulate.unlinked-refund': async (act, input) => ({
+    outcome: 'refunded',
+    ...(await unlinked(act, input, unlinkedRefund)),
+  }),
+
+  /** With `then: authorize`, the right code runs an authorization of the same amount. */
+  'simulate.challenge': async (act, input) => {
+    const { merchant = usual('merchant'), amount, then = 'nothing' } = input;
+    const card = await cardOf(act, input.card_id);
+    const purchase = { amount, merchant, mcc: usual('mcc'), country: usual('country') };
+    const opened = await openChallenge(act, card, { merchant, amount, ...(then === 'authorize' && { purchase }) });
+    const made = { card_id: card.id, challenge_id: opened.challenge.id };
+    return opened.transaction === undefined
+      ? { outcome: said(opened.challenge), ...made }
+      : { ...authorizeOutcome(opened.transaction), ...made };
+  },
+
+  /** With an authorization attached the outcome is what became of that one. */
+  'simulate.answer': async (act, input) => {
+    const { otp, answer: given } = input;
+    if ((otp === undefined) === (given === undefined)) {
+      throw new Refused('invalid_request', 'one of otp and answer is needed');
+    }
+    const challenge = await openOne(act, input.challenge_id);
+    const code = given ?? (isCode(otp ?? '', challenge.otp) ? 'right' : 'wrong');
+    const ended = await answer(act, challenge, code);
+    const { id, card_id } = ended.challenge;
+    const outcome =
+      ended.transaction === undefined ? { outcome: said(ended.challenge) } : authorizeOutcome(ended.transaction);
+    return { ...outcome, card_id, challenge_id: id };
+  },
+
+  /** An attached authorization declines `three_ds_failed`. */
+  'simulate.challenge-expire': async (act, { challenge_id }) => {
+    const challenge = await openOne(act, challenge_id);
+    const { transaction } = await failChallenge(act, challenge, 'expired');
+    const made = { card_id: challenge.card_id, challenge_id };
+    return transaction === undefined ? { outcome: 'expired', ...made } : { ...authorizeOutcome(transaction), ...made };
+  },
+
+  /** Nothing is recorded, an attached authorization neither. */
+  'simulate.cancel': async (act, { challenge_id }) => {
+    const { card_id } = await cancelChallenge(act, await openOne(act, challenge_id));
+    return { outcome: 'cancelled', card_id, challenge_id };
+  },
+
+  'simulate.deposit': async (act, input) => {
+    const { currency, confirmations = 'timed' } = input;
+    return saidOfDeposit(await detectDeposit(act, { currency, amount: amountOf(currency, input), confirmations }));
+  },
+
+  /** The last one needed credits the deposit; more than that make no difference. */
+  'simulate.confirmations': async (act, { deposit_id, add }) =>
+    saidOfDeposit(await countConfirmations(act, await pendingDeposit(act, deposit_id), add)),
+
+  /** At once, whatever confirmations are missing. A second time is refused: a deposit is credited exactly once. */
+  'simulate.confirm': async (act, { deposit_id }) =>
+    saidOfDeposit(await confirmDeposit(act, await pendingDeposit(act, deposit_id))),
+
+  /** No event of its own: none is in the interface's list. */
+  'simulate.fail': async (act, { deposit_id }) =>
+    saidOfDeposit(await failDeposit(act, await pendingDeposit(act, deposit_id))),
+} satisfies { readonly [N in Simulation]: (act: Act, input: InputOf<N>) => Promise<Done> };
+
+/** Each with the events it caused and the balances after. */
+export const SIMULATIONS = Object.fromEntries(
+  Object.entries(WORK).map(([name, work]) => [
+    name,
+    async (call: Act & { readonly input: never }) => {
+      const { sql, now, idSource } = call;
+      const events: EventName[] = [];
+      const emit: Act['emit'] = async (event, data) => {
+        events.push(event);
+        await call.emit(event, data);
+      };
+      const done: Done = await work({ sql, now, idSource, emit }, call.input);
+      return { ...done, ...(await balances(call, done.card_id)), events };
+    },
+  ]),
+) as unknown as Pick<AdminHandlers, Simulation>;
 
 /** What an attempt to authorize became. */
 function authorizeOutcome(row: TransactionRow): Done {
@@ -123,120 +244,21 @@ function authorizeOutcome(row: TransactionRow): Done {
     : { outcome: 'declined', ...made, decline_reason: row.decline_reason };
 }
 
-export const simulateIncrement = simulation('simulate.increment', async (act, { authorization_id, amount }) => {
-  const row = await increment(act, await pending(act, authorization_id), amount);
-  return row.decline_reason === null
-    ? { outcome: 'incremented', card_id: row.card_id, authorization_id }
-    : { ...authorizeOutcome(row), authorization_id };
-});
-
-/** Without an amount all that is held; after that only a named amount can be posted (A-160). */
-export const simulateSettle = simulation('simulate.settle', async (act, { authorization_id, amount, final = true }) => {
-  const authorization = await authorizationOf(act, authorization_id);
-  const asked = amount ?? authorization.held;
-  if (asked === 0) {
-    const { status } = authorization;
-    throw impossible(`authorization ${authorization_id} is ${status} and holds nothing: name the amount to post`);
-  }
-  const row = await settle(act, authorization, { amount: asked, final });
-  return { outcome: 'settled', card_id: row.card_id, transaction_id: row.id, authorization_id };
-});
-
-export const simulateReverse = simulation('simulate.reverse', async (act, { authorization_id, amount }) => {
-  const authorization = await pending(act, authorization_id);
-  const { held, card_id } = authorization;
-  const asked = amount ?? held;
-  if (asked > held) {
-    throw impossible(
-      `authorization ${authorization_id} holds ${plainAmount(held)} USD, ${plainAmount(asked)} USD asked`,
-    );
-  }
-  await release(act, authorization, { amount: asked, ending: 'reversed' });
-  return { outcome: 'reversed', card_id, authorization_id };
-});
-
-export const simulateExpire = simulation('simulate.expire', async (act, { authorization_id }) => {
-  const authorization = await pending(act, authorization_id);
-  await release(act, authorization, { amount: authorization.held, ending: 'expired' });
-  return { outcome: 'expired', card_id: authorization.card_id, authorization_id };
-});
-
 async function pending(act: Act, id: string): Promise<TransactionRow> {
   const authorization = await authorizationOf(act, id);
   if (authorization.status === 'pending') return authorization;
   throw impossible(`authorization ${id} is ${authorization.status}, not pending: nothing is held`);
 }
 
-export const simulateRefund = simulation('simulate.refund', async (act, { authorization_id, amount }) => {
-  const authorization = await authorizationOf(act, authorization_id);
-  const left = minus(authorization.settled, authorization.refunded);
-  const asked = amount ?? left;
-  if (asked === 0 || asked > left) {
-    const { status, settled, refunded } = authorization;
-    const sums = `${plainAmount(settled)} USD settled, ${plainAmount(refunded)} USD refunded`;
-    throw impossible(
-      `authorization ${authorization_id} is ${status}, ${sums}: ${plainAmount(left)} USD can be refunded`,
-    );
-  }
-  const row = await refund(act, authorization, asked);
-  return { outcome: 'refunded', card_id: row.card_id, transaction_id: row.id, authorization_id };
-});
-
 type Posting = (act: Act, card: CardRow, purchase: Purchase) => Promise<TransactionRow>;
 
-const unlinked =
-  (outcome: 'settled' | 'refunded', post: Posting) =>
-  async (act: Act, input: Shop & { readonly card_id: string; readonly amount: Cents }): Promise<Done> => {
-    const purchase = purchaseOf(input);
-    const row = await post(act, await cardOf(act, input.card_id), purchase);
-    return { outcome, card_id: row.card_id, transaction_id: row.id };
-  };
-
-export const simulateForcePost = simulation('simulate.force-post', unlinked('settled', forcePost));
-export const simulateUnlinkedRefund = simulation('simulate.unlinked-refund', unlinked('refunded', unlinkedRefund));
+async function unlinked(act: Act, input: Shop & { readonly card_id: string; readonly amount: Cents }, post: Posting) {
+  const purchase = purchaseOf(input);
+  const row = await post(act, await cardOf(act, input.card_id), purchase);
+  return { card_id: row.card_id, transaction_id: row.id };
+}
 
 const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
-
-/** With `then: authorize`, the right code runs an authorization of the same amount. */
-export const simulateChallenge = simulation('simulate.challenge', async (act, input) => {
-  const { merchant = usual('merchant'), amount, then = 'nothing' } = input;
-  const card = await cardOf(act, input.card_id);
-  const purchase = { amount, merchant, mcc: usual('mcc'), country: usual('country') };
-  const opened = await openChallenge(act, card, { merchant, amount, ...(then === 'authorize' && { purchase }) });
-  const made = { card_id: card.id, challenge_id: opened.challenge.id };
-  return opened.transaction === undefined
-    ? { outcome: said(opened.challenge), ...made }
-    : { ...authorizeOutcome(opened.transaction), ...made };
-});
-
-/** With an authorization attached the outcome is what became of that one. */
-export const simulateAnswer = simulation('simulate.answer', async (act, input) => {
-  const { otp, answer: given } = input;
-  if ((otp === undefined) === (given === undefined)) {
-    throw new Refused('invalid_request', 'one of otp and answer is needed');
-  }
-  const challenge = await openOne(act, input.challenge_id);
-  const code = given ?? (isCode(otp ?? '', challenge.otp) ? 'right' : 'wrong');
-  const ended = await answer(act, challenge, code);
-  const { id, card_id } = ended.challenge;
-  const outcome =
-    ended.transaction === undefined ? { outcome: said(ended.challenge) } : authorizeOutcome(ended.transaction);
-  return { ...outcome, card_id, challenge_id: id };
-});
-
-/** An attached authorization declines `three_ds_failed`. */
-export const simulateChallengeExpire = simulation('simulate.challenge-expire', async (act, { challenge_id }) => {
-  const challenge = await openOne(act, challenge_id);
-  const { transaction } = await failChallenge(act, challenge, 'expired');
-  const made = { card_id: challenge.card_id, challenge_id };
-  return transaction === undefined ? { outcome: 'expired', ...made } : { ...authorizeOutcome(transaction), ...made };
-});
-
-/** Nothing is recorded, an attached authorization neither. */
-export const simulateCancel = simulation('simulate.cancel', async (act, { challenge_id }) => {
-  const { card_id } = await cancelChallenge(act, await openOne(act, challenge_id));
-  return { outcome: 'cancelled', card_id, challenge_id };
-});
 
 /** Compared in constant time, as a code that lets money go should be. */
 function isCode(given: string, code: string): boolean {
@@ -253,26 +275,6 @@ async function openOne({ sql, now }: Act, id: string): Promise<ChallengeRow> {
   }
   return challenge;
 }
-
-export const simulateDeposit = simulation('simulate.deposit', async (act, input) => {
-  const { currency, confirmations = 'timed' } = input;
-  return saidOfDeposit(await detectDeposit(act, { currency, amount: amountOf(currency, input), confirmations }));
-});
-
-/** The last one needed credits the deposit; more than that make no difference. */
-export const simulateConfirmations = simulation('simulate.confirmations', async (act, { deposit_id, add }) =>
-  saidOfDeposit(await countConfirmations(act, await pendingDeposit(act, deposit_id), add)),
-);
-
-/** At once, whatever confirmations are missing. A second time is refused: a deposit is credited exactly once. */
-export const simulateConfirm = simulation('simulate.confirm', async (act, { deposit_id }) =>
-  saidOfDeposit(await confirmDeposit(act, await pendingDeposit(act, deposit_id))),
-);
-
-/** No event of its own: none is in the interface's list. */
-export const simulateFail = simulation('simulate.fail', async (act, { deposit_id }) =>
-  saidOfDeposit(await failDeposit(act, await pendingDeposit(act, deposit_id))),
-);
 
 function saidOfDeposit({ id, status, confirmations, required_confirmations }: DepositRow) {
   return { outcome: status, deposit_id: id, confirmations, required_confirmations };

@@ -2,70 +2,57 @@
 import { HEADERS } from '../../contract/envelopes.ts';
 import type { Shape } from '../../contract/field.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
-import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
+import { REFUSALS } from '../../contract/refusals.ts';
 import { SANDBOX_MARK } from '../../contract/sandbox/basis.ts';
 import { type Encoded, encodedText, type Refused, wireObject } from '../calls/handler.ts';
-import type { StoredAnswer } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
 
 /** An answer as it is stored under a key: without what belongs to the single request. */
-export type Answer = StoredAnswer;
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Exact text of the body. */
+  readonly body: string;
+  /** Sent in place of the body. */
+  readonly file?: { readonly path: string; remove(): Promise<void> };
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The answer to a request that was carried out. */
-export function replyAnswer(row: Operation, reply: unknown): Answer {
-  const { kind, status } = row.returns;
-  if (kind === 'none') return { status, headers: {}, body: '' };
-  return { status, headers: {}, body: replyText(row, reply) };
-}
-
-function replyText({ returns }: Operation, reply: unknown): string {
-  if (returns.kind === 'one') return textOf(returns.shape, reply as Fields);
+/** The answer to a request that was executed. */
+export function replyAnswer({ returns }: Operation, reply: unknown): Answer {
+  const { kind, status, shape } = returns;
+  const answer = (body: string) => ({ status, headers: {}, body });
+  if (kind === 'none') return answer('');
+  if (kind === 'one') return answer(textOf(shape, reply as Fields));
   const { data, page } = reply as { data: readonly Fields[]; page: PageFacts };
-  const rows = data.map(item => textOf(returns.shape, item)).join(',');
-  if (returns.kind === 'list') return `{"data":[${rows}]}`;
+  const rows = data.map(item => textOf(shape, item)).join(',');
+  if (kind === 'list') return answer(`{"data":[${rows}]}`);
   const { page: number, per_page, total, total_pages } = page;
-  return `{"data":[${rows}],"meta":${JSON.stringify({ page: number, per_page, total, total_pages })}}`;
+  return answer(`{"data":[${rows}],"meta":${JSON.stringify({ page: number, per_page, total, total_pages })}}`);
 }
 
 function textOf(shape: Shape, value: Fields | Encoded): string {
   return encodedText(value) ?? JSON.stringify(wireObject(shape, value as Fields));
 }
 
-/** The answer to a request that was refused: exactly the four stated fields (interface 2.7, A-100). */
-export function refusalAnswer(refusal: RefusalName, message: string, requestId: string): Answer {
-  const { status } = REFUSALS[refusal];
-  return errorAnswer({ status, error: refusal, message, headers: headersOf(refusal) }, requestId);
+/** The answer to what a handler threw: exactly the four stated fields (interface 2.7, A-100). */
+export function refusedAnswer({ refusal, message, status, headers: own }: Refused, requestId: string): Answer {
+  const headers: Record<string, string> = { ...own };
+  if (refusal === 'unauthorized') headers['WWW-Authenticate'] = 'Bearer';
+  if (refusal === 'idempotency_in_progress' || refusal === 'service_unavailable')
+    headers[HEADERS.retry_after.name] = '1';
+  return errorAnswer({ status, error: refusal, message, headers }, requestId);
 }
 
-/** The answer to what a handler threw. */
-export function refusedAnswer({ refusal, message, status }: Refused, requestId: string): Answer {
-  return errorAnswer({ status, error: refusal, message, headers: headersOf(refusal) }, requestId);
-}
-
-export interface ErrorFacts {
-  readonly status: number;
+interface ErrorFacts extends Pick<Answer, 'status'>, Partial<Pick<Answer, 'headers'>> {
   readonly error: string;
   readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error the service has no row for, such as 421. */
+/** An error of another status or word than the service has. */
 export function errorAnswer({ status, error, message, headers = {} }: ErrorFacts, requestId: string): Answer {
   return { status, headers, body: JSON.stringify({ error, message, code: status, request_id: requestId }) };
-}
-
-function headersOf(refusal: RefusalName): Readonly<Record<string, string>> {
-  switch (refusal) {
-    case 'unauthorized':
-      return { 'WWW-Authenticate': 'Bearer' };
-    case 'idempotency_in_progress':
-    case 'service_unavailable':
-      return { [HEADERS.retry_after.name]: '1' };
-    default:
-      return {};
-  }
 }
 
 /** Whether a refusal is stored for its key and repeated (A-97). */
@@ -101,6 +88,6 @@ export function headersFor(answer: Answer, requestId: string, bare = false): Rec
   Object.assign(headers, answer.headers);
   if (answer.status === 204) return headers;
   headers['Content-Type'] ??= 'application/json; charset=utf-8';
-  headers['Content-Length'] = String(Buffer.byteLength(answer.body));
+  headers['Content-Length'] ??= String(Buffer.byteLength(answer.body));
   return headers;
 }

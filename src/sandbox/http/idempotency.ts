@@ -5,9 +5,10 @@
 import { hash } from 'node:crypto';
 import { KEY_RETENTION } from '../../contract/spans.ts';
 import type { Sql } from '../store/sql.ts';
+import type { Answer } from './answer.ts';
 
 /** A request under its key. */
-export interface Keyed {
+interface Keyed {
   /** Method, path and key (A-91). */
   readonly scope: string;
   readonly fingerprint: string;
@@ -15,18 +16,11 @@ export interface Keyed {
   readonly now: number;
 }
 
-export interface StoredAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Exact text of the body. */
-  readonly body: string;
-}
-
-export type Found =
+type Found =
   | { readonly kind: 'other-body' }
   /** Nothing was done under it; `generation` goes up when an expired key is used again, whose record is there. */
   | { readonly kind: 'free'; readonly generation: number }
-  | { readonly kind: 'replay'; readonly answer: StoredAnswer };
+  | { readonly kind: 'replay'; readonly answer: Answer };
 
 interface Row {
   readonly fingerprint: string;
@@ -52,7 +46,7 @@ export async function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): 
 export async function keepAnswer(
   sql: Sql,
   { scope, fingerprint, now }: Keyed,
-  { generation, answer }: { readonly generation: number; readonly answer: StoredAnswer },
+  { generation, answer }: { readonly generation: number; readonly answer: Answer },
 ): Promise<void> {
   const { status, body } = answer;
   const headers = JSON.stringify(answer.headers);
@@ -89,7 +83,7 @@ async function forgetExpired(sql: Sql, now: number): Promise<void> {
   );
 }
 
-function answerIn(row: Row): StoredAnswer {
+function answerIn(row: Row): Answer {
   const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
   return { status: row.status ?? 0, headers, body: row.body ?? '' };
 }

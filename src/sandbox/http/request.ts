@@ -12,7 +12,6 @@ import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { centsOf } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
-import type { Allowance } from './limits.ts';
 
 /** Path of the service below the origin; the base address ends in it. */
 export const SERVICE_PATH = '/v1';
@@ -24,10 +23,17 @@ export interface Route {
   readonly segments: readonly string[];
 }
 
-type Found =
-  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
-  | { readonly kind: 'method'; readonly allowed: readonly string[] }
-  | { readonly kind: 'nothing' };
+interface Found {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** What a request asks for. */
+export interface Target extends Found {
+  readonly path: string;
+  /** The query that was sent, without the question mark. */
+  readonly query: string;
+}
 
 /** Routes some dialect has in place of those of the contract. */
 type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
@@ -75,7 +81,7 @@ export function surfaceOf(path: string): Route['surface'] {
   return path.startsWith(`${ADMIN_PATH}/`) ? 'admin' : 'service';
 }
 
-/** Finds the route of a path without its query. */
+/** The route of a path without its query. Throws `route_not_found`, or `method_not_allowed` with those it takes. */
 export function findRoute(routes: Routes, method: string, path: string): Found {
   const { all, plain } = routes[surfaceOf(path)];
   return plain.get(`${method} ${path}`) ?? searched(all, method, path);
@@ -87,10 +93,15 @@ function searched(routes: readonly Route[], method: string, path: string): Found
   for (const candidate of routes) {
     const params = matched(candidate.segments, given);
     if (params === undefined) continue;
-    if (candidate.row.method === method) return { kind: 'route', route: candidate, params };
+    if (candidate.row.method === method) return { route: candidate, params };
     allowed.push(candidate.row.method);
   }
-  return allowed.length > 0 ? { kind: 'method', allowed } : { kind: 'nothing' };
+  if (allowed.length === 0) {
+    const where = surfaceOf(path) === 'admin' ? 'the control surface of the sandbox' : 'the service';
+    throw new Refused('route_not_found', `There is no such route in ${where}.`);
+  }
+  const Allow = allowed.join(', ');
+  throw new Refused('method_not_allowed', `This route takes ${Allow}.`, undefined, { Allow });
 }
 
 function matched(wanted: readonly string[], given: readonly string[]): Record<string, string> | undefined {
@@ -237,11 +248,7 @@ export interface ParsedRequest {
   /** Last four characters of the API key. */
   readonly keyLast4: string;
   /** A fault for this request alone, from its header. */
-  readonly fault?: OneFault | undefined;
-  /** It was counted, named and made to wait already. */
-  readonly passed?: Passed | undefined;
-  /** Ends waits, when the server stops. */
-  readonly stopping: AbortSignal;
+  readonly fault: OneFault | undefined;
 }
 
 /** A fault that meets this request: when, what, and what is answered instead. */
@@ -253,14 +260,8 @@ export interface AppliedFault {
   readonly source: string;
 }
 
-export interface Passed {
-  readonly requestId: string;
-  readonly allowance: Allowance | undefined;
-  readonly appliedFault: AppliedFault;
-}
-
 /** The idempotency record a request belongs to. */
-export interface Keying {
+interface Keying {
   readonly scope: string;
   readonly fingerprint: string;
   /** Fingerprint of a request under the same key that this process is still working on. */
@@ -282,6 +283,9 @@ export function bodyOf({ body }: ParsedRequest): Fields {
   if (body instanceof Refused) throw body;
   return body;
 }
+
+/** Path parameters, query and body side by side. */
+export const inputOf = (parsed: ParsedRequest): Fields => ({ ...parsed.params, ...parsed.query, ...bodyOf(parsed) });
 
 export function problemOf({ route: { row }, params, query, body }: ParsedRequest): Refused | undefined {
   if (body instanceof Refused) return body;
@@ -305,9 +309,4 @@ export function honouredKey(route: Route, header: string | undefined): string | 
     'invalid_request',
     `An idempotency key has 1 to ${LIMITS.idempotencyKey.max} printable ASCII characters.`,
   );
-}
-
-/** A-91: the account is part of the record's key already. */
-export function scopeOf({ route, path }: Pick<ParsedRequest, 'route' | 'path'>, key: string): string {
-  return `${route.row.method} ${path} ${key}`;
 }

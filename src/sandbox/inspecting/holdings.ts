@@ -1,98 +1,362 @@
-/** overview, cards, cards.show: where the money is, cards that are looked for, and one card with its entries. */
+/** overview, spending, marks, and what the sandbox holds: cards, transactions, challenges, timers, subscriptions, events. */
 import type { CHALLENGE_STATUSES } from '../../contract/sandbox/state.ts';
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
 import { cardOf, wireCard, wireTransaction } from '../account/ledger.ts';
 import { Refused } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
-import { pageFacts } from '../handlers/account.ts';
+import { paged } from '../handlers/account.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
-import type { MomentHandler } from '../service/service.ts';
-import { binById, walletOf } from '../store/account.ts';
-import {
-  type EntryOfCard,
-  entriesOfCard,
-  type FoundTransaction,
-  holdingsOf,
-  openCounts,
-  recordsOfPurchase,
-  searchCards,
-  searchChallenges,
-  searchTransactions,
-  spentByDay,
-} from '../store/cards.ts';
-import { timersInOrder } from '../store/counters.ts';
-import { subscriptionsWithCounts } from '../store/deliveries.ts';
-import { changeCount, countAll, eventsInOrder } from '../store/ledger.ts';
+import type { LookHandlers } from '../service/service.ts';
+import { binById, type ChallengeRow, walletOf } from '../store/account.ts';
+import type { CardRow } from '../store/cards.ts';
+import type { WebhookRow } from '../store/deliveries.ts';
+import { ABOUT_CARD, aboutCard, countAll, type EntryOfCard, type EventRow, entriesOfCard } from '../store/ledger.ts';
 import { generationOf } from '../store/open.ts';
-import { transactionById, usedBetween } from '../store/transactions.ts';
+import { escaped, listed, type Page, type Sql } from '../store/sql.ts';
+import { type TransactionRow, transactionById, usedBetween } from '../store/transactions.ts';
 
 const NOTHING = 0 as Cents;
 
-export const showOverview: MomentHandler<'overview'> = async ({ sql, now }) => {
-  const wallet = await walletOf(sql);
-  const held = await holdingsOf(sql);
-  const open = await openCounts(sql);
-  const { transactions, webhooks, events } = await countAll(sql);
-  const { faults } = await changeCount(sql, now);
-  const { rows, total: timers } = await timersInOrder(sql, { limit: 1, offset: 0 });
-  const [next] = rows;
-  return {
-    now: isoTime(now),
-    data_set: wallet?.data_set ?? 'none',
-    deposited: toUsd(wallet?.deposited ?? NOTHING),
-    wallet: toUsd(wallet?.balance ?? NOTHING),
-    on_cards: toUsd(held?.on_cards ?? NOTHING),
-    on_hold: toUsd(held?.on_hold ?? NOTHING),
-    spent: toUsd(wallet?.spent ?? NOTHING),
-    cards_active: held?.cards_active ?? 0,
-    cards_frozen: held?.cards_frozen ?? 0,
-    cards_terminated: held?.cards_terminated ?? 0,
-    transactions,
-    open_holds: open?.open_holds ?? 0,
-    open_challenges: open?.open_challenges ?? 0,
-    pending_deposits: open?.pending_deposits ?? 0,
-    webhooks,
-    failed_deliveries: open?.failed_deliveries ?? 0,
-    events,
-    faults,
-    timers,
-    next_timer: next === undefined ? null : { due_at: isoTime(next.due_at), kind: next.kind, ref: next.ref },
-  };
-};
+export const HOLDINGS = {
+  overview: async ({ sql, now }) => {
+    const wallet = await walletOf(sql);
+    const [held] = await sql.known<Holdings>(HOLDINGS_NOW);
+    const { transactions, webhooks, events } = await countAll(sql);
+    const { faults } = await changeCount(sql, now);
+    const { rows, total: timers } = await timersInOrder(sql, { limit: 1, offset: 0 });
+    const [next] = rows;
+    if (held === undefined) throw new Error('the store says nothing of what it holds');
+    return {
+      now: isoTime(now),
+      data_set: wallet?.data_set ?? 'none',
+      deposited: toUsd(wallet?.deposited ?? NOTHING),
+      wallet: toUsd(wallet?.balance ?? NOTHING),
+      on_cards: toUsd(held.on_cards),
+      on_hold: toUsd(held.on_hold),
+      spent: toUsd(wallet?.spent ?? NOTHING),
+      cards_active: held.cards_active,
+      cards_frozen: held.cards_frozen,
+      cards_terminated: held.cards_terminated,
+      transactions,
+      open_holds: held.open_holds,
+      open_challenges: held.open_challenges,
+      pending_deposits: held.pending_deposits,
+      webhooks,
+      failed_deliveries: held.failed_deliveries,
+      events,
+      faults,
+      timers,
+      next_timer: next === undefined ? null : { due_at: isoTime(next.due_at), kind: next.kind, ref: next.ref },
+    };
+  },
 
-export const searchedCards: MomentHandler<'cards'> = async ({ sql }, input) => {
-  const { page = 1, per_page: limit = 50, ...search } = input;
-  const { rows, total } = await searchCards(sql, search, { limit, offset: (page - 1) * limit });
-  const data = rows.map(row => ({
-    ...row,
-    balance: toUsd(row.balance),
-    hold: toUsd(row.hold),
-    created_at: isoTime(row.created_at),
-  }));
-  return { data, page: pageFacts(page, limit, total) };
-};
+  cards: ({ sql, input }) => {
+    const { q = '', status, bin } = input;
+    const text = q.trim();
+    const part = escaped(text);
+    const found = [lowerAscii(`%${part}%`), lowerAscii(`${part}%`), text, lowerAscii(metadataPart(text))];
+    const query = {
+      columns: 'id, label, substr(number, 13) as last4, network, status, balance, hold, bin_id, created_at',
+      from: 'cards',
+      wanted: { 'status = ?': status, 'bin_id = ?': bin, [FOUND]: text === '' ? undefined : found },
+      order: 'created_at desc, id desc',
+    };
+    return paged(
+      input,
+      50,
+      where => listed<FoundCard>(sql, query, where),
+      row => ({
+        ...row,
+        balance: toUsd(row.balance),
+        hold: toUsd(row.hold),
+        created_at: isoTime(row.created_at),
+      }),
+    );
+  },
+
+  /** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
+  'cards.show': async ({ sql, now, input: { card_id: id } }) => {
+    const card = await cardOf({ sql }, id);
+    const bin = await binById(sql, card.bin_id);
+    const used = await usedBetween(sql, { card: id, ...monthOf(now) });
+    const entries = withBalances(await entriesOfCard(sql, id), id);
+    const last = entries.at(-1);
+    return {
+      ...wireCard(card),
+      hold: toUsd(card.hold),
+      used_this_month: toUsd(used),
+      max_transaction: toUsd(bin?.max_transaction ?? NOTHING),
+      max_monthly: toUsd(bin?.max_monthly ?? NOTHING),
+      agrees: (last?.card_after ?? 0) === card.balance && (last?.hold_after ?? 0) === card.hold,
+      entries_total: entries.length,
+      entries: entries.slice(-SHOWN_ENTRIES).toReversed().map(wireEntry),
+    };
+  },
+
+  transactions: ({ sql, input }) =>
+    paged(input, 50, where => ofCards<FoundTransaction>(sql, 'transactions', input, where), wireFound),
+
+  /** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
+  'transactions.show': async ({ sql, input: { transaction_id: id } }) => {
+    const found = await transactionById(sql, id);
+    if (found === undefined) throw new Refused('not_found', `no transaction ${id}`);
+    const purchase = found.authorization_id ?? id;
+    const records = await sql.all<FoundTransaction>(RECORDS, found.card_id, purchase, purchase);
+    const own = records.find(record => record.id === id);
+    if (own === undefined) throw new Refused('not_found', `no transaction ${id}`);
+    const { held, settled, released, refunded } = records.find(record => record.id === purchase) ?? own;
+    const refs = new Set(records.map(record => record.id));
+    const entries = withBalances(await entriesOfCard(sql, found.card_id), found.card_id);
+    return {
+      ...wireFound(own),
+      held: toUsd(held),
+      settled: toUsd(settled),
+      released: toUsd(released),
+      refunded: toUsd(refunded),
+      chain: entries.filter(({ ref }) => refs.has(ref)).map(wireEntry),
+    };
+  },
+
+  challenges: ({ sql, input }) =>
+    paged(
+      input,
+      50,
+      where => ofCards<FoundChallenge>(sql, 'challenges', input, where),
+      // One by one: the code stands beside them.
+      row => ({
+        id: row.id,
+        card_id: row.card_id,
+        last4: row.last4,
+        merchant: row.merchant,
+        attempts: row.attempts,
+        amount: toUsd(row.amount),
+        status: row.status as (typeof CHALLENGE_STATUSES)[number],
+        created_at: isoTime(row.created_at),
+        expires_at: isoTime(row.expires_at),
+      }),
+    ),
+
+  spending: async ({ sql, now, input: { days = 14 } }) => {
+    const last = Math.floor(now / MS_OF_DAY);
+    const rows = await sql.all<SpentDay>(SPENT, (last - days + 1) * MS_OF_DAY);
+    const data = Array.from({ length: days }, (_, nth) => {
+      const day = last - days + 1 + nth;
+      const { spent, purchases, declined } = rows.find(row => row.day === day) ?? {
+        spent: NOTHING,
+        purchases: 0,
+        declined: 0,
+      };
+      return { day: isoTime(day * MS_OF_DAY).slice(0, 10), spent: toUsd(spent), purchases, declined };
+    });
+    return { data, page: {} };
+  },
+
+  /** What this process has not written yet counts too. */
+  marks: async ({ sql, now, parts }) => {
+    const { own, others, faults, checked } = await changeCount(sql, now);
+    const { requestLog, turnedLog, actLog, activeDialect, archives, version } = parts;
+    const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
+    const { mode, rate_milli } = await readClock(sql);
+    return {
+      version,
+      replaced: await generationOf(sql),
+      changes: [own, others, unwritten, turnedLog.count, actLog.last, archives.changes, activeDialect.name].join('-'),
+      now: isoTime(now),
+      mode,
+      rate: clockRate({ mode, rate_milli }),
+      faults,
+      ledger_ok: checked === null ? null : checked === '[]',
+    };
+  },
+
+  /** Queued deliveries too: moving the clock makes their attempts due in the same way. */
+  timers: ({ sql, now, input }) =>
+    paged(
+      input,
+      50,
+      where => timersInOrder(sql, where),
+      ({ due_at, kind, ref, error }) => ({
+        due_at: isoTime(due_at),
+        kind,
+        ref,
+        state: error !== null ? ('parked' as const) : due_at <= now ? ('due' as const) : ('waiting' as const),
+        error,
+      }),
+    ),
+
+  /** Of an address where it leads to alone: its path or query may be a password. */
+  webhooks: async ({ sql }) => {
+    const rows = await sql.all<CountedSubscription>(SUBSCRIPTIONS);
+    const data = rows.map(({ url, events, created_at, failing_since, ...row }) => ({
+      ...row,
+      address: new URL(url).origin,
+      events: JSON.parse(events) as readonly string[],
+      created_at: isoTime(created_at),
+      failing_since: failing_since === null ? null : isoTime(failing_since),
+    }));
+    return { data, page: {} };
+  },
+
+  events: ({ sql, input }) => {
+    const { order = 'asc', type, after, card_id } = input;
+    const wanted = {
+      'type = ?': type,
+      'seq > ?': after,
+      [ABOUT_CARD]: card_id === undefined ? undefined : aboutCard(card_id),
+    };
+    return paged(
+      input,
+      100,
+      where => listed<EventRow>(sql, { from: 'events', wanted, order: `seq ${order}` }, where),
+      row => ({ ...row, created_at: isoTime(row.created_at) }),
+    );
+  },
+} satisfies Partial<LookHandlers>;
+
+interface Holdings {
+  readonly on_cards: Cents;
+  readonly on_hold: Cents;
+  readonly cards_active: number;
+  readonly cards_frozen: number;
+  readonly cards_terminated: number;
+  readonly open_holds: number;
+  readonly open_challenges: number;
+  readonly pending_deposits: number;
+  readonly failed_deliveries: number;
+}
+
+/** An open hold has its timer, which is found without looking through all records. */
+const HOLDINGS_NOW = `select coalesce(sum(balance), 0) as on_cards, coalesce(sum(hold), 0) as on_hold,
+    count(case when status = 'active' then 1 end) as cards_active,
+    count(case when status = 'frozen' then 1 end) as cards_frozen,
+    count(case when status = 'terminated' then 1 end) as cards_terminated,
+    (select count(*) from timers where kind = 'authorization.expiry') as open_holds,
+    (select count(*) from challenges where status = 'pending') as open_challenges,
+    (select count(*) from deposits where status = 'pending') as pending_deposits,
+    (select count(*) from deliveries where state = 'failed') as failed_deliveries
+  from cards`;
+
+type FoundCard = Pick<
+  CardRow,
+  'id' | 'label' | 'last4' | 'network' | 'status' | 'balance' | 'hold' | 'bin_id' | 'created_at'
+>;
+
+const FOUND =
+  "(lower(label) like ? escape '!' or lower(id) like ? escape '!' or substr(number, 13) = ? or lower(metadata) like ? escape '!')";
+
+/** In lower case as `lower` of the engine has columns, which knows no other letters. */
+const lowerAscii = (text: string) => text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
+
+/** `key=value` as it stands in the JSON text; of anything else nothing is found there. */
+function metadataPart(wanted: string): string {
+  const [, key, value] = /^(?:metadata\.)?([^=]+)=(.*)$/.exec(wanted) ?? [];
+  if (key === undefined || value === undefined) return '';
+  return `%${escaped(`${JSON.stringify(key)}:${JSON.stringify(value)}`)}%`;
+}
+
+interface OfCardSearch {
+  readonly q?: string | undefined;
+  readonly status?: string | undefined;
+  readonly type?: string | undefined;
+  readonly card_id?: string | undefined;
+}
+
+const FOUND_OF_CARD = `(merchant like ? escape '!' or id = ? or amount = ? or card_id in
+  (select id from cards where substr(number, 13) = ? or label like ? escape '!'))`;
+
+const LAST4 = '(select substr(number, 13) from cards where cards.id = card_id) as last4';
+
+/** Of a table whose rows have an id, a card, a merchant and an amount; newest first. */
+function ofCards<Row>(sql: Sql, table: string, { q = '', type, status, card_id }: OfCardSearch, page: Page) {
+  const text = q.trim();
+  const part = `%${escaped(text)}%`;
+  const usd = /^\$?(\d{1,12})(?:\.(\d\d))?$/.exec(text.replaceAll(',', ''));
+  const amount = usd === null ? null : Number(`${usd[1]}${usd[2] ?? '00'}`);
+  const found = text === '' ? undefined : [part, text, amount, text, part];
+  const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: found };
+  return listed<Row>(sql, { columns: `*, ${LAST4}`, from: table, wanted, order: 'created_at desc, id desc' }, page);
+}
+
+type FoundTransaction = TransactionRow & { readonly last4: string };
+type FoundChallenge = ChallengeRow & { readonly last4: string };
+
+const wireFound = (row: FoundTransaction) => ({ ...wireTransaction(row), last4: row.last4 });
+
+/** The authorization of a purchase and every record about it, oldest first. */
+const RECORDS = `select *, ${LAST4} from transactions where card_id = ? and (id = ? or authorization_id = ?)
+  order by created_at, id`;
+
+const MS_OF_DAY = 86_400_000;
+
+interface SpentDay {
+  /** Days since 1970, UTC. */
+  readonly day: number;
+  readonly spent: Cents;
+  readonly purchases: number;
+  readonly declined: number;
+}
+
+/** Days with a record from a time on, oldest first. */
+const SPENT = `select created_at / ${MS_OF_DAY} as day,
+    sum(case type when 'settlement' then amount when 'refund' then -amount else 0 end) as spent,
+    count(case when type = 'authorization' then 1 end) as purchases,
+    count(case when type = 'decline' then 1 end) as declined
+  from transactions where created_at >= ? group by 1 order by 1`;
+
+interface ChangeCount {
+  /** Rows that this connection wrote so far. */
+  readonly own: number;
+  /** Another number after every commit of another connection. */
+  readonly others: number;
+  /** Fault rules that can still happen. */
+  readonly faults: number;
+  /** JSON list of what did not hold when the books were last looked through; null when nobody did. */
+  readonly checked: string | null;
+}
+
+/** How often the store was written to, in one cheap statement. */
+async function changeCount(sql: Sql, now: number): Promise<ChangeCount> {
+  const row = await sql.get<ChangeCount>(
+    `select total_changes() as own, (select data_version from pragma_data_version) as others,
+       (select count(*) from faults where (times is null or struck < times)
+         and (expires_at is null or expires_at > ?)) as faults,
+       (select faults from ledger_checks) as checked`,
+    now,
+  );
+  if (row === undefined) throw new Error('the store says nothing about itself');
+  return row;
+}
+
+interface TimerRow {
+  /** ms UTC on the clock of the sandbox. */
+  readonly due_at: number;
+  readonly kind: string;
+  readonly ref: string;
+  /** Why it could not happen, of a parked one. */
+  readonly error: string | null;
+}
+
+/** Earliest first; those that failed come first of all, because they wait for nobody. */
+function timersInOrder(sql: Sql, page: Page) {
+  const from = `(select due_at, kind, ref, error, 0 as later from parked_timers
+    union all select due_at, kind, ref, null, 1 from timers
+    union all select due_at, 'delivery', id, null, 1 from deliveries where state = 'queued')`;
+  return listed<TimerRow>(sql, { columns: 'due_at, kind, ref, error', from, order: 'later, due_at, kind, ref' }, page);
+}
+
+type CountedSubscription = Pick<WebhookRow, 'id' | 'url' | 'events' | 'status' | 'created_at' | 'failing_since'> &
+  Readonly<Record<'waiting' | 'delivered' | 'failed', number>>;
+
+/** With the number of their deliveries by state, newest first. */
+const SUBSCRIPTIONS = `select w.id, w.url, w.events, w.status, w.created_at, w.failing_since,
+    count(case when d.state in ('queued', 'sending') then 1 end) as waiting,
+    count(case when d.state = 'delivered' then 1 end) as delivered,
+    count(case when d.state in ('failed', 'cancelled') then 1 end) as failed
+  from webhooks w left join deliveries d on d.webhook_id = w.id
+  group by w.id order by w.created_at desc, w.id desc`;
 
 /** The newest of them are shown. */
 const SHOWN_ENTRIES = 50;
-
-/** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
-export const showWholeCard: MomentHandler<'cards.show'> = async ({ sql, now }, { card_id: id }) => {
-  const card = await cardOf({ sql }, id);
-  const bin = await binById(sql, card.bin_id);
-  const used = await usedBetween(sql, { card: id, ...monthOf(now) });
-  const entries = withBalances(await entriesOfCard(sql, id), id);
-  const last = entries.at(-1);
-  return {
-    ...wireCard(card),
-    hold: toUsd(card.hold),
-    used_this_month: toUsd(used),
-    max_transaction: toUsd(bin?.max_transaction ?? NOTHING),
-    max_monthly: toUsd(bin?.max_monthly ?? NOTHING),
-    agrees: (last?.card_after ?? 0) === card.balance && (last?.hold_after ?? 0) === card.hold,
-    entries_total: entries.length,
-    entries: entries.slice(-SHOWN_ENTRIES).toReversed().map(wireEntry),
-  };
-};
 
 const wireEntry = ({ id, at, kind, ref, card, hold, card_after, hold_after }: CardEntry) => ({
   id,
@@ -130,129 +394,3 @@ function withBalances(rows: readonly EntryOfCard[], card: string): readonly Card
     return { id, at, kind, ref, ...moved, card_after: onCard, hold_after: onHold };
   });
 }
-
-// transactions, transactions.show, challenges, spending
-
-const wireFound = (row: FoundTransaction) => ({ ...wireTransaction(row), last4: row.last4 });
-
-export const searchedTransactions: MomentHandler<'transactions'> = async ({ sql }, input) => {
-  const { page = 1, per_page: limit = 50, ...search } = input;
-  const { rows, total } = await searchTransactions(sql, search, { limit, offset: (page - 1) * limit });
-  return { data: rows.map(wireFound), page: pageFacts(page, limit, total) };
-};
-
-/** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
-export const showWholeTransaction: MomentHandler<'transactions.show'> = async (moment, { transaction_id: id }) => {
-  const { sql } = moment;
-  const found = await transactionById(sql, id);
-  if (found === undefined) throw new Refused('not_found', `no transaction ${id}`);
-  const purchase = { card: found.card_id, id: found.authorization_id ?? id };
-  const records = await recordsOfPurchase(sql, purchase);
-  const own = records.find(record => record.id === id);
-  if (own === undefined) throw new Refused('not_found', `no transaction ${id}`);
-  const { held, settled, released, refunded } = records.find(record => record.id === purchase.id) ?? own;
-  const refs = new Set(records.map(record => record.id));
-  const entries = withBalances(await entriesOfCard(sql, found.card_id), found.card_id);
-  return {
-    ...wireFound(own),
-    held: toUsd(held),
-    settled: toUsd(settled),
-    released: toUsd(released),
-    refunded: toUsd(refunded),
-    chain: entries.filter(({ ref }) => refs.has(ref)).map(wireEntry),
-  };
-};
-
-export const searchedChallenges: MomentHandler<'challenges'> = async ({ sql }, input) => {
-  const { page = 1, per_page: limit = 50, ...search } = input;
-  const { rows, total } = await searchChallenges(sql, search, { limit, offset: (page - 1) * limit });
-  // One by one: the code stands beside them.
-  const data = rows.map(row => ({
-    id: row.id,
-    card_id: row.card_id,
-    last4: row.last4,
-    merchant: row.merchant,
-    attempts: row.attempts,
-    amount: toUsd(row.amount),
-    status: row.status as (typeof CHALLENGE_STATUSES)[number],
-    created_at: isoTime(row.created_at),
-    expires_at: isoTime(row.expires_at),
-  }));
-  return { data, page: pageFacts(page, limit, total) };
-};
-
-const MS_OF_DAY = 86_400_000;
-
-export const showSpending: MomentHandler<'spending'> = async ({ sql, now }, { days = 14 }) => {
-  const last = Math.floor(now / MS_OF_DAY);
-  const rows = await spentByDay(sql, last - days + 1);
-  const data = Array.from({ length: days }, (_, nth) => {
-    const day = last - days + 1 + nth;
-    const { spent, purchases, declined } = rows.find(row => row.day === day) ?? {
-      spent: NOTHING,
-      purchases: 0,
-      declined: 0,
-    };
-    return { day: isoTime(day * MS_OF_DAY).slice(0, 10), spent: toUsd(spent), purchases, declined };
-  });
-  return { data, page: {} };
-};
-
-// marks: whether anything changed since somebody last asked, in one cheap statement.
-
-/** What this process has not written yet counts too. */
-export const showMarks: MomentHandler<'marks'> = async ({ sql, now, parts }) => {
-  const { own, others, faults, checked } = await changeCount(sql, now);
-  const { requestLog, turnedLog, actLog, activeDialect, archives, version } = parts;
-  const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
-  const { mode, rate_milli } = await readClock(sql);
-  return {
-    version,
-    replaced: await generationOf(sql),
-    changes: [own, others, unwritten, turnedLog.count, actLog.last, archives.changes, activeDialect.name].join('-'),
-    now: isoTime(now),
-    mode,
-    rate: clockRate({ mode, rate_milli }),
-    faults,
-    ledger_ok: checked === null ? null : checked === '[]',
-  };
-};
-
-// timers: what happens by itself, and what could not.
-
-/** Queued deliveries too: moving the clock makes their attempts due in the same way. */
-export const listTimers: MomentHandler<'timers'> = async ({ sql, now }, { page = 1, per_page: limit = 50 }) => {
-  const { rows, total } = await timersInOrder(sql, { limit, offset: (page - 1) * limit });
-  const data = rows.map(({ due_at, kind, ref, error }) => ({
-    due_at: isoTime(due_at),
-    kind,
-    ref,
-    state: error !== null ? ('parked' as const) : due_at <= now ? ('due' as const) : ('waiting' as const),
-    error,
-  }));
-  return { data, page: pageFacts(page, limit, total) };
-};
-
-// webhooks: subscriptions, and how their deliveries went.
-
-/** Of an address where it leads to alone: its path or query may be a password. */
-export const listSubscriptions: MomentHandler<'webhooks'> = async ({ sql }) => {
-  const rows = await subscriptionsWithCounts(sql);
-  const data = rows.map(({ url, events, created_at, failing_since, ...row }) => ({
-    ...row,
-    address: new URL(url).origin,
-    events: JSON.parse(events) as readonly string[],
-    created_at: isoTime(created_at),
-    failing_since: failing_since === null ? null : isoTime(failing_since),
-  }));
-  return { data, page: {} };
-};
-
-// events: what was told, in the order of its numbers.
-
-export const listEvents: MomentHandler<'events'> = async ({ sql }, input) => {
-  const { page = 1, per_page: limit = 100, ...wanted } = input;
-  const { rows, total } = await eventsInOrder(sql, { ...wanted, limit, offset: (page - 1) * limit });
-  const data = rows.map(row => ({ ...row, created_at: isoTime(row.created_at) }));
-  return { data, page: pageFacts(page, limit, total) };
-};

@@ -10,26 +10,71 @@ import { SERVICE_PATH } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
 import { wireRequest } from '../service/request-log.ts';
-import type { MomentHandler } from '../service/service.ts';
+import type { LookHandlers } from '../service/service.ts';
 import { webhookById } from '../store/deliveries.ts';
 import { requestById } from '../store/requests.ts';
 import { declineFacts, transactionById } from '../store/transactions.ts';
 
-export const showRequest: MomentHandler<'requests.get'> = async ({ sql, parts }, { request_id: id }) => {
-  const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? (await requestById(sql, id));
-  if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
-  const { answer, request_headers: headers, key_last4, took, body_bytes, not_kept } = row;
-  return {
-    ...wireRequest(row),
-    answer,
-    headers: headers === null ? {} : (JSON.parse(headers) as Readonly<Record<string, string>>),
-    body_bytes,
-    not_kept: not_kept === null ? null : (JSON.parse(not_kept) as readonly NotKept[]),
-    key_last4,
-    took_ms: took,
-    on_the_wire: onTheWire(row.fault),
-  };
-};
+export const REQUESTS = {
+  'requests.get': async ({ sql, parts, input: { request_id: id } }) => {
+    const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? (await requestById(sql, id));
+    if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
+    const { answer, request_headers: headers, key_last4, took, body_bytes, not_kept } = row;
+    return {
+      ...wireRequest(row),
+      answer,
+      headers: headers === null ? {} : (JSON.parse(headers) as Readonly<Record<string, string>>),
+      body_bytes,
+      not_kept: not_kept === null ? null : (JSON.parse(not_kept) as readonly NotKept[]),
+      key_last4,
+      took_ms: took,
+      on_the_wire: onTheWire(row.fault),
+    };
+  },
+
+  'requests.turned': async ({ now, parts }) => {
+    // Kept in real time, because the store was not asked; told on the clock of the sandbox.
+    const ahead = now - parts.clock.now();
+    const data = parts.turnedLog.newest().map(({ at, ...turned }) => ({
+      at: isoTime(at + ahead),
+      ...turned,
+      nearest: turned.status === 404 || turned.status === 405 ? nearestRoute(turned.method, turned.path) : null,
+    }));
+    return { data, page: {} };
+  },
+
+  /** Values are kept of declines alone; of a record that was approved, every check held. */
+  'transactions.why': async ({ sql, input: { transaction_id: id } }) => {
+    const row = await transactionById(sql, id);
+    if (row === undefined) throw new Refused('not_found', `no transaction ${id}`);
+    const about = { transaction: id, decline_reason: row.decline_reason };
+    if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
+    if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
+    const facts = await declineFacts(sql, id);
+    const judged = facts === undefined ? undefined : (JSON.parse(facts) as DeclineFacts);
+    return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
+  },
+
+  'deliveries.explain': async ({ sql, now, input }) => {
+    const webhook = await webhookById(sql, input.webhook_id);
+    if (webhook === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
+    const { secret, former_secret: former, former_until: until } = webhook;
+    const isFormerGood = former !== null && until !== null && until > now;
+    const secrets = [secret, ...(isFormerGood ? [former] : [])].map(text => new Secret(text));
+    const bytes = Buffer.from(input.body);
+    const match = matchSignature(bytes, input.signature, secrets);
+    if (match === undefined) {
+      return {
+        matches: false,
+        secret: null,
+        deviations: [],
+        mistakes: explainMismatch(bytes, input.signature, secrets),
+      };
+    }
+    const which = match.secret === 0 ? ('present' as const) : ('former' as const);
+    return { matches: true, secret: which, deviations: match.deviations, mistakes: [] };
+  },
+} satisfies Partial<LookHandlers>;
 
 /** What a fault leaves of an answer, by its kind. */
 const SPOILT: Readonly<Record<string, string>> = {
@@ -51,17 +96,6 @@ function onTheWire(fault: string | null): string {
   return `${SPOILT[kind] ?? kind} (${fault})`;
 }
 
-export const turnedRequests: MomentHandler<'requests.turned'> = async ({ now, parts }) => {
-  // Kept in real time, because the store was not asked; told on the clock of the sandbox.
-  const ahead = now - parts.clock.now();
-  const data = parts.turnedLog.newest().map(({ at, ...turned }) => ({
-    at: isoTime(at + ahead),
-    ...turned,
-    nearest: turned.status === 404 || turned.status === 405 ? nearestRoute(turned.method, turned.path) : null,
-  }));
-  return { data, page: {} };
-};
-
 /** Of routes alone that take no other path: a part that stands for a value fits every text of one part. */
 function nearestRoute(method: string, path: string): string | null {
   const given = path.split('/');
@@ -78,31 +112,4 @@ function nearestRoute(method: string, path: string): string | null {
 
 // transactions.why: the checks of A-48 as they went for one record.
 
-/** Values are kept of declines alone; of a record that was approved, every check held. */
-export const whyDecided: MomentHandler<'transactions.why'> = async ({ sql }, { transaction_id: id }) => {
-  const row = await transactionById(sql, id);
-  if (row === undefined) throw new Refused('not_found', `no transaction ${id}`);
-  const about = { transaction: id, decline_reason: row.decline_reason };
-  if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
-  if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
-  const facts = await declineFacts(sql, id);
-  const judged = facts === undefined ? undefined : (JSON.parse(facts) as DeclineFacts);
-  return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
-};
-
 // deliveries.explain: whether a signature is that of a subscription over a text, and which usual mistake was made.
-
-export const explainSignature: MomentHandler<'deliveries.explain'> = async ({ sql, now }, input) => {
-  const webhook = await webhookById(sql, input.webhook_id);
-  if (webhook === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
-  const { secret, former_secret: former, former_until: until } = webhook;
-  const isFormerGood = former !== null && until !== null && until > now;
-  const secrets = [secret, ...(isFormerGood ? [former] : [])].map(text => new Secret(text));
-  const bytes = Buffer.from(input.body);
-  const match = matchSignature(bytes, input.signature, secrets);
-  if (match === undefined) {
-    return { matches: false, secret: null, deviations: [], mistakes: explainMismatch(bytes, input.signature, secrets) };
-  }
-  const which = match.secret === 0 ? ('present' as const) : ('former' as const);
-  return { matches: true, secret: which, deviations: match.deviations, mistakes: [] };
-};

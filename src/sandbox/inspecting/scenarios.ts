@@ -1,4 +1,4 @@
-/** scenarios, .check, .play, .show, .record; acts: what was done lately, and the same again. */
+/** scenarios, .check, .play, .show, .record; acts: what was done lately, and the same again; page.tickets, .show, .end. */
 
 import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
@@ -7,13 +7,7 @@ import { impossible, Refused } from '../calls/handler.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { Act } from '../service/act-log.ts';
-import type {
-  MomentHandler,
-  ScenarioPlayer,
-  ScenarioRun,
-  ServiceParts,
-  TracelessHandlers,
-} from '../service/service.ts';
+import type { LookHandlers, ScenarioPlayer, ServiceHandlers, ServiceParts } from '../service/service.ts';
 
 /** Throws `invalid_request` (409) for a sandbox that plays none. */
 function playerOf({ scenarios }: ServiceParts): ScenarioPlayer {
@@ -21,41 +15,71 @@ function playerOf({ scenarios }: ServiceParts): ScenarioPlayer {
   throw impossible('This sandbox plays no scenarios itself: cardwright sandbox simulate run');
 }
 
-export const listScenarios: TracelessHandlers['scenarios'] = async ({ parts }) => ({
-  data: await playerOf(parts).examples(),
-  page: {},
-});
+export const SCENARIOS = {
+  scenarios: async parts => ({
+    data: await playerOf(parts).examples(),
+    page: {},
+  }),
 
-export const checkScenario: TracelessHandlers['scenarios.check'] = ({ parts }, { text }) => playerOf(parts).check(text);
+  'scenarios.check': (parts, { text }) => playerOf(parts).check(text),
 
-export async function playScenario(parts: ServiceParts, { text }: { readonly text: string }): Promise<ScenarioRun> {
-  const { pageDoor, key, adminToken } = parts;
-  const player = playerOf(parts);
-  if (pageDoor === undefined)
-    throw impossible('This sandbox plays no scenarios itself: cardwright sandbox simulate run');
-  const { problems } = await player.check(text);
-  const [first] = problems;
-  if (first !== undefined) {
-    throw new Refused('invalid_request', `text: line ${first.line}, column ${first.column}: ${first.text}`);
-  }
-  const run = await player.play(text, { origin: `http://${pageDoor.host}`, key, adminToken });
-  if (run === undefined) throw impossible('A scenario is being played: wait for its end.');
-  return run;
-}
+  'scenarios.play': async (parts, { text }) => {
+    const { pageDoor, key, adminToken } = parts;
+    const player = playerOf(parts);
+    if (pageDoor === undefined)
+      throw impossible('This sandbox plays no scenarios itself: cardwright sandbox simulate run');
+    const { problems } = await player.check(text);
+    const [first] = problems;
+    if (first !== undefined) {
+      throw new Refused('invalid_request', `text: line ${first.line}, column ${first.column}: ${first.text}`);
+    }
+    const run = await player.play(text, { origin: `http://${pageDoor.host}`, key, adminToken });
+    if (run === undefined) throw impossible('A scenario is being played: wait for its end.');
+    return run;
+  },
 
-export const showScenario: TracelessHandlers['scenarios.show'] = async ({ parts }, { run_id: id }) => {
-  const run = playerOf(parts).find(id);
-  if (run === undefined) throw new Refused('not_found', `no run ${id} of a scenario among the newest`);
-  return run;
-};
+  'scenarios.show': async (parts, { run_id: id }) => {
+    const run = playerOf(parts).find(id);
+    if (run === undefined) throw new Refused('not_found', `no run ${id} of a scenario among the newest`);
+    return run;
+  },
 
-export const recordScenario: MomentHandler<'scenarios.record'> = async (moment, { card_id: card, after = 0 }) => {
-  if (card !== undefined) await cardOf(moment, card);
-  const { actLog } = moment.parts;
-  const all = actLog.all().filter(({ number, operation }) => number > after && !operation.startsWith('scenarios.'));
-  const wanted = card === undefined ? all : actsOf(card, all);
-  return { ...scenarioText('Recorded', wanted), last: actLog.last };
-};
+  acts: async parts => {
+    const ofControl = parts.actLog.all().filter(({ surface }) => surface === 'admin');
+    const data = ofControl.toReversed().map(({ number, at, by, operation, input, answer }) => {
+      const about = [...Object.entries(input), ...Object.entries(answer)].find(([name]) =>
+        /_id$|^name$/.test(name),
+      )?.[1];
+      return { number, at: isoTime(at), by, operation, about: about === undefined ? null : String(about) };
+    });
+    return { data, page: {} };
+  },
+
+  /** Behind `#`, where it reaches no server and no log of one. */
+  'page.tickets': async (parts, { access = 'full' }) => {
+    const door = doorOf(parts);
+    const { ticket, expiresAt } = door.ticket(access);
+    return { url: `http://${door.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
+  },
+
+  'page.show': async parts => {
+    const { sessions, opened, ticketWaits } = doorOf(parts);
+    return { sessions, opened, ticket_waits: ticketWaits };
+  },
+
+  'page.end': async parts => ({ ended: doorOf(parts).end() }),
+} satisfies Partial<ServiceHandlers>;
+
+export const RECORDS = {
+  'scenarios.record': async look => {
+    const { card_id: card, after = 0 } = look.input;
+    if (card !== undefined) await cardOf(look, card);
+    const { actLog } = look.parts;
+    const all = actLog.all().filter(({ number, operation }) => number > after && !operation.startsWith('scenarios.'));
+    const wanted = card === undefined ? all : actsOf(card, all);
+    return { ...scenarioText('Recorded', wanted), last: actLog.last };
+  },
+} satisfies Partial<LookHandlers>;
 
 /** What was done with a card, and with what came of that: its holds, its challenges. */
 function actsOf(card: string, acts: readonly Act[]): readonly Act[] {
@@ -68,15 +92,6 @@ function actsOf(card: string, acts: readonly Act[]): readonly Act[] {
     return isOfCard;
   });
 }
-
-export const listActs: TracelessHandlers['acts'] = async ({ parts }) => {
-  const ofControl = parts.actLog.all().filter(({ surface }) => surface === 'admin');
-  const data = ofControl.toReversed().map(({ number, at, by, operation, input, answer }) => {
-    const about = [...Object.entries(input), ...Object.entries(answer)].find(([name]) => /_id$|^name$/.test(name))?.[1];
-    return { number, at: isoTime(at), by, operation, about: about === undefined ? null : String(about) };
-  });
-  return { data, page: {} };
-};
 
 // Writes a scenario from what was done: one step each, ids that a step made as references to its answer.
 
@@ -130,24 +145,8 @@ function expected({ outcome, decline_reason: reason }: DoneStep['answer']): obje
   return reason === undefined ? { outcome } : { outcome, decline_reason: reason };
 }
 
-// page.tickets, page.show, page.end: the way into the inspector in a browser.
-
 /** Throws `invalid_request` (409) for a sandbox that shows no page. */
 function doorOf({ pageDoor }: ServiceParts): InspectorSessions {
   if (pageDoor !== undefined) return pageDoor;
   throw impossible('This sandbox has no page. Start one that has: cardwright sandbox start');
 }
-
-/** Behind `#`, where it reaches no server and no log of one. */
-export const makeTicket: TracelessHandlers['page.tickets'] = async ({ parts }, { access = 'full' }) => {
-  const door = doorOf(parts);
-  const { ticket, expiresAt } = door.ticket(access);
-  return { url: `http://${door.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
-};
-
-export const showPage: TracelessHandlers['page.show'] = async ({ parts }) => {
-  const { sessions, opened, ticketWaits } = doorOf(parts);
-  return { sessions, opened, ticket_waits: ticketWaits };
-};
-
-export const endSessions: TracelessHandlers['page.end'] = async ({ parts }) => ({ ended: doorOf(parts).end() });

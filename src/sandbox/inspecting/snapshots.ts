@@ -8,29 +8,31 @@ import type { Connection } from '../../engine/connection.ts';
 import { connectTo } from '../../engine/open.ts';
 import { checkTables, copyStore, Damaged } from '../archive/archives.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
+import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { ARCHIVED } from '../store/schema.ts';
 import type { SqlRow } from '../store/sql.ts';
 
 type Told = ReplyOf<AdminOperations['snapshots.diff']>;
 
-export const diffSnapshots: TracelessHandlers['snapshots.diff'] = async ({ parts }, { name, to }) => {
-  try {
-    return await inSnapshot(parts, name, async before => {
-      if (to !== undefined) return inSnapshot(parts, to, async after => differences(before, after));
-      const now = await parts.archives.unfinished();
-      try {
-        await copyStore(parts.store, now);
-        return differences(before, now);
-      } finally {
-        await rm(now, { force: true });
-      }
-    });
-  } catch (error) {
-    if (error instanceof Damaged) return { problems: [error.message], tables: [], accounts: [], cards: [] };
-    throw error;
-  }
-};
+export const DIFFERENCES = {
+  'snapshots.diff': async (parts, { name, to }) => {
+    try {
+      return await inSnapshot(parts, name, async before => {
+        if (to !== undefined) return inSnapshot(parts, to, async after => differences(before, after));
+        const now = await parts.archives.unfinished();
+        try {
+          await copyStore(parts.store, now);
+          return differences(before, now);
+        } finally {
+          await rm(now, { force: true });
+        }
+      });
+    } catch (error) {
+      if (error instanceof Damaged) return { problems: [error.message], tables: [], accounts: [], cards: [] };
+      throw error;
+    }
+  },
+} satisfies Partial<ServiceHandlers>;
 
 async function inSnapshot<T>({ archives, store }: ServiceParts, name: string, work: (copy: string) => Promise<T>) {
   const file = await archives.fileOf(name);
@@ -92,7 +94,9 @@ function accountsMoved(sides: Connection): Told['accounts'] {
 
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
 const NOT_TOLD = ['number', 'cvv', 'document'];
+
 const MONEY = ['balance', 'hold', 'spending_limit', 'auto_freeze_at'];
+
 const TIMES = ['created_at', 'expires_at'];
 
 function cardsChanged(sides: Connection): Told['cards'] {

@@ -5,20 +5,18 @@ import { cardOf } from '../account/ledger.ts';
 import { Refused } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/account.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { MomentHandler, StoreMoment } from '../service/service.ts';
+import type { LookHandlers, StoreMoment } from '../service/service.ts';
+import type { ChallengeRow } from '../store/account.ts';
+import type { DeliveryRow } from '../store/deliveries.ts';
 import {
-  type ChallengeOfCard,
-  challengesOfCard,
-  type DeliveryOfCard,
-  deliveriesOfCard,
+  ABOUT_CARD,
+  aboutCard,
   type EntryOfCard,
+  type EventRow,
   entriesOfCard,
-  eventsOfCard,
   MOST_OF_A_KIND,
-  type RequestOfCard,
-  requestsOfCard,
-} from '../store/cards.ts';
-import type { EventRow } from '../store/ledger.ts';
+} from '../store/ledger.ts';
+import type { RequestRow } from '../store/requests.ts';
 import { pageOfTransactions, type TransactionRow } from '../store/transactions.ts';
 
 interface Item extends LifeItem {
@@ -27,23 +25,25 @@ interface Item extends LifeItem {
   readonly amount: Usd | null;
 }
 
-export const showTimeline: MomentHandler<'cards.timeline'> = async (moment, { card_id: card, kinds, ...paging }) => {
-  await cardOf(moment, card);
-  const { page = 1, per_page: limit = 50 } = paging;
-  const wanted = wantedKinds(kinds);
-  const items = inOrder(await lifeOf(moment, card)).filter(({ kind }) => wanted.includes(kind));
-  const end = Math.max(0, items.length - (page - 1) * limit);
-  const shown = items.slice(Math.max(0, end - limit), end).toReversed();
-  const data = shown.map(({ at, kind, id, number, text, amount }) => ({
-    at: isoTime(at),
-    kind,
-    id,
-    number,
-    text,
-    amount,
-  }));
-  return { data, page: pageFacts(page, limit, items.length) };
-};
+export const TIMELINE = {
+  'cards.timeline': async look => {
+    const { card_id: card, kinds, page = 1, per_page: limit = 50 } = look.input;
+    await cardOf(look, card);
+    const wanted = wantedKinds(kinds);
+    const items = inOrder(await lifeOf(look, card)).filter(({ kind }) => wanted.includes(kind));
+    const end = Math.max(0, items.length - (page - 1) * limit);
+    const shown = items.slice(Math.max(0, end - limit), end).toReversed();
+    const data = shown.map(({ at, kind, id, number, text, amount }) => ({
+      at: isoTime(at),
+      kind,
+      id,
+      number,
+      text,
+      amount,
+    }));
+    return { data, page: pageFacts(page, limit, items.length) };
+  },
+} satisfies Partial<LookHandlers>;
 
 function wantedKinds(text: string | undefined): readonly TimelineKind[] {
   if (text === undefined) return TIMELINE_KINDS;
@@ -60,15 +60,27 @@ async function lifeOf(moment: StoreMoment, card: string): Promise<Readonly<Recor
     request: await requestsOf(moment, card),
     transaction: transactions.rows.toReversed().map(transactionItem),
     entry: entryItems(await entriesOfCard(sql, card), card),
-    challenge: (await challengesOfCard(sql, card)).map(challengeItem),
-    event: (await eventsOfCard(sql, card)).map(eventItem),
-    delivery: (await deliveriesOfCard(sql, card)).map(deliveryItem),
+    challenge: (await sql.all<ChallengeRow>(CHALLENGES, card)).toReversed().map(challengeItem),
+    event: (await sql.all<EventRow>(EVENTS, ...aboutCard(card))).toReversed().map(eventItem),
+    delivery: (await sql.all<DeliveryRow>(DELIVERIES, ...aboutCard(card))).toReversed().map(deliveryItem),
   };
 }
 
+const NEWEST = `desc limit ${MOST_OF_A_KIND}`;
+const CHALLENGES = `select * from challenges where card_id = ? order by created_at desc, id ${NEWEST}`;
+const EVENTS = `select * from events where ${ABOUT_CARD} order by seq ${NEWEST}`;
+const DELIVERIES = `select * from deliveries where event_seq in (select seq from events where ${ABOUT_CARD})
+  order by position ${NEWEST}`;
+
+type RequestOfCard = RequestRow & {
+  /** Its number in the log; null of one that is in no store yet. */
+  readonly position: number | null;
+};
+
 /** Those that wait in this process come behind all that are stored. */
 async function requestsOf({ sql, parts }: StoreMoment, card: string): Promise<readonly Item[]> {
-  const stored = await requestsOfCard(sql, card);
+  const statement = 'select * from requests where card_id = ? order by position';
+  const stored = await sql.all<RequestOfCard>(statement, card);
   const waiting = parts.requestLog.waiting.filter(row => row.card_id === card).map(row => ({ ...row, position: null }));
   return [...stored, ...waiting].map(requestItem);
 }
@@ -133,7 +145,7 @@ function entryItems(rows: readonly EntryOfCard[], card: string): readonly Item[]
 
 const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)}`;
 
-function challengeItem({ id, created_at: at, merchant, amount, status, attempts }: ChallengeOfCard): Item {
+function challengeItem({ id, created_at: at, merchant, amount, status, attempts }: ChallengeRow): Item {
   const wrong = attempts === 0 ? '' : `, ${attempts} wrong`;
   const text = `3DS challenge ${plainAmount(amount)} ${merchant}: ${status}${wrong}`;
   return { kind: 'challenge', at, id, number: null, text, amount: toUsd(amount), marks: [id], behind: [] };
@@ -156,7 +168,7 @@ function eventItem({ seq, id, type, created_at: at, body }: EventRow): Item {
   return { kind: 'event', at, id, number: seq, text: type, amount: null, marks: [id], behind };
 }
 
-function deliveryItem(row: DeliveryOfCard): Item {
+function deliveryItem(row: DeliveryRow): Item {
   const { id, position, created_at: at, webhook_id, event_id, event_type, state, attempt } = row;
   const tries = attempt === 0 ? '' : `, ${attempt} ${attempt === 1 ? 'try' : 'tries'}`;
   const text = `${event_type} to ${webhook_id}: ${state}${tries}`;

@@ -3,17 +3,23 @@
  * first ticket. A cookie knows no port, and a script can read what it keeps itself: one half alone is worth nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { withoutCode } from '../../contract/events.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH, PAGE_HALF_HEADER } from '../../contract/sandbox/basis.ts';
 import {
   MOST_SESSIONS,
   PAGE_PATH,
   type PageAccess,
+  pageMay,
   SESSION_LIFE,
   TICKET_LIFE,
   WRONG_TICKETS,
 } from '../../contract/sandbox/page.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
+import { Refused } from '../calls/handler.ts';
+import { type Answer, replyAnswer } from '../http/answer.ts';
+import { bodyOf, type ParsedRequest, type Route } from '../http/request.ts';
 
 /** A file of the page, as it is sent. */
 interface PageFile {
@@ -201,63 +207,122 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'clipboard-write=(self)',
 };
 
-/** A request as the gate sees it. */
-interface BrowserRequest {
-  readonly method: string;
-  /** With its query. */
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-}
-
-/** Why a browser gets no further. */
-interface BrowserRefusal {
-  readonly status: 400 | 403 | 421;
-  readonly message: string;
-}
-
-const FORBIDDEN: BrowserRefusal = { status: 403, message: 'Web pages may not use the sandbox.' };
-
 /** Whether it came from a page of some browser, by the headers that no script can set. */
-export function isFromPage({ headers }: Pick<BrowserRequest, 'headers'>): boolean {
+export function isFromPage({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const site = headers['sec-fetch-site'];
   return headers.origin !== undefined || (site !== undefined && site !== 'none');
 }
 
+/** Whether a request that the gate let in came from the page. */
+export function isOfPage(door: InspectorSessions | undefined, headers: IncomingHttpHeaders): door is InspectorSessions {
+  return door?.isOpen === true && isFromPage({ headers });
+}
+
 /** Whether it is for the page or one of its files. */
-export function isForPage(url: string): boolean {
-  return url.startsWith(PAGE_PATH) && !url.startsWith(`${ADMIN_PATH}/`);
-}
+const isForPage = (url: string) => url.startsWith(PAGE_PATH) && !url.startsWith(`${ADMIN_PATH}/`);
 
-/** Undefined for what may go on: to the page, a file of it, or a row that then asks for the session. */
-export function browserRefusal(request: BrowserRequest, door: InspectorSessions): BrowserRefusal | undefined {
-  const { url, headers } = request;
-  const toPage = isForPage(url);
-  if (!toPage && !isFromPage(request)) return hasBothKinds(headers, door) ? BOTH_KINDS : undefined;
-  if (headers.host !== door.host) return { status: 421, message: `The inspector stands at http://${door.host} alone.` };
-  if (toPage) return isForFile(request) ? undefined : FORBIDDEN;
-  return isOwnData(request, door) ? undefined : FORBIDDEN;
-}
-
-const BOTH_KINDS: BrowserRefusal = {
-  status: 400,
-  message: 'A request has a token, or a session of the page: not both.',
-};
-
-function hasBothKinds({ authorization, cookie, ...headers }: IncomingHttpHeaders, door: InspectorSessions): boolean {
-  const isSession = headers[PAGE_HALF_HEADER.toLowerCase()] !== undefined || cookie?.includes(`${door.cookieName}=`);
-  return authorization !== undefined && isSession === true;
+/**
+ * Once the door is open a browser gets to the page, to a file of it, and from the page to a row that then asks for the
+ * session; before that, and to anything else, nowhere. Throws `Refused`.
+ */
+export function refuseBrowsers(door: InspectorSessions | undefined, request: IncomingMessage): void {
+  const { url = '', headers } = request;
+  const isAtDoor = door?.isOpen === true && url.startsWith(PAGE_PATH);
+  const toPage = isAtDoor && isForPage(url);
+  if (!toPage && !isFromPage(request)) {
+    if (!isAtDoor || headers.authorization === undefined) return;
+    const half = headers[PAGE_HALF_HEADER.toLowerCase()];
+    if (half === undefined && headers.cookie?.includes(`${door.cookieName}=`) !== true) return;
+    throw new Refused('invalid_request', 'A request has a token, or a session of the page: not both.');
+  }
+  if (isAtDoor && headers.host !== door.host) {
+    throw new Refused('invalid_request', `The inspector stands at http://${door.host} alone.`, 421);
+  }
+  if (isAtDoor && (toPage ? isForFile(request) : isOwnData(request, door))) return;
+  throw new Refused('forbidden', 'Web pages may not use the sandbox.');
 }
 
 /** The page is gone to, from wherever; its files are for the page alone. */
-function isForFile({ method, url, headers }: BrowserRequest): boolean {
+function isForFile({ method, url, headers }: IncomingMessage): boolean {
   if (method !== 'GET') return false;
   if (url === PAGE_PATH) return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
   return headers['sec-fetch-site'] === 'same-origin';
 }
 
-function isOwnData({ method, headers }: BrowserRequest, door: InspectorSessions): boolean {
+function isOwnData({ method, headers }: IncomingMessage, door: InspectorSessions): boolean {
   const { origin, authorization } = headers;
   if (authorization !== undefined) return false;
   const isOwn = origin === undefined ? method === 'GET' : origin === `http://${door.host}`;
   return isOwn && headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-mode'] === 'same-origin';
+}
+
+// What a page is answered: its files, its session, and how to get in.
+
+/** A file of the page, or the way to it; undefined where the request is for something else. Throws `route_not_found`. */
+export function pageAnswer(door: InspectorSessions | undefined, request: IncomingMessage): Answer | undefined {
+  const { url = '' } = request;
+  if (door === undefined) return undefined;
+  const way = wayIn(door, request);
+  if (way !== undefined || !door.isOpen || !isForPage(url)) return way;
+  const file = door.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
+  if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');
+  return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
+}
+
+/**
+ * For a person who typed the address of the server: how to get in, which is nothing of the store and no page. Once the
+ * inspector is open, `/` leads to it.
+ */
+function wayIn(door: InspectorSessions, { method, url, headers }: IncomingMessage): Answer | undefined {
+  const isTyped = headers['sec-fetch-site'] === 'none' && headers['sec-fetch-mode'] === 'navigate';
+  if (method !== 'GET' || !isTyped || headers['sec-fetch-dest'] !== 'document') return undefined;
+  if (url === '/' && door.isOpen) {
+    const leads = { Location: `http://${door.host}${PAGE_PATH}`, 'Cache-Control': 'no-store' };
+    return { status: 303, headers: leads, body: '' };
+  }
+  const file = url === '/' || (url === PAGE_PATH && !door.isOpen) ? door.file('way-in.html') : undefined;
+  if (file === undefined) return undefined;
+  const policy = PAGE_HEADERS['Content-Security-Policy']
+    ?.replace("script-src 'self'", `script-src ${hashIn(file.text, 'script')}`)
+    .replace("style-src 'self'", `style-src ${hashIn(file.text, 'style')}`);
+  const headersOfPage = { ...PAGE_HEADERS, 'Content-Security-Policy': policy ?? '', 'Content-Type': file.type };
+  return { status: 404, headers: headersOfPage, body: file.text };
+}
+
+/** The digest of what stands between these tags, as a policy names it. */
+function hashIn(html: string, tag: string): string {
+  const text = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1] ?? '';
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Throws `forbidden` for whoever is no page, `unauthorized` for another ticket than the one that waits. */
+export function sessionAnswer(door: InspectorSessions | undefined, parsed: ParsedRequest): Answer {
+  const { ticket } = bodyOf(parsed) as { readonly ticket: string };
+  if (!isOfPage(door, parsed.headers)) throw new Refused('forbidden', 'A session is for the page of the inspector.');
+  const redeemed = door.redeem(ticket);
+  if (redeemed === undefined) {
+    throw new Refused('unauthorized', 'This ticket is used or over. Make another: cardwright sandbox open');
+  }
+  const { half, cookie, access } = redeemed;
+  const kept = `${door.cookieName}=${cookie}; HttpOnly; SameSite=Strict; Path=${PAGE_PATH}`;
+  return { ...replyAnswer(ADMIN_OPERATIONS['page.session'], { half, access }), headers: { 'Set-Cookie': kept } };
+}
+
+/** Throws `unauthorized` without a session, `forbidden` for what it may not ask. */
+export function admitSession(door: InspectorSessions, headers: IncomingHttpHeaders, { name, row }: Route): void {
+  const half = headers[PAGE_HALF_HEADER.toLowerCase()];
+  const access = door.admitted(typeof half === 'string' ? half : undefined, headers.cookie);
+  if (access === undefined) {
+    throw new Refused('unauthorized', 'The session of this page is over. Open it again: cardwright sandbox open');
+  }
+  if (pageMay(name, row.leavesNoTrace === true, access)) return;
+  const why = access === 'look' ? 'This session may look and change nothing.' : 'The page may not ask for this.';
+  throw new Refused('forbidden', why);
+}
+
+/** What a page is told of events has no one-time code in it. */
+export function withoutCodes(name: string, reply: unknown): unknown {
+  if (name !== 'events') return reply;
+  const { data, ...rest } = reply as { readonly data: readonly { readonly type: string; readonly body: string }[] };
+  return { ...rest, data: data.map(event => ({ ...event, body: withoutCode(event.type, event.body) })) };
 }

@@ -5,17 +5,10 @@ import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import type {
-  AdminHandlers,
-  Call,
-  Handlers,
-  ServiceHandlerName,
-  StartedWith,
-  TracelessName,
-} from '../calls/handler.ts';
+import type { Call, Handlers, LookName, ServiceHandlerName, StartedWith } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
-import type { Dispatcher } from '../delivery/dispatcher.ts';
+import type { Dispatcher } from '../delivery/run.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
@@ -25,9 +18,12 @@ import { type Sql, type Store, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { ActLog, TurnedLog } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
 
-/** Operations that take the whole service, and not one transaction; see `SERVICE_HANDLERS` in admin/table.ts. */
+/** What takes the whole service, and not one transaction. */
 export type ServiceHandlers = {
-  readonly [N in ServiceHandlerName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
+  readonly [N in ServiceHandlerName]: (
+    parts: ServiceParts,
+    input: Call<AdminOperations[N]>['input'],
+  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : object>;
 };
 
 /** What a look sees: one moment of the store, and what this process has not written yet. */
@@ -38,33 +34,11 @@ export interface StoreMoment {
   readonly parts: ServiceParts;
 }
 
-/** Where a look is made from: nothing of it writes, and it holds a moment no longer than it reads. */
-interface Inspection {
-  readonly parts: ServiceParts;
-  read<T>(work: (moment: StoreMoment) => Promise<T>): Promise<T>;
-}
-
-type TracelessInput<N extends TracelessName> = Call<AdminOperations[N]>['input'];
-
-/** One for each operation that leaves no trace. */
-export type TracelessHandlers = {
-  readonly [N in TracelessName]: (
-    inspection: Inspection,
-    input: TracelessInput<N>,
+export type LookHandlers = {
+  readonly [N in LookName]: (
+    look: StoreMoment & Pick<Call<AdminOperations[N]>, 'input'>,
   ) => Promise<ReplyOf<AdminOperations[N]>>;
 };
-
-/** One that needs a single moment. */
-export type MomentHandler<N extends TracelessName> = (
-  moment: StoreMoment,
-  input: TracelessInput<N>,
-) => Promise<ReplyOf<AdminOperations[N]>>;
-
-/** Answers from a single moment. */
-export const atOnce =
-  <Input, Reply>(handler: (moment: StoreMoment, input: Input) => Promise<Reply>) =>
-  (inspection: Inspection, input: Input): Promise<Reply> =>
-    inspection.read(moment => handler(moment, input));
 
 /** Opens the account of a name, made on first use; its keys are the same each time. Throws `invalid_request`. */
 export type OpenAccount = (
@@ -74,9 +48,6 @@ export type OpenAccount = (
 export interface ServiceParts {
   readonly store: Store;
   readonly handlers: Handlers;
-  readonly adminHandlers: AdminHandlers;
-  readonly serviceHandlers: ServiceHandlers;
-  readonly tracelessHandlers: TracelessHandlers;
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;

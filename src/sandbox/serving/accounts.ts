@@ -7,7 +7,6 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
-import { withLock } from '../../files/lock.ts';
 import { type FileDependencies, privateFolder } from '../../files/private-files.ts';
 import { Refused } from '../calls/handler.ts';
 import { SERVICE_PATH } from '../http/request.ts';
@@ -15,7 +14,8 @@ import { bearerIn } from '../requests/authorize.ts';
 import type { OpenAccount, ServiceParts } from '../service/service.ts';
 import { type Opened, type OpenPlan, openSandbox, randomSecret, randomSeed } from './assemble.ts';
 import { LIMITS, type ProxyAddress, serve } from './server.ts';
-import { readSecret, type StartDependencies, writeSecret } from './started.ts';
+import { readSecret, writeSecret } from './server-files.ts';
+import { type StartDependencies, serveUnderLock } from './started.ts';
 
 interface AccountsOptions {
   /** Absolute path of the folder, made 0700 when missing. */
@@ -32,41 +32,15 @@ interface AccountsServer {
   readonly url: string;
   /** File of the token that opens accounts. */
   readonly tokenFile: string;
-  /** Finishes running requests, closes every account and frees the port. */
-  stop(): Promise<void>;
-  /** Settles when all of it has ended. */
-  readonly ended: Promise<void>;
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 const KEY = /^(sk_test|sandbox)_([a-z0-9-]{1,32})_([\w-]{43})$/;
 
 /** Throws `guarded` when another server has the folder, `unreachable` for a taken port, `check_failed` for a damaged account. */
-export function startAccounts(around: StartDependencies, options: AccountsOptions): Promise<AccountsServer> {
-  const { pid, clock, noise, isRunning } = around;
-  const { folder } = options;
-  return new Promise((resolve, reject) => {
-    const work = async () => {
-      privateFolder(folder, around.platform);
-      const lock = { pid, clock, random: noise, timeoutMs: 0, isRunning };
-      await withLock(join(folder, 'server.lock'), lock, async () => {
-        const { url, tokenFile, close } = await open(around, options);
-        let end: () => void = () => undefined;
-        const until = new Promise<void>(done => {
-          end = done;
-        });
-        const stop = async () => {
-          end();
-          await ended.catch(() => undefined);
-        };
-        resolve({ url, tokenFile, stop, ended });
-        await until;
-        await close();
-      });
-    };
-    const ended = work();
-    ended.catch(reject);
-  });
+export async function startAccounts(around: StartDependencies, options: AccountsOptions) {
+  privateFolder(options.folder, around.platform);
+  return serveUnderLock<AccountsServer>(join(options.folder, 'server.lock'), around, () => open(around, options));
 }
 
 async function open(around: StartDependencies, options: AccountsOptions) {
@@ -146,8 +120,7 @@ async function open(around: StartDependencies, options: AccountsOptions) {
     const server = await serve(nobody.parts, place, LIMITS, ({ headers }) => accountOf(headers.authorization));
     const { behind } = options;
     return {
-      url: `${behind === undefined ? server.origin : `https://${behind.host}`}${SERVICE_PATH}`,
-      tokenFile,
+      shown: { url: `${behind === undefined ? server.origin : `https://${behind.host}`}${SERVICE_PATH}`, tokenFile },
       async close() {
         await server.stop();
         await close();

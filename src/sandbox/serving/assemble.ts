@@ -9,16 +9,14 @@ import { type IsRunning, isOwnerGone, ownerName } from '../../files/lock.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/challenges.ts';
 import { finishMove } from '../admin/advance-clock.ts';
-import { ADMIN_HANDLERS, SERVICE_HANDLERS, TRACELESS_HANDLERS } from '../admin/table.ts';
 import { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { checkWhole } from '../checks/whole.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.ts';
-import type { DeliveryOptions } from '../delivery/parts.ts';
+import type { DeliveryOptions } from '../delivery/attempt.ts';
+import { createDispatcher, type Dispatcher } from '../delivery/run.ts';
 import { ActiveDialect } from '../dialects/table.ts';
-import { deliveryFaults } from '../faults/rules.ts';
 import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
@@ -30,7 +28,8 @@ import { keepCheck } from '../store/ledger.ts';
 import { type IdForm, type Meta, type OpenedStore, openStore, type StoreRequest } from '../store/open.ts';
 import { TABLES } from '../store/schema.ts';
 import type { Sql, Store } from '../store/sql.ts';
-import { type ListenAddress, type RunningServer, serve } from './server.ts';
+import { privateSocket } from './private-socket.ts';
+import { type ListenAddress, serve } from './server.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
@@ -39,7 +38,8 @@ export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'pl
 }
 
 export interface Plan extends OpenPlan {
-  readonly place: ListenAddress;
+  /** A port, or a private socket in a folder; in a temporary one when that is undefined. */
+  readonly place: Exclude<ListenAddress, { readonly socketPath: string }> | { readonly socketIn: string | undefined };
 }
 
 /** What one sandbox is made of, however it is reached. */
@@ -88,17 +88,21 @@ export interface OpenPlan {
   readonly onFault: (error: unknown) => void;
 }
 
+/** A sandbox that is reached. */
 export interface Assembled {
-  readonly server: RunningServer;
+  /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else; the service is below `/v1`. */
+  readonly origin: string;
+  readonly socketPath?: string;
   readonly key: Secret;
   readonly adminToken: Secret;
   /** Tells one store from another. */
   readonly instance: string;
-  /** Sends what is due; see run.ts. */
+  /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
   readonly deliver: Dispatcher['deliver'];
-  /** The dialect it speaks. */
-  readonly activeDialect: ActiveDialect;
-  /** Ends the server, then what is sent, then the store. */
+  readonly dialect: DialectName;
+  /** False when it speaks a dialect that ignores idempotency keys. */
+  readonly honoursKeys: boolean;
+  /** Finishes running requests, then ends what is sent, then the store, and frees the place. May be called more than once. */
   stop(): Promise<void>;
 }
 
@@ -116,23 +120,51 @@ export interface Opened {
  * taken.
  */
 export async function assemble(plan: Plan): Promise<Assembled> {
-  const { parts, instance, deliver, close } = await openSandbox(plan);
-  const server = await serve(parts, plan.place).catch(async (error: unknown) => {
+  const { host, place, onFault } = plan;
+  const socket = 'socketIn' in place ? await privateSocket(host, place.socketIn) : undefined;
+  const { parts, instance, deliver, close, server } = await served(plan, socket ?? (place as ListenAddress)).catch(
+    async (error: unknown) => {
+      await socket?.remove();
+      throw error;
+    },
+  );
+  const { key, adminToken, activeDialect } = parts;
+  const tidied = socket?.tidy().catch(onFault);
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    await tidied;
+    await server.stop();
     await close();
-    throw error;
-  });
+    await socket?.remove();
+  };
   return {
-    server,
-    key: parts.key,
-    adminToken: parts.adminToken,
+    origin: server.origin,
+    ...(socket && { socketPath: socket.socketPath }),
+    key,
+    adminToken,
     instance,
     deliver,
-    activeDialect: parts.activeDialect,
-    async stop() {
-      await server.stop();
-      await close();
+    get dialect() {
+      return activeDialect.name;
+    },
+    get honoursKeys() {
+      return activeDialect.facts.honours_keys;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
     },
   };
+}
+
+async function served(plan: OpenPlan, place: ListenAddress) {
+  const opened = await openSandbox(plan);
+  try {
+    return { ...opened, server: await serve(opened.parts, place) };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 /** Throws `check_failed` for a store that cannot be used or whose books do not agree. */
@@ -165,9 +197,6 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     const base: ServiceParts = {
       store,
       handlers: HANDLERS,
-      adminHandlers: ADMIN_HANDLERS,
-      serviceHandlers: SERVICE_HANDLERS,
-      tracelessHandlers: TRACELESS_HANDLERS,
       timerActions: TIMER_ACTIONS,
       key: plan.key ?? randomKey(host),
       adminToken: plan.adminToken ?? randomSecret('sandbox_', host),
@@ -194,7 +223,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       version: plan.version,
       onFault,
     };
-    const sending = createDispatcher(base, { ...plan.deliveries, faults: plan.deliveries.faults ?? deliveryFaults });
+    const sending = createDispatcher(base, plan.deliveries);
     const parts = plan.deliveries.live ? { ...base, dispatcher: sending } : base;
     const ticking = new AbortController();
     const finishing = plan.liveTimers === true ? finishMove(parts).catch(onFault) : undefined;

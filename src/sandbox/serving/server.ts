@@ -1,11 +1,19 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
+import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { type AddressInfo, createServer as createListener, type Server as Listener, type Socket } from 'node:net';
-import type { Transfer } from '../../contract/sandbox/snapshots.ts';
+import {
+  type AddressInfo,
+  createServer as createListener,
+  type Server as Listener,
+  type ListenOptions,
+  type Socket,
+} from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
+import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
 import { inNextTurn } from '../../platform/time.ts';
-import { type Export, makeExport, takeImport, transferOf } from '../admin/snapshots.ts';
 import { dateText } from '../clock/clock.ts';
 import { sendFaulty } from '../faults/applied-fault.ts';
 import { errorAnswer, headersFor } from '../http/answer.ts';
@@ -57,6 +65,10 @@ export const LIMITS: ServerLimits = {
 };
 const TRANSFER_TIME = 900_000;
 
+/** A file of a whole store takes longer to come in than any other request may. */
+const isTransfer = ({ url = '' }: IncomingMessage) =>
+  Object.values(TRANSFERS).some(({ path }) => url.split('?', 1)[0] === ADMIN_PATH + path);
+
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
 export async function serve(
   own: ServiceParts,
@@ -66,15 +78,12 @@ export async function serve(
 ): Promise<RunningServer> {
   const stopping = new AbortController();
   const nobody = new Exchange(own, stopping.signal);
-  const { clock, pageDoor } = own;
   const exchanges = new Map<ServiceParts, Exchange>([[own, nobody]]);
   const exchangeFor = (parts: ServiceParts): Exchange => {
-    const known = exchanges.get(parts);
-    if (known !== undefined) return known;
-    const made = new Exchange(parts, stopping.signal);
-    made.hosts = nobody.hosts;
-    exchanges.set(parts, made);
-    return made;
+    const exchange = exchanges.get(parts) ?? new Exchange(parts, stopping.signal);
+    exchange.hosts = nobody.hosts;
+    exchanges.set(parts, exchange);
+    return exchange;
   };
   const running = new Map<Promise<void>, IncomingMessage>();
   let ipv6: Listener | undefined;
@@ -83,42 +92,13 @@ export async function serve(
     running.set(done, request);
     void done.finally(() => running.delete(done));
   });
-  const transferOne = async (
-    exchange: Exchange,
-    request: IncomingMessage,
-    response: ServerResponse,
-    transfer: Transfer,
-  ) => {
-    const { parts } = exchange;
-    const { answer, requestId } = exchange.admitTransfer(request);
-    const handedOver = new Promise(resolve => response.once('close', resolve));
-    // A file of a whole store takes longer to come in than any other request may.
-    server.requestTimeout = TRANSFER_TIME;
-    let file: Export | undefined;
-    try {
-      const work = async () => {
-        if (transfer === 'import') return takeImport(parts, request);
-        file = await makeExport(parts);
-        return '';
-      };
-      const given = answer ?? (await exchange.guarded(requestId, work));
-      if (file !== undefined) await file.sendTo(response, headersFor({ ...given, status: 204 }, requestId));
-      else if (!response.closed) {
-        // What is left of the file stands in the way of another request on this connection.
-        const last = request.complete ? {} : { Connection: 'close' };
-        response.writeHead(given.status, { ...headersFor(given, requestId), ...last }).end(given.body);
-      }
-    } finally {
-      server.requestTimeout = times.requestTimeout;
-      await file?.[Symbol.asyncDispose]();
-    }
-    await handedOver;
-  };
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     let parts = own;
+    const isLong = isTransfer(request);
+    if (isLong) server.requestTimeout = TRANSFER_TIME;
     try {
       parts = (await accountOf?.(request)) ?? own;
-      await answerFor(exchangeFor(parts), request, response);
+      await answerFor(exchangeFor(parts), request, response, isLong);
     } catch (error) {
       request.socket.destroy();
       if (error instanceof Gone) return;
@@ -127,29 +107,38 @@ export async function serve(
         server.close().closeAllConnections();
       }
       parts.onFault(error);
+    } finally {
+      if (isLong) server.requestTimeout = times.requestTimeout;
     }
   };
-  const answerFor = async (exchange: Exchange, request: IncomingMessage, response: ServerResponse) => {
-    const transfer = transferOf(request);
-    if (transfer !== undefined) return transferOne(exchange, request, response, transfer);
-    const { parts } = exchange;
+  const answerFor = async (exchange: Exchange, request: IncomingMessage, response: ServerResponse, isLong: boolean) => {
+    const { activeDialect, clock } = exchange.parts;
     const { answer, requestId, now, appliedFault } = await exchange.answer(request);
-    // The caller may have left while the work was done.
-    if (response.closed) return;
-    const handedOver = new Promise(resolve => response.once('close', resolve));
-    const headers = headersFor(answer, requestId, parts.activeDialect.dialect.bareHeaders);
-    // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
-    if (now !== undefined) headers['Date'] = dateText(now);
-    if (appliedFault === undefined) response.writeHead(answer.status, headers).end(answer.body);
-    else await sendFaulty(appliedFault, { response, answer, headers, clock, stopping: stopping.signal });
-    // Until then stopping would cut the answer off.
-    await handedOver;
+    const { status, body, file } = answer;
+    try {
+      // The caller may have left while the work was done.
+      if (response.closed) return;
+      const handedOver = new Promise(resolve => response.once('close', resolve));
+      const headers = headersFor(answer, requestId, activeDialect.dialect.bareHeaders);
+      // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
+      if (now !== undefined) headers['Date'] = dateText(now);
+      // What is left of the file stands in the way of another request on this connection.
+      if (isLong && !request.complete) headers['Connection'] = 'close';
+      if (appliedFault !== undefined) {
+        await sendFaulty(appliedFault, { response, answer, headers, clock, stopping: stopping.signal });
+      } else if (file === undefined) response.writeHead(status, headers).end(body);
+      else await sendFile(file.path, response.writeHead(status, headers));
+      // Until then stopping would cut the answer off.
+      await handedOver;
+    } finally {
+      await file?.remove();
+    }
   };
   server.maxConnections = connections;
   server.on('timeout', dropIdle);
   server.on('clientError', (error, found) => {
     const socket = found as Socket;
-    // A request before it is carried out, and would take this for its answer.
+    // A request before it is worked on, and would take this for its answer.
     const isBefore = (request: IncomingMessage) => request.socket === socket && request.complete;
     if ([...running.values()].some(isBefore)) socket.destroy();
     else answerUnreadable(error, socket, nobody.nameByChance());
@@ -162,14 +151,13 @@ export async function serve(
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   });
   ipv6 = await listenersOpened(server, place, connections);
-  const hosts = hostsOf(server, place);
-  nobody.hosts = hosts;
-  if ('port' in place) pageDoor?.listensAt(String((server.address() as AddressInfo).port));
+  nobody.hosts = hostsOf(server, place);
+  if ('port' in place) own.pageDoor?.listensAt(String((server.address() as AddressInfo).port));
   return {
-    origin: `http://${hosts[0]}`,
+    origin: `http://${nobody.hosts[0]}`,
     stop: async () => {
       const closed = Promise.all([closing(server), ipv6 && closing(ipv6)]);
-      // What faults hold up is let go, and not carried out any more.
+      // What faults hold up is let go, and not executed any more.
       stopping.abort();
       server.closeIdleConnections();
       await Promise.all(running.keys());
@@ -177,6 +165,15 @@ export async function serve(
       await closed;
     },
   };
+}
+
+/** Codes of a response whose connection was closed by the other side, perhaps with the last byte, before it has ended. */
+const LEFT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+
+async function sendFile(path: string, response: ServerResponse): Promise<void> {
+  await pipeline(createReadStream(path), response).catch((error: unknown) => {
+    throw LEFT.has(systemCode(error)) ? new Gone('the client went away') : error;
+  });
 }
 
 /**
@@ -218,7 +215,11 @@ async function listenersOpened(
   connections: number,
 ): Promise<Listener | undefined> {
   for (let tries = 1; ; tries += 1) {
-    await listening(server, place);
+    const at =
+      'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
+    await listening(server, at).catch(error => {
+      throw cannotListen(place, error as Error);
+    });
     if (!('port' in place) || !place.ipv6) return undefined;
     try {
       return await ipv6Listener(server, (server.address() as AddressInfo).port, connections);
@@ -230,41 +231,33 @@ async function listenersOpened(
   }
 }
 
-function listening(server: Server, place: ListenAddress): Promise<void> {
+/** Rejects with the system's error; then nothing listens. */
+function listening(listener: Listener, at: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error) => reject(cannotListen(place, error));
-    server.once('error', fail);
-    const options =
-      'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
-    server.listen(options, () => {
-      server.off('error', fail);
+    listener.once('error', reject);
+    listener.listen(at, () => {
+      listener.off('error', reject);
       resolve();
     });
   });
 }
 
-/** `::1` beside 127.0.0.1: programs may take `localhost` for it, and some of them try no second address.
- *
- * Takes connections on the same port of `::1` and hands them to `server`, whose limits, answers and end are theirs too:
- * both together let in `most`. Rejects with the system's error, EADDRINUSE or EADDRNOTAVAIL; then nothing listens.
+/**
+ * `::1` beside 127.0.0.1: programs may take `localhost` for it, and some of them try no second address. Hands its
+ * connections to `server`, whose limits, answers and end are theirs too: both together let in `most`.
  */
-function ipv6Listener(server: Server, port: number, most: number): Promise<Listener> {
+async function ipv6Listener(server: Server, port: number, most: number): Promise<Listener> {
   const listener = createListener({ allowHalfOpen: true, noDelay: true }, socket => server.emit('connection', socket));
-  return new Promise((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen({ host: '::1', port, ipv6Only: true }, () => {
-      listener.off('error', reject);
-      let open = 0;
-      server.on('connection', (socket: Socket) => {
-        open += 1;
-        socket.once('close', () => {
-          open -= 1;
-        });
-        if (open > most) socket.destroy();
-      });
-      resolve(listener);
+  await listening(listener, { host: '::1', port, ipv6Only: true });
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
     });
+    if (open > most) socket.destroy();
   });
+  return listener;
 }
 
 const closing = (listener: Listener | Server) => new Promise(resolve => listener.close(resolve));
@@ -277,21 +270,15 @@ function hostsOf(server: Server, place: ListenAddress): readonly string[] {
 }
 
 function cannotListen(place: ListenAddress, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
-  if (address === '::1' && systemCode(error) !== 'EADDRINUSE') return noIpv6(error);
+  const code = systemCode(error);
+  const hasNone = address === '::1' && code !== 'EADDRINUSE';
   const where = 'port' in place ? `port ${place.port} of ${place.behind?.bind ?? address}` : place.socketPath;
+  const what = hasNone ? 'this machine has no ::1 to listen on' : `the sandbox cannot listen on ${where}`;
+  const start = hasNone ? 'cardwright sandbox start' : 'cardwright sandbox start --port 0';
   return new CliError('unreachable', {
-    message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
-    hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
+    message: `${what}: ${code ?? error.message}`,
+    hint: 'port' in place ? start : 'cardwright doctor',
     outcome: 'not_sent',
     cause: error,
-  });
-}
-
-function noIpv6(cause: Error): CliError {
-  return new CliError('unreachable', {
-    message: `this machine has no ::1 to listen on: ${systemCode(cause) ?? cause.message}`,
-    hint: 'cardwright sandbox start',
-    outcome: 'not_sent',
-    cause,
   });
 }

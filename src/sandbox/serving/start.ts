@@ -8,12 +8,11 @@ import { Secret } from '../../core/secret.ts';
 import { atOnceInOurWords, makeFolders, systemCode } from '../../files/private-files.ts';
 import { SYSTEM_CLOCK } from '../../platform/time.ts';
 import type { ClockRow } from '../clock/clock.ts';
-import type { DeliveryOptions } from '../delivery/parts.ts';
+import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { dialectNamed } from '../dialects/table.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { IdForm } from '../store/open.ts';
 import { type Assembled, assemble, type Plan, type SandboxHost } from './assemble.ts';
-import { type PrivateSocket, privateSocket } from './embedded.ts';
 
 export interface SandboxOptions {
   /** `memory` (the default) or the path of a file. */
@@ -51,17 +50,9 @@ export interface SandboxOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-export interface RunningSandbox extends AsyncDisposable {
+export interface RunningSandbox extends Assembled, AsyncDisposable {
   /** Base address including `/v1`; `http://localhost/v1` when `socketPath` is there. */
   readonly url: string;
-  readonly socketPath?: string;
-  readonly key: Secret;
-  readonly adminToken: Secret;
-  /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
-  readonly deliver: Assembled['deliver'];
-  /** False when it speaks a dialect that ignores idempotency keys. */
-  readonly honoursKeys: boolean;
-  stop(): Promise<void>;
 }
 
 /**
@@ -69,15 +60,13 @@ export interface RunningSandbox extends AsyncDisposable {
  * taken port, `usage` for a bad time or dialect.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
-  const host = options.host ?? libraryHost();
-  const { store = 'memory', wallet } = options;
+  const { store = 'memory', wallet, webhookSecret, onFault = () => undefined } = options;
   const dialect = options.dialect === undefined ? undefined : dialectNamed(options.dialect);
   if (store !== 'memory') atOnceInOurWords(store, () => makeFolders(dirname(store), 0o700));
-  const socket = options.listen === 'socket' ? await privateSocket(host, undefined) : undefined;
-  const { server, key, adminToken, deliver, activeDialect, stop } = await assemble({
-    host,
+  const running = await assemble({
+    host: options.host ?? libraryHost(),
     path: store,
-    place: socket ?? { port: options.port ?? 0, ipv6: options.ipv6 },
+    place: options.listen === 'socket' ? { socketIn: undefined } : { port: options.port ?? 0, ipv6: options.ipv6 },
     seed: options.seed ?? 1,
     ids: options.ids ?? 'derived',
     data: options.data ?? 'empty',
@@ -88,36 +77,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     liveTimers: options.liveTimers,
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
-    webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),
+    webhookSecret: webhookSecret === undefined ? undefined : new Secret(webhookSecret),
     open: options.open,
     version: options.version ?? 'library',
-    onFault: options.onFault ?? (() => undefined),
-  }).catch(async (error: unknown) => {
-    await socket?.remove();
-    throw error;
+    onFault,
   });
-  const tidied = socket?.tidy().catch(options.onFault ?? (() => undefined));
-  let stopped: Promise<void> | undefined;
-  const stopOnce = () => {
-    stopped ??= Promise.all([tidied, stop()]).then(() => socket?.remove());
-    return stopped;
-  };
-  return {
-    url: server.origin + SERVICE_PATH,
-    ...placeOf(socket),
-    key,
-    adminToken,
-    deliver,
-    get honoursKeys() {
-      return activeDialect.facts.honours_keys;
-    },
-    stop: stopOnce,
-    [Symbol.asyncDispose]: stopOnce,
-  };
-}
-
-function placeOf(socket: PrivateSocket | undefined): { socketPath?: string } {
-  return socket === undefined ? {} : { socketPath: socket.socketPath };
+  return Object.assign(running, { url: running.origin + SERVICE_PATH, [Symbol.asyncDispose]: () => running.stop() });
 }
 
 function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {

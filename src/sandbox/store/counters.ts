@@ -1,6 +1,6 @@
 /** Numbers that go up by one, kept in the store and rolled back with what used them. */
 
-import { type Listed, listed, type Page, type Sql } from './sql.ts';
+import type { Sql } from './sql.ts';
 
 /** The next number of `name`, from 1. */
 export const nextCount = (sql: Sql, name: string) => takeCounts(sql, { name, count: 1 });
@@ -63,22 +63,3 @@ export const forgetAdvance = (sql: Sql) => sql.run('delete from advances');
 
 /** Lets the clock go, unless somebody else has it meanwhile. */
 export const endAdvance = (sql: Sql, token: string) => sql.run('delete from advances where token = ?', token);
-
-// Pages of what happens by itself: timers, those that failed, and deliveries that are queued.
-
-interface TimerRow {
-  /** ms UTC on the clock of the sandbox. */
-  readonly due_at: number;
-  readonly kind: string;
-  readonly ref: string;
-  /** Why it could not happen, of a parked one. */
-  readonly error: string | null;
-}
-
-/** Earliest first; those that failed come first of all, because they wait for nobody. */
-export function timersInOrder(sql: Sql, page: Page): Promise<Listed<TimerRow>> {
-  const from = `(select due_at, kind, ref, error, 0 as later from parked_timers
-    union all select due_at, kind, ref, null, 1 from timers
-    union all select due_at, 'delivery', id, null, 1 from deliveries where state = 'queued')`;
-  return listed<TimerRow>(sql, { columns: 'due_at, kind, ref, error', from, order: 'later, due_at, kind, ref' }, page);
-}

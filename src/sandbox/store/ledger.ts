@@ -1,7 +1,6 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
 import type { Cents } from '../../core/money.ts';
-import type { DepositRow } from './account.ts';
-import { escaped, listed, type Page, type Sql } from './sql.ts';
+import { escaped, type Sql } from './sql.ts';
 
 interface WalletMove {
   readonly wallet: Cents;
@@ -63,7 +62,7 @@ export async function keepCheck(sql: Sql, { at, faults }: LastCheck): Promise<vo
 /** What was found is no longer true of what the store holds. */
 export const forgetCheck = (sql: Sql) => sql.run('delete from ledger_checks');
 
-// Pages of what stands behind the service, for the admin surface alone: entries, accounts, events, deposits.
+// Events, and entries of one card.
 
 export interface EventRow {
   readonly seq: number;
@@ -73,78 +72,39 @@ export interface EventRow {
   readonly body: string;
 }
 
-interface EventFilter {
-  readonly type?: string | undefined;
-  readonly card_id?: string | undefined;
-  /** Number of the event behind which it begins. */
-  readonly after?: number | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
-}
-
 /** Begins the text of an event about a card: its object is the card, or names it. */
 export const ABOUT_CARD = "(body like ? escape '!' or body like ? escape '!')";
 
-/** Text in which nothing stands for something else. */
-const literally = (text: string) => text.replace(/[!%_]/g, sign => `!${sign}`);
-
 /** The values of `ABOUT_CARD`. */
 export function aboutCard(id: string): readonly string[] {
-  const named = literally(JSON.stringify(id));
+  const named = escaped(JSON.stringify(id));
   return [`%"data":{"id":${named}%`, `%"card_id":${named}%`];
 }
 
-export function eventsInOrder(sql: Sql, { order = 'asc', type, after, card_id, ...page }: Page & EventFilter) {
-  const wanted = {
-    'type = ?': type,
-    'seq > ?': after,
-    [ABOUT_CARD]: card_id === undefined ? undefined : aboutCard(card_id),
-  };
-  return listed<EventRow>(sql, { from: 'events', wanted, order: `seq ${order}` }, page);
-}
+/** Rows of a kind that are looked at; of what lies further back nobody asks card by card. */
+export const MOST_OF_A_KIND = 10_000;
 
-export function newestDeposits(
-  sql: Sql,
-  { status, currency, q, ...page }: Page & Partial<Record<'status' | 'currency' | 'q', string | undefined>>,
-) {
-  const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
-  const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
-  return listed<DepositRow>(sql, { from: 'deposits', wanted, order: 'created_at desc, id desc' }, page);
-}
-
-interface AccountRow {
-  readonly ledger: string;
-  readonly balance: Cents;
-  readonly postings: number;
-}
-
-export function ledgerAccounts(sql: Sql, page: Page) {
-  const from = '(select ledger, sum(amount) as balance, count(*) as postings from postings group by ledger)';
-  return listed<AccountRow>(sql, { from, order: 'ledger' }, page);
-}
-
-interface EntryLine {
+export interface EntryOfCard {
   readonly id: number;
   readonly kind: string;
   readonly ref: string;
   readonly created_at: number;
+  readonly ledger: string;
+  readonly amount: Cents;
 }
 
-export function entriesInOrder(
-  sql: Sql,
-  { ledger, ref, ...page }: Page & { ledger?: string | undefined; ref?: string | undefined },
-) {
-  const wanted = {
-    'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': ledger,
-    'ref = ?': ref,
-  };
-  return listed<EntryLine>(sql, { from: 'entries e', wanted, order: 'id' }, page);
-}
-
-export const postingsOf = (sql: Sql, entry: number) =>
-  sql.all<{ readonly ledger: string; readonly amount: Cents }>(
-    'select ledger, amount from postings where entry_id = ? order by ledger',
-    entry,
+/** A row a posting, all postings of each entry that touches the card or its hold, oldest first. */
+export async function entriesOfCard(sql: Sql, card: string): Promise<readonly EntryOfCard[]> {
+  const rows = await sql.all<EntryOfCard>(
+    `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
+     from (select distinct entry_id from postings where ledger in (?, ?) order by entry_id desc limit ${MOST_OF_A_KIND}) t
+     join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id
+     order by e.id desc, p.ledger desc`,
+    `card:${card}`,
+    `hold:${card}`,
   );
+  return rows.toReversed();
+}
 
 // How much the sandbox holds, for its status.
 
@@ -162,29 +122,4 @@ const STATEMENT = `select ${TABLES.map(table => `(select count(*) from ${table})
 export async function countAll(sql: Sql): Promise<Counts> {
   const counts = await sql.get<Counts>(STATEMENT);
   return counts ?? { bins: 0, cards: 0, transactions: 0, webhooks: 0, events: 0 };
-}
-
-// How often a store was written to: by this connection, and by others.
-
-interface ChangeCount {
-  /** Rows that this connection wrote so far. */
-  readonly own: number;
-  /** Another number after every commit of another connection. */
-  readonly others: number;
-  /** Fault rules that can still happen. */
-  readonly faults: number;
-  /** JSON list of what did not hold when the books were last looked through; null when nobody did. */
-  readonly checked: string | null;
-}
-
-const FACTS = `select total_changes() as own, (select data_version from pragma_data_version) as others,
-  (select count(*) from faults where (times is null or struck < times)
-    and (expires_at is null or expires_at > ?)) as faults,
-  (select faults from ledger_checks) as checked`;
-
-/** `now` is the clock of the sandbox, ms UTC. */
-export async function changeCount(sql: Sql, now: number): Promise<ChangeCount> {
-  const row = await sql.get<ChangeCount>(FACTS, now);
-  if (row === undefined) throw new Error('the store says nothing about itself');
-  return row;
 }

@@ -112,10 +112,6 @@ export interface FaultRow {
   readonly created_at: number;
 }
 
-export const allFaults = (sql: Sql) => sql.all<FaultRow>('select * from faults order by position');
-
-export const faultById = (sql: Sql, id: string) => sql.get<FaultRow>('select * from faults where id = ?', id);
-
 /** Those that can still apply at `now`, in the order they were added. */
 export const activeFaults = (sql: Sql, { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number }) =>
   sql.all<FaultRow>(

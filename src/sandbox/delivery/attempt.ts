@@ -1,0 +1,389 @@
+/**
+ * One attempt of a delivery, from its claim to what came of it. A claim is a lease in the store: two processes never send one
+ * delivery at the same time, and one whose sender died goes again (at least once). One at a time for each subscription, by due
+ * time and then in the order of the events: order is kept as long as nothing fails, and a retry holds nothing else up.
+ */
+import { HEADERS } from '../../contract/envelopes.ts';
+import { EVENTS, type EventName } from '../../contract/events.ts';
+import { sign } from '../../contract/signature/signature.ts';
+import { DELIVERY_GIVEN_UP, DELIVERY_TIMEOUT } from '../../contract/spans.ts';
+import { Secret } from '../../core/secret.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
+import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
+import { sandboxNow } from '../clock/clock.ts';
+import type { ActiveDialect } from '../dialects/table.ts';
+import { deliveryFault } from '../faults/rules.ts';
+import { enqueue } from '../outbox/outbox.ts';
+import {
+  activeWebhooks,
+  cancelQueued,
+  type DeliveryRow,
+  type DeliveryState,
+  deliveryBody,
+  sendingNow,
+  type WebhookRow,
+  webhookById,
+} from '../store/deliveries.ts';
+import type { Sql, Store } from '../store/sql.ts';
+import { type Reply, retryWait, type WebhookRequest } from './send.ts';
+
+interface DeliveryLimits {
+  /** Real ms within which a receiver must have answered (A-78). */
+  readonly attempt: number;
+  /** Real ms after which a sender counts as dead; well above `attempt`. */
+  readonly lease: number;
+  /** Real ms between two looks for what is due. */
+  readonly poll: number;
+  /** Real ms that one which is to be overtaken waits at most for others. */
+  readonly hold: number;
+}
+
+export const LIMITS: DeliveryLimits = { attempt: DELIVERY_TIMEOUT, lease: 30_000, poll: 100, hold: 1_000 };
+
+/** What of it may be left out. */
+export interface DeliveryOptions {
+  /** May go to other machines, over https; false when left out. */
+  readonly allowRemote?: boolean | undefined;
+  readonly limits?: Partial<DeliveryLimits> | undefined;
+}
+
+/** What sending needs. */
+export interface DeliveryParts {
+  readonly store: Store;
+  /** Real time; the clock of the sandbox is a row of the store. */
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** Name of this process in leases, see files/process-identity.ts. */
+  readonly owner: string;
+  readonly isGone: (owner: string) => boolean;
+  /** For the User-Agent. */
+  readonly version: string;
+  readonly allowRemote: boolean;
+  readonly limits: DeliveryLimits;
+  /** How payloads and signatures are written. */
+  readonly activeDialect: ActiveDialect;
+  /** Told about errors nobody expected. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Claimed {
+  readonly row: DeliveryRow;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly token: string;
+  readonly request: WebhookRequest;
+  /** The secrets of the subscription, to be taken out of what is kept. */
+  readonly secrets: readonly Secret[];
+}
+
+export interface ClaimResult {
+  readonly claimed?: Claimed;
+  /** Something due is being sent by somebody, or waits to be overtaken: worth another look soon. */
+  readonly isPending: boolean;
+}
+
+const FREE = { lease_owner: null, lease_token: null, lease_until: null };
+
+/** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
+export async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): Promise<ClaimResult> {
+  const { clock, isGone } = parts;
+  const real = clock.now();
+  const now = await sandboxNow(sql, real);
+  const busy = new Set<string>();
+  for (const { id, webhook_id, lease_owner, lease_until } of await sendingNow(sql)) {
+    if (lease_until > real && !isGone(lease_owner)) busy.add(webhook_id);
+    // Its sender died.
+    else await sql.update('deliveries', { id, state: 'sending' }, { state: 'queued', ...FREE });
+  }
+  const moment = { now, real, upTo: Math.min(upTo, now) };
+  let isPending = busy.size > 0;
+  let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
+  for (const webhook of await activeWebhooks(sql)) {
+    if (busy.has(webhook.id)) continue;
+    const { row, isHeld } = await headFor(sql, parts, { ...moment, webhook: webhook.id });
+    isPending ||= isHeld;
+    if (row !== undefined && (first === undefined || isBefore(row, first.row))) first = { row, webhook };
+  }
+  if (first === undefined) return { isPending };
+  return { claimed: await take(sql, parts, { ...first, now, real }), isPending: true };
+}
+
+interface Head {
+  readonly webhook: string;
+  readonly now: number;
+  readonly real: number;
+  readonly upTo: number;
+}
+
+/**
+ * The first one of a subscription that may go now. Of those that were due at once the ones drawn to let fewer others
+ * pass go first: when every one of them waits to be overtaken, their order is still the drawn one.
+ */
+const headOf = (sql: Sql, { webhook, upTo, real }: Head) =>
+  sql.get<DeliveryRow>(
+    `select * from deliveries where webhook_id = ? and state = 'queued' and due_at <= ?
+       and (behind = 0 or held_until <= ?) order by due_at, behind, position limit 1`,
+    webhook,
+    upTo,
+    real,
+  );
+
+/** The first of a subscription that no fault keeps back. */
+async function headFor(sql: Sql, parts: DeliveryParts, head: Head) {
+  for (;;) {
+    const row = await headOf(sql, head);
+    if (row === undefined) break;
+    if (row.faults_asked === 1 || !(await applyFault(sql, parts, row, head))) return { row, isHeld: false };
+  }
+  // Those that are to be overtaken go all the same when nobody comes for a while.
+  const held = await headOf(sql, { ...head, real: Number.MAX_SAFE_INTEGER });
+  return { row: undefined, isHeld: held !== undefined };
+}
+
+function isBefore(one: DeliveryRow, other: DeliveryRow): boolean {
+  return one.due_at < other.due_at || (one.due_at === other.due_at && one.position < other.position);
+}
+
+/** Each delivery is asked about once: it goes twice, later, or behind others. True when it must be looked for anew. */
+async function applyFault(
+  sql: Sql,
+  { limits }: DeliveryParts,
+  row: DeliveryRow,
+  { now, real }: Pick<Head, 'now' | 'real'>,
+): Promise<boolean> {
+  const { id, webhook_id, event_id, event_type, event_seq } = row;
+  const change = (changed: Partial<Pick<DeliveryRow, 'due_at' | 'behind' | 'held_until'>> = {}) =>
+    sql.update('deliveries', { id, state: 'queued' }, { faults_asked: 1, behind: 0, held_until: null, ...changed });
+  const action = await deliveryFault(sql, { now, event: event_type, webhook: webhook_id });
+  switch (action?.kind) {
+    case 'duplicate_delivery': {
+      await change();
+      // A second row with the same event id and bytes: a receiver cannot tell it from a repetition.
+      const content = event_seq === null ? { body: await deliveryBody(sql, id) } : { seq: event_seq };
+      const idSource = deterministicIds({ sql });
+      await enqueue({ sql, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
+      return false;
+    }
+    case 'delay_delivery':
+      await change({ due_at: now + action.ms });
+      return true;
+    case 'reorder_deliveries': {
+      // How many go first, 0 to `window`, is fixed by the seed.
+      const behind = Math.floor(fractionOf(`${await seedOf(sql)} reorder ${id}`) * (action.window + 1));
+      await change({ behind, held_until: behind === 0 ? null : real + limits.hold });
+      return behind > 0;
+    }
+    default:
+      await change();
+      return false;
+  }
+}
+
+interface Taking {
+  readonly row: DeliveryRow;
+  readonly webhook: WebhookRow;
+  readonly now: number;
+  readonly real: number;
+}
+
+/** Takes one for an attempt, which is counted now: whatever happens, it was begun. */
+async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Taking): Promise<Claimed> {
+  const { owner, random, limits } = parts;
+  const token = Buffer.from(random.bytes(16)).toString('hex');
+  const attempt = row.attempt + 1;
+  const lease = { lease_owner: owner, lease_token: token, lease_until: real + limits.lease };
+  const taken = { state: 'sending', attempt, behind: 0, held_until: null, ...lease };
+  await sql.update('deliveries', { id: row.id, state: 'queued' }, taken);
+  // One that goes now lets those it overtakes come nearer.
+  await sql.run(
+    `update deliveries set behind = behind - 1
+     where webhook_id = ? and state = 'queued' and behind > 0 and position < ?`,
+    row.webhook_id,
+    row.position,
+  );
+  const written = await deliveryBody(sql, row.id);
+  const body = row.edited === 1 ? written : spoken(written, parts);
+  const secrets = secretsOf(webhook, now);
+  const headers = headersFor(parts, { row, attempt, body, now, signing: signingFor(row, webhook, secrets) });
+  await sql.insert('attempts', {
+    delivery_id: row.id,
+    number: attempt,
+    at: now,
+    request_headers: JSON.stringify(headers),
+    // What stands there when the sender does not live to write what came of it.
+    error: 'the sender ended before it knew what came of this attempt',
+  });
+  return { row, attempt, token, request: { url: webhook.url, headers, body }, secrets };
+}
+
+/** The bytes that go out: those of the event, or what a dialect makes of them, the same on every attempt. */
+function spoken(body: string, { activeDialect }: DeliveryParts): string {
+  const payload = activeDialect.dialect.payload;
+  return payload === undefined ? body : JSON.stringify(payload(JSON.parse(body) as Readonly<Record<string, unknown>>));
+}
+
+/** The secret, and the one before it while both are valid. */
+function secretsOf({ secret, former_secret, former_until }: WebhookRow, now: number): readonly Secret[] {
+  const former = former_secret !== null && former_until !== null && former_until > now ? [former_secret] : [];
+  return [secret, ...former].map(text => new Secret(text));
+}
+
+/** Signs in place of a secret of the subscription. */
+const WRONG = new Secret('not the secret of any subscription');
+
+/** What signs this delivery: usually every secret that is valid, else what was asked for. */
+function signingFor(
+  { sign }: DeliveryRow,
+  { former_secret: former }: WebhookRow,
+  secrets: readonly Secret[],
+): readonly Secret[] {
+  switch (sign) {
+    case 'wrong':
+      return [WRONG];
+    case 'former':
+      return former === null ? [WRONG] : [new Secret(former)];
+    case 'none':
+      return [];
+    default:
+      return secrets;
+  }
+}
+
+interface Addressed {
+  readonly row: DeliveryRow;
+  readonly attempt: number;
+  readonly body: string;
+  readonly now: number;
+  /** Each of them signs; without any there is no signature. */
+  readonly signing: readonly Secret[];
+}
+
+/** Headers of A-75 and A-76. After a rotation the signatures of both secrets, separated by a comma. */
+function headersFor(
+  { version, activeDialect }: DeliveryParts,
+  { row, attempt, body, now, signing }: Addressed,
+): Readonly<Record<string, string>> {
+  const bytes = Buffer.from(body);
+  const signature = activeDialect.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': String(bytes.length),
+    'User-Agent': `cardwright-sandbox/${version}`,
+    ...(signing.length > 0 && {
+      [signature.header]: signing.map(secret => signature.prefix + sign(bytes, secret)).join(','),
+    }),
+    [HEADERS.webhook_id.name]: row.event_id,
+    [HEADERS.webhook_attempt.name]: String(attempt),
+    [HEADERS.webhook_timestamp.name]: String(Math.floor(now / 1000)),
+  };
+}
+
+// What an attempt leads to (docs/design/sandbox.md, section 9): delivered, tried again, failed, or the end of a subscription.
+
+export interface Came {
+  readonly reply: Reply;
+  /** Real ms. */
+  readonly duration: number;
+  /** The sender stopped before an answer came: the receiver is not to blame. */
+  readonly isCutOff: boolean;
+}
+
+const GONE = 410;
+/** Kept of an answer. */
+const MOST_KEPT = 4_096;
+
+/** Writes down what came of a claimed delivery; nothing when the lease is not ours any more. */
+export async function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, came: Came): Promise<void> {
+  const { clock } = parts;
+  const { row, token, attempt } = claimed;
+  const now = await sandboxNow(sql, clock.now());
+  const webhook = await webhookById(sql, row.webhook_id);
+  const next = await nextState(sql, { claimed, came, now, webhook });
+  const isOurs = await sql.update('deliveries', { id: row.id, lease_token: token }, { ...next, ...FREE });
+  if (isOurs === 0) return;
+  await sql.update('attempts', { delivery_id: row.id, number: attempt }, kept(claimed, came));
+  if (webhook !== undefined && !came.isCutOff) await checkSubscription(sql, { webhook, claimed, came, now });
+}
+
+interface Outcome {
+  readonly claimed: Claimed;
+  readonly came: Came;
+  readonly now: number;
+  readonly webhook: WebhookRow | undefined;
+}
+
+async function nextState(
+  sql: Sql,
+  { claimed, came, now, webhook }: Outcome,
+): Promise<{ state: DeliveryState; due_at: number }> {
+  const { row, attempt } = claimed;
+  const { due_at } = row;
+  if (isTaken(came)) return { state: 'delivered', due_at };
+  if (came.reply.status === GONE) return { state: 'failed', due_at };
+  const wait = retryWait(attempt, { seed: await seedOf(sql), delivery: row.id });
+  if (wait === undefined) return { state: 'failed', due_at };
+  if (webhook?.status !== 'active') return { state: 'cancelled', due_at };
+  return { state: 'queued', due_at: came.isCutOff ? due_at : now + wait };
+}
+
+function isTaken({ reply: { status = 0 } }: Came): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too (A-78, A-80). */
+async function checkSubscription(
+  sql: Sql,
+  { webhook, claimed, came, now }: Outcome & { readonly webhook: WebhookRow },
+): Promise<void> {
+  const { id, failing_since, status, url } = webhook;
+  // What an address said says nothing about the one that took its place meanwhile.
+  if (status !== 'active' || url !== claimed.request.url) return;
+  if (isTaken(came)) {
+    if (failing_since !== null) await sql.update('webhooks', { id }, { failing_since: null });
+    return;
+  }
+  const since = failing_since ?? now;
+  if (came.reply.status === GONE || now - since >= DELIVERY_GIVEN_UP) {
+    await sql.update('webhooks', { id }, { status: 'disabled', updated_at: now, failing_since: null });
+    await cancelQueued(sql, id);
+  } else if (failing_since === null) await sql.update('webhooks', { id }, { failing_since: since });
+}
+
+/** What is kept of an answer, without any secret a receiver sent back. */
+function kept({ row, request, secrets }: Claimed, { reply, duration }: Came) {
+  const codes = row.edited === 1 ? [] : secretValues(row.event_type, request.body);
+  const hidden = [...secrets.map(secret => secret.expose()), ...codes];
+  const clean = (text: string) =>
+    hidden.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text).replaceAll('\0', '\ufffd');
+  const { address = null, status = null, headers, body, error = null } = reply;
+  return {
+    address,
+    status,
+    answer_headers: headers === undefined ? null : clean(JSON.stringify(withoutCookies(headers))),
+    answer_body: body === undefined ? null : firstBytes(clean(body)),
+    duration: Math.round(duration),
+    error,
+  };
+}
+
+function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, /cookie/i.test(name) ? '[redacted]' : value]),
+  );
+}
+
+/** Values of the payload that are never kept outside of it: one-time codes. */
+function secretValues(event: EventName, body: string): readonly string[] {
+  const { data } = JSON.parse(body) as { readonly data: Readonly<Record<string, unknown>> };
+  return Object.entries(EVENTS[event].data).flatMap(([name, field]) => {
+    const value = data[field.wire ?? name];
+    return field.secret && typeof value === 'string' && value !== '' ? [value] : [];
+  });
+}
+
+/** Cut between characters: half of one would not be text. */
+function firstBytes(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MOST_KEPT) return text;
+  return new TextDecoder('utf-8').decode(bytes.subarray(0, MOST_KEPT), { stream: true });
+}
