@@ -41,7 +41,7 @@ const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
 ]);
 
 const { REGISTRY } = await load('src/commands/registry.ts');
-const { llmsText, methodTable, referencePages } = await load('src/cli/docs/reference.ts');
+const { llmsText, referencePages } = await load('src/cli/docs/reference.ts');
 const { manualPages } = await load('src/cli/docs/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
 // The pages themselves are made by the build. npm puts pages where `man` finds them by their names alone, not by the folder.
@@ -54,15 +54,6 @@ files.push(['llms.txt', await llmsText(REGISTRY)]);
 const { skillPages } = await load('src/cli/docs/skill.ts');
 for (const [name, text] of Object.entries(await skillPages(REGISTRY)))
   files.push([join('skills', 'cardwright', name), text]);
-const testing = await readFile(join(root, 'docs', 'testing.md'), 'utf8');
-files.push([join('docs', 'testing.md'), between(testing, ['methods', methodTable()])]);
-
-/** The text with a table put between `<!-- name: … -->` and `<!-- /name -->`. */
-function between(text, [name, table]) {
-  const marked = new RegExp(`(<!-- ${name}:[^>]*-->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-  if (!marked.test(text)) throw new Error(`no page has the marks of ${name}`);
-  return text.replace(marked, (_, open, close) => `${open}\n${table}\n\n${close}`);
-}
 
 // A page of a command that is gone goes too.
 for (const folder of [join('docs', 'reference')]) {

@@ -1,4 +1,4 @@
-/** The reference, the pages for agents, and the table of methods in docs/testing.md. */
+/** The reference, and the pages for agents. */
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
@@ -14,6 +14,8 @@ export async function referencePages(registry: Registry): Promise<ReadonlyMap<st
     pages.set(`${group.name}.md`, groupPage(group, commands));
     index.push(`- [${group.name}](${group.name}.md): ${group.summary}`);
   }
+  pages.set('sandbox-methods.md', methodsPage());
+  index.push('- [methods of the sandbox](sandbox-methods.md): in a program, `startSandbox()`');
   return pages.set('README.md', indexPage(index, await commandTable(registry)));
 }
 
@@ -154,10 +156,11 @@ ${lines.join('\n')}
 }
 
 /** A row for each method, in the order of the contract's rows. */
-export function methodTable(): string {
+function methodsPage(): string {
   const groups = [...adminMethodsByGroup()].filter(([group]) => group !== undefined);
   const methods = [...groups.flatMap(([, each]) => each), ...(adminMethodsByGroup().get(undefined) ?? [])];
-  return ['| method of `sandbox` | what it does |', '|---|---|', ...methods.map(rowOf)].join('\n');
+  const table = ['| method of `sandbox` | what it does |', '|---|---|', ...methods.map(rowOf)].join('\n');
+  return `# Methods of the sandbox\n\n\`?\` marks what may be left out. The types of the package say what each member means, with its values and defaults.\n\n${table}\n`;
 }
 
 function rowOf({ group, name, row }: AdminMethod): string {
