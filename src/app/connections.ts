@@ -3,7 +3,7 @@ import type { SecureContext } from 'node:tls';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Wait } from '../client/read.ts';
 import type { Observed } from '../client/request.ts';
-import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
+import { NO_OVERRIDES } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { Service } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
@@ -14,51 +14,8 @@ import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { SignOfLife } from '../terminal/progress.ts';
-import {
-  checkKeyIsOf,
-  checkSandboxIsMeant,
-  identityOf,
-  isNothingChosen,
-  type NamedSandbox,
-  namedElsewhere,
-  resolve,
-} from './account.ts';
+import { checkKeyIsOf, checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
 import type { AppHost } from './process-host.ts';
-
-export interface Connections {
-  /** What is shown may be of any account: nobody is told that nothing here is real money. Before the first `identity`. */
-  readonly aboutAllAccounts: () => void;
-  readonly identity: () => Promise<Identity>;
-  readonly settings: () => Promise<ProfileSettings>;
-  readonly overrides: () => Promise<Overrides>;
-  readonly service: () => Promise<Service>;
-  readonly admin: () => Promise<SandboxAdmin>;
-  /** The sandbox elsewhere that is steered; undefined for the one of this machine. */
-  readonly sandboxElsewhere: () => Promise<NamedSandbox | undefined>;
-  /** Throws `guarded` where the sandbox of this machine is not the one that the requests of the run go to. */
-  readonly checkSandboxIsMeant: () => Promise<void>;
-  /** Where the sandbox's control surface is, for what is no call of a table. */
-  readonly adminPlace: () => Promise<Where>;
-  /** The control surface of a sandbox that this process serves. */
-  readonly adminAt: (origin: string, token: Secret) => Promise<SandboxAdmin>;
-  /** Called when the run is over. */
-  readonly onClose: (work: () => Promise<void>) => void;
-  /** What the last answer showed beside its content. */
-  readonly observed: () => Observed | undefined;
-  /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
-  readonly serviceNow: () => number | undefined;
-  /** The API key of the service. */
-  readonly key: () => Promise<Secret>;
-  /** The embedded sandbox's own sender; undefined when another service is spoken to. */
-  readonly deliver: () => Promise<EmbeddedSandbox['deliver'] | undefined>;
-  /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
-  readonly sandboxHonoursKeys: () => Promise<boolean>;
-  /** Whether a sandbox elsewhere that is named honours idempotency keys; undefined where none proves that it has the API key. */
-  readonly statedForKey: () => Promise<boolean | undefined>;
-  /** An answer that the command shows: completion offers its ids from then on. */
-  readonly noteShown: (operation: string, input: Readonly<Record<string, unknown>>, result: unknown) => void;
-  close(): Promise<void>;
-}
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;
@@ -104,13 +61,15 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-export function connections(settings: ConnectionSettings): Connections {
+export type Connections = Readonly<ReturnType<typeof connections>>;
+
+export function connections(settings: ConnectionSettings) {
   const { host, globals, life } = settings;
   const closers: (() => Promise<void>)[] = [];
   let observed: Observed | undefined;
   let serverDate: { readonly dateMs: number; readonly at: number } | undefined;
 
-  const shown: Parameters<Connections['noteShown']>[] = [];
+  const shown: [operation: string, input: Readonly<Record<string, unknown>>, result: unknown][] = [];
   let aboutAll = false;
   const resolved = once(() => resolve({ ...settings, isAboutAll: () => aboutAll }));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
@@ -160,12 +119,11 @@ export function connections(settings: ConnectionSettings): Connections {
         life?.paused(whom, ms, because, attempt);
       },
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(globals.debug || globals.verbose
-        ? {
-            onDebug: (line: string) => void ((globals.debug || isRequestLine(line)) && settings.trace(line)),
-          }
-        : {}),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      // `--verbose` shows what was asked and answered, `--debug` headers and bodies as well.
+      ...((globals.debug || globals.verbose) && {
+        onDebug: (line: string) => void ((globals.debug || /^[<>] /.test(line)) && settings.trace(line)),
+      }),
     };
     const made =
       which === 'service'
@@ -189,7 +147,8 @@ export function connections(settings: ConnectionSettings): Connections {
       return (await client('service', where, profile.mode)) as Service;
     });
     if (!globals.dryRun) return opened();
-    const where = { baseUrl: 'http://localhost/v1', key: neverOpened };
+    const key = () => Promise.reject(new CliError('internal', { message: 'a dry run must not open a key' }));
+    const where = { baseUrl: 'http://localhost/v1', key };
     return planning((await client('service', where, profile.mode)) as Service, opened);
   });
 
@@ -226,20 +185,28 @@ export function connections(settings: ConnectionSettings): Connections {
     // What is assumed can be looked up before any profile is chosen.
     overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
     admin,
+    /** The sandbox elsewhere that is steered; undefined for the one of this machine. */
     sandboxElsewhere,
+    /** Throws `guarded` where the sandbox of this machine is not the one that the requests of the run go to. */
     checkSandboxIsMeant: checkIsMeant,
+    /** Where the sandbox's control surface is, for what is no call of a table. */
     adminPlace,
-    async adminAt(origin, token) {
+    /** The control surface of a sandbox that this process serves. */
+    async adminAt(origin: string, token: Secret): Promise<SandboxAdmin> {
       const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
       const where = { baseUrl: `${origin}${ADMIN_PATH}`, key: async () => token };
       return (await client('admin', where, 'sandbox')) as SandboxAdmin;
     },
-    key: async () => {
+    /** The API key of the service. */
+    key: async (): Promise<Secret> => {
       const profile = await resolved();
       return profile.baseUrl === undefined ? (await embedded()).key : profile.key();
     },
+    /** The embedded sandbox's own sender; undefined when another service is spoken to. */
     deliver: async () => ((await resolved()).baseUrl === undefined ? (await embedded()).deliver : undefined),
+    /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
+    /** Whether a sandbox elsewhere that is named honours idempotency keys; undefined where none proves that it has the API key. */
     statedForKey: once(async () => {
       const profile = await resolved();
       const elsewhere = profile.mode === 'test' ? await placeElsewhere() : undefined;
@@ -249,16 +216,21 @@ export function connections(settings: ConnectionSettings): Connections {
       const asked = async () => (await client('admin', place, 'sandbox')) as SandboxAdmin;
       return statedFor(asked, await profile.key(), host);
     }),
-    identity: async () => identityOf(await resolved()),
-    settings: async () => (await resolved()).settings,
+    identity: async (): Promise<Identity> => identityOf(await resolved()),
+    settings: async (): Promise<ProfileSettings> => (await resolved()).settings,
+    /** What is shown may be of any account: nobody is told that nothing here is real money. Before the first `identity`. */
     aboutAllAccounts() {
       aboutAll = true;
     },
-    onClose: work => void closers.push(work),
-    noteShown(operation, input, result) {
-      if (shown.length < MOST_NOTED) shown.push([operation, input, result]);
+    /** Called when the run is over. */
+    onClose: (work: () => Promise<void>) => void closers.push(work),
+    /** An answer that the command shows: completion offers its ids from then on. */
+    noteShown(...answer: (typeof shown)[number]): void {
+      if (shown.length < MOST_NOTED) shown.push(answer);
     },
+    /** What the last answer showed beside its content. */
     observed: () => observed,
+    /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
     serviceNow: () => serverDate && serverDate.dateMs + (host.clock.monotonic() - serverDate.at),
     async close() {
       for (const close of closers.splice(0)) await close();
@@ -287,11 +259,6 @@ async function trusted(
   return trustedBy(host.env, path => host.readFile(path));
 }
 
-/** `--verbose` shows what was asked and answered, `--debug` headers and bodies as well. */
-function isRequestLine(line: string): boolean {
-  return /^[<>] /.test(line);
-}
-
 /** Plans with one connection and reads, where a command must read before it can plan, with another. */
 function planning(planner: Service, opened: () => Promise<Service>): Service {
   return {
@@ -302,8 +269,4 @@ function planning(planner: Service, opened: () => Promise<Service>): Service {
       yield* (await opened()).pages(...asked);
     },
   };
-}
-
-async function neverOpened(): Promise<Secret> {
-  throw new CliError('internal', { message: 'a dry run must not open a key' });
 }

@@ -2,24 +2,21 @@
 import { isUtf8 } from 'node:buffer';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import {
-  type CompletionShell,
-  completionStub,
-  isOurScript,
-  type PlannedFile,
-  placesFor,
-  withBlock,
-  withoutBlock,
-} from '../cli/completion/scripts.ts';
-import type { CompletionFiles, ContextFiles, InputRows } from '../cli/context.ts';
+import type { PlannedFile } from '../cli/completion/scripts.ts';
+import type { ContextFiles, FileEdit, InputRows } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
-import { utf8Text } from '../core/text.ts';
 import type { InputDependencies } from '../files/input-file.ts';
-import { makeFolders, systemCode, systemWords } from '../files/private-files.ts';
-import { readUsersFile, replaceUsersFile, type UsersFile, writeAtomically } from '../files/users-file.ts';
+import { createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
+import {
+  clearReadyFile,
+  readUsersFile,
+  removeReadyFile,
+  replaceUsersFile,
+  writeAtomically,
+  writeReadyFile,
+} from '../files/users-file.ts';
 import type { InputStream } from '../platform/host.ts';
-import { once } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
 /** `inputs` knows whom to tell that the command waits for standard input. */
@@ -35,50 +32,58 @@ export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
         throw notSent('guarded', `${path} was changed by somebody else meanwhile; it was not changed`, {
           notes: ['Run the command again.'],
         });
-      const { replaceUsersFile } = await import('../files/users-file.ts');
       await replaceUsersFile(file, Buffer.from(next), { random: host.noise, platform: host.platform });
     },
     openInput: path => openRows(inputs, path),
     readBytes: path => readBytes(inputs, path),
     createFile: (path, content) => createFile(host, path, content),
-    async replaceFile(place, file) {
-      return replaceFile(host, place, file);
-    },
+    replaceFile: (place, file) => replaceFile(host, place, file),
     async readyFile(path) {
-      const ready = await import('../files/users-file.ts');
       const place = resolve(host.cwd, path);
-      await ready.clearReadyFile(place);
+      await clearReadyFile(place);
       const files = { platform: host.platform, random: host.noise, warn };
       return {
-        write: address => ready.writeReadyFile(place, address, files),
-        remove: address => ready.removeReadyFile(place, address),
+        write: address => writeReadyFile(place, address, files),
+        remove: address => removeReadyFile(place, address),
       };
     },
-    async editFiles(edits, isMeant) {
-      const all: Change[] = [];
-      for (const { path, edit } of edits) {
-        const file = await readUsersFile(resolve(host.cwd, path));
-        const text = edit(file.bytes && utf8Text(file.bytes, path));
-        all.push(change(file, text === undefined ? undefined : Buffer.from(text), text ?? ''));
-      }
-      for (const { file, next, planned } of isMeant ? all : []) {
-        if (planned.action === 'none') continue;
-        await replaceUsersFile(file, next, { random: host.noise, platform: host.platform });
-        // A folder that held nothing but ours goes with it.
-        const folder = dirname(file.path);
-        if (next === undefined && OUR_FOLDERS.includes(basename(folder))) await rmdir(folder).catch(() => undefined);
-      }
-      return all.map(({ planned }) => planned);
-    },
-    completionFiles: once(async () => {
-      return completionFilesFor(host);
-    }),
+    editFiles: (edits, isMeant) => editFiles(host, edits, isMeant),
   };
+}
+
+/** Everything is looked at before anything is changed. */
+async function editFiles(
+  { cwd, noise, platform }: AppHost,
+  edits: readonly FileEdit[],
+  isMeant: boolean,
+): Promise<readonly PlannedFile[]> {
+  const changes = [];
+  for (const { path, edit, shows, advice } of edits) {
+    try {
+      const file = await readUsersFile(resolve(cwd, path));
+      const next = edit(file.bytes);
+      const planned = { path: file.path, action: actionOf(file.bytes, next), text: shows ?? next?.toString() ?? '' };
+      changes.push({ file, next, planned });
+    } catch (thrown) {
+      if (!(thrown instanceof CliError) || advice === undefined) throw thrown;
+      throw thrown.with({ notes: [...(thrown.facts.notes ?? []), advice] });
+    }
+  }
+  // What names another file goes before it: a shell must never be told of a script that is not there.
+  const [written, removed] = [changes.filter(({ next }) => next), changes.filter(({ next }) => !next)];
+  for (const { file, next, planned } of isMeant ? [...written, ...removed.reverse()] : []) {
+    if (planned.action === 'none') continue;
+    await replaceUsersFile(file, next, { random: noise, platform });
+    // A folder that held nothing but ours goes with it.
+    if (next !== undefined) continue;
+    for (let folder = dirname(file.path); OUR_FOLDERS.includes(basename(folder)); folder = dirname(folder))
+      await rmdir(folder).catch(() => undefined);
+  }
+  return changes.map(({ planned }) => planned);
 }
 
 /** A file of the user and its text. Throws `usage` for bytes that are not UTF-8. */
 async function usersText(host: AppHost, path: string) {
-  const { readUsersFile } = await import('../files/users-file.ts');
   const file = await readUsersFile(resolve(host.cwd, path));
   const text = file.bytes?.toString('utf8');
   if (file.bytes !== undefined && !isUtf8(file.bytes)) throw usage(`${path} is not UTF-8 text`);
@@ -86,7 +91,6 @@ async function usersText(host: AppHost, path: string) {
 }
 
 async function createFile(host: AppHost, path: string, content: string): Promise<void> {
-  const { createPrivate, systemCode } = await import('../files/private-files.ts');
   await createPrivate(resolve(host.cwd, path), content).catch((error: unknown) => {
     const code = systemCode(error);
     if (code === undefined) throw error;
@@ -180,71 +184,8 @@ const WRITE = 65_536;
 /** Folders that hold our files alone: a skill, and its pages. */
 const OUR_FOLDERS: readonly string[] = ['cardwright', 'references'];
 
-interface Change {
-  readonly file: UsersFile;
-  readonly next: Buffer | undefined;
-  readonly planned: PlannedFile;
-}
-
-/** Everything is looked at before anything is changed. */
-function completionFilesFor(host: AppHost): CompletionFiles {
-  const around = { random: host.noise, platform: host.platform };
-
-  async function changes(shell: CompletionShell, wanted: 'install' | 'uninstall'): Promise<readonly Change[]> {
-    const { script, startFile, lines } = placesFor(shell, host.env, host.platform);
-    const made: Change[] = [];
-    if (script !== undefined)
-      made.push(await scriptChange(script, wanted === 'install' ? completionStub(shell) : undefined));
-    if (startFile !== undefined)
-      made.push(await startFileChange(startFile, lines, wanted).catch(withAdvice(startFile, lines, wanted)));
-    return made;
-  }
-
-  return {
-    plan: async (shell, wanted) => (await changes(shell, wanted)).map(({ planned }) => planned),
-    async carryOut(shell, wanted) {
-      const all = await changes(shell, wanted);
-      // A shell must never be told of a script that is not there.
-      for (const { file, next, planned } of wanted === 'install' ? all : all.toReversed()) {
-        if (planned.action !== 'none') await replaceUsersFile(file, next, around);
-      }
-      return all.map(({ planned }) => planned);
-    },
-  };
-}
-
-async function scriptChange(path: string, text: string | undefined): Promise<Change> {
-  const file = await readUsersFile(path);
-  if (file.bytes !== undefined && !isOurScript(file.bytes)) {
-    throw notSent('guarded', `${path} exists and is not a script of cardwright; it was not changed`);
-  }
-  return change(file, text === undefined ? undefined : Buffer.from(text), text ?? '');
-}
-
-async function startFileChange(path: string, lines: string, wanted: 'install' | 'uninstall'): Promise<Change> {
-  const file = await readUsersFile(path);
-  if (wanted === 'install') return change(file, withBlock(file.bytes, lines, path), lines);
-  return change(file, file.bytes && withoutBlock(file.bytes, path), lines);
-}
-
-function change(file: UsersFile, next: Buffer | undefined, text: string): Change {
-  return { file, next, planned: { path: file.path, action: actionOf(file.bytes, next), text } };
-}
-
 function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {
   if (before === undefined) return next === undefined ? 'none' : 'create';
   if (next === undefined) return 'remove';
   return before.equals(next) ? 'none' : 'change';
-}
-
-/** Adds to an error how the owner of a start-up file changes it by hand, and throws it again. */
-function withAdvice(path: string, lines: string, wanted: 'install' | 'uninstall') {
-  return (thrown: unknown): never => {
-    if (!(thrown instanceof CliError)) throw thrown;
-    const advice =
-      wanted === 'install'
-        ? `Add these lines by hand to the start-up file of your shell:\n${lines}`
-        : `The block is in ${path}.`;
-    throw thrown.with({ notes: [...(thrown.facts.notes ?? []), advice] });
-  };
 }

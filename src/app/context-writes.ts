@@ -1,13 +1,11 @@
 /** What changes something: journal, audit log, spend limits, and the pipeline that holds their order. */
 
-import type { ContextApi, ContextJournal, ContextUi } from '../cli/context.ts';
-import type { DestinationSettings } from '../cli/reveal.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { Spending } from '../core/money.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
-import { confirmWithPerson } from '../writes/question.ts';
+import { type ChangeQuestion, confirmWithPerson } from '../writes/question.ts';
 import { createWriter } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
 import type { Opening, RunLimits } from './context.ts';
@@ -20,19 +18,8 @@ interface WriteParts {
   readonly limits: RunLimits;
 }
 
-interface ContextWrites {
-  readonly journal: ContextJournal;
-  readonly write: ContextApi['write'];
-  readonly ask: ContextUi['ask'];
-  readonly confirmCount: ContextUi['confirmCount'];
-  /** What may show card details; opened when they are first asked for. */
-  readonly gate: () => Promise<DestinationSettings>;
-  /** Work that the answer does not wait for. */
-  readonly afterAnswer: readonly AfterAnswer[];
-}
-
 /** Everything a write goes through; nothing is opened yet. */
-export function contextWrites(opening: Opening, parts: WriteParts): ContextWrites {
+export function contextWrites(opening: Opening, parts: WriteParts) {
   const { host, globals } = opening;
   const { opened, terminal, reader, limits } = parts;
   const { notice, warn, prompts, canAsk, maskInLog } = terminal;
@@ -109,9 +96,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
       }),
     },
     write: writer.write,
-    ask: question => confirmWithPerson(settings, question),
+    ask: (question: ChangeQuestion) => confirmWithPerson(settings, question),
     confirmCount: writer.confirmCount,
+    /** What may show card details; opened when they are first asked for. */
     gate,
-    afterAnswer,
+    /** Work that the answer does not wait for. */
+    afterAnswer: afterAnswer as readonly AfterAnswer[],
   };
 }

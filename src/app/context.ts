@@ -1,5 +1,5 @@
 /** What a command's context can do, put together by concern. Costly things are opened once, when first asked for. */
-import { access, constants, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type {
@@ -26,8 +26,9 @@ import {
   sourceWords,
   strictest,
 } from '../limits/limits.ts';
-import { type ManagedLimits, readManagedLimits } from '../limits/managed-file.ts';
+import { readManagedLimits } from '../limits/managed-file.ts';
 import type { InputStream, OutputStream } from '../platform/host.ts';
+import { programIn } from '../platform/programs.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { contextFiles, type InputSource, openInput } from './context-files.ts';
 import { contextWrites } from './context-writes.ts';
@@ -62,15 +63,21 @@ export function openContext(opening: Opening): OpenContext {
   const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
   // The time of the service, as its answers tell it; ours until there is one. ms UTC.
   const serviceNow = () => opened.serviceNow() ?? host.clock.now();
+  const revealing = () => import('../cli/reveal.ts');
   const context: Context = {
     version,
-    ...{ clock: host.clock, random: host.random, env: host.env, signal: host.signal, rest: opening.rest },
+    ...{ clock: host.clock, random: host.random, env: host.env, platform: host.platform },
+    ...{ signal: host.signal, rest: opening.rest },
     ...{ dryRun: globals.dryRun, csvRaw: globals.csvRaw, sorted: globals.sort !== undefined },
     ...{ requestTimeoutMs: globals.timeoutMs, profileName: globals.profile },
     api: {
       serviceNow,
       async askServiceTime() {
-        if (opened.serviceNow() === undefined) await (await reader()).read('wallet.get', {}).catch(ignoreAnswer);
+        if (opened.serviceNow() !== undefined) return serviceNow();
+        // Any answer tells the time.
+        await (await reader()).read('wallet.get', {}).catch((thrown: unknown) => {
+          if (!['refused', 'not_found', 'contract_mismatch'].includes(asCliError(thrown).kind)) throw thrown;
+        });
         return serviceNow();
       },
       identity: opened.identity,
@@ -97,18 +104,9 @@ export function openContext(opening: Opening): OpenContext {
       forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
     files: contextFiles(host, inputs),
-    async reveal(cardId, options) {
-      const { revealCard } = await import('../cli/reveal.ts');
-      return revealCard(await writes.gate(), cardId, options);
-    },
-    async runWithCard(cardId, options) {
-      const { runWithCard } = await import('../cli/reveal.ts');
-      return runWithCard(await writes.gate(), cardId, options);
-    },
-    async checkRunWithCard(options) {
-      const { checkRunWithCard } = await import('../cli/reveal.ts');
-      return checkRunWithCard(await writes.gate(), options);
-    },
+    reveal: async (cardId, options) => (await revealing()).revealCard(await writes.gate(), cardId, options),
+    runWithCard: async (cardId, options) => (await revealing()).runWithCard(await writes.gate(), cardId, options),
+    checkRunWithCard: async options => (await revealing()).checkRunWithCard(await writes.gate(), options),
     openBrowser: address => openBrowser(host, address),
     takeSignals: onSignal => host.handOver(onSignal),
     toolHost: () => toolHost({ host, version, globals }),
@@ -120,7 +118,7 @@ export function openContext(opening: Opening): OpenContext {
     }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      return doctorFor({ host, opened, version, audit: journal.audit, limits: limits.shown, journal: journal.open });
+      return doctorFor({ host, opened, audit: journal.audit, limits: limits.shown, journal: journal.open });
     },
   };
   return {
@@ -172,12 +170,6 @@ function readerOf(service: Service, noteShown: Connections['noteShown']): Reader
   };
 }
 
-/** Any answer tells the time. Throws what kept it from coming. */
-function ignoreAnswer(thrown: unknown): void {
-  const { kind } = asCliError(thrown);
-  if (kind !== 'refused' && kind !== 'not_found' && kind !== 'contract_mismatch') throw thrown;
-}
-
 /** A limit for people. */
 export interface ShownLimit {
   readonly name: string;
@@ -185,16 +177,9 @@ export interface ShownLimit {
   readonly source: string;
 }
 
-export interface RunLimits {
-  /** Throws `guarded` for a managed file that does not count. */
-  managed(): Promise<ManagedLimits>;
-  sources(): Promise<readonly SourcedLimits[]>;
-  strictest(): Promise<StrictestLimits>;
-  /** Each limit that is set, and by whom. */
-  shown(): Promise<readonly ShownLimit[]>;
-}
+export type RunLimits = ReturnType<typeof runLimits>;
 
-function runLimits(host: AppHost, opened: Connections): RunLimits {
+function runLimits(host: AppHost, opened: Connections) {
   const managed = once(async () => {
     const { mode, baseUrl } = await opened.identity();
     return readManagedLimits(host.limitsFile, mode === 'sandbox' ? undefined : new URL(baseUrl).origin);
@@ -208,10 +193,12 @@ function runLimits(host: AppHost, opened: Connections): RunLimits {
     return [...(await managed()).sources, own];
   });
   return {
+    /** Throws `guarded` for a managed file that does not count. */
     managed,
     sources,
-    strictest: async () => strictest(await sources()),
-    async shown() {
+    strictest: async (): Promise<StrictestLimits> => strictest(await sources()),
+    /** Each limit that is set, and by whom. */
+    async shown(): Promise<readonly ShownLimit[]> {
       const limits = strictest(await sources());
       const { reveal, path } = await managed();
       const shown = LIMIT_NAMES.flatMap(name => {
@@ -221,13 +208,6 @@ function runLimits(host: AppHost, opened: Connections): RunLimits {
       return reveal === undefined ? shown : [...shown, { name: 'reveal', value: reveal, source: path }];
     },
   };
-}
-
-interface ProgramFacts {
-  readonly host: AppHost;
-  readonly globals: Globals;
-  readonly opened: Connections;
-  readonly stdin: InputStream;
 }
 
 /** Options of this run that each command of a server of tools has as well. */
@@ -269,17 +249,22 @@ function toolHost({ host, version, globals }: Pick<Opening, 'host' | 'version' |
   };
 }
 
-interface Started {
-  readonly variables: Readonly<Record<string, string>>;
-  /** The program gets the key of the environment too. */
-  readonly handsKeys: boolean;
-}
-
-/** Runs a program that acts for the account of this run or for none. Resolves to its exit code. */
+/**
+ * Runs a program that acts for the account of this run or for none; with `handsKeys` it gets the key of the environment too.
+ * Resolves to its exit code.
+ */
 export async function runForAccount(
-  { host, globals, opened, stdin }: ProgramFacts,
+  {
+    host,
+    globals,
+    opened,
+    stdin,
+  }: Pick<Opening, 'host' | 'globals'> & {
+    readonly opened: Connections;
+    readonly stdin: InputStream;
+  },
   program: readonly string[],
-  { variables, handsKeys }: Started,
+  { variables, handsKeys }: { readonly variables: Readonly<Record<string, string>>; readonly handsKeys: boolean },
 ): Promise<number> {
   const { runChild } = await import('../cli/child.ts');
   const { programEnvironment } = await import('../profile/resolve.ts');
@@ -304,10 +289,11 @@ const OTHER_OPENERS = ['xdg-open', 'sensible-browser'];
 
 /** Never waits for the browser, which may go on for hours. */
 async function openBrowser(host: AppHost, address: string): Promise<StartedBrowser> {
-  const { platform, noise, folders } = host;
+  const { platform, noise, folders, programFolders } = host;
   await preparePrivateFolder(folders.runtime, { platform, random: noise, warn: () => undefined });
   const file = join(folders.runtime, `inspector-${Buffer.from(noise.bytes(8)).toString('hex')}.html`);
-  const opener = await openerOf(host);
+  const names = OPENERS[platform] ?? OTHER_OPENERS;
+  const [opener] = (await Promise.all(names.map(name => programIn(programFolders, name)))).filter(Boolean);
   if (opener === undefined) return { started: false, remove: async () => undefined };
   await createPrivate(file, leadingTo(address));
   const remove = () => rm(file, { force: true });
@@ -323,22 +309,6 @@ function leadingTo(address: string): string {
     `<meta http-equiv="refresh" content="0;url=${target}">\n`,
   ].join('');
 }
-
-async function openerOf({ platform, programFolders }: AppHost): Promise<string | undefined> {
-  for (const name of OPENERS[platform] ?? OTHER_OPENERS) {
-    for (const folder of programFolders) {
-      const path = join(folder, name);
-      if (await isThere(path)) return path;
-    }
-  }
-  return undefined;
-}
-
-const isThere = (path: string) =>
-  access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 
 /** The browser needs its display, not our keys. */
 async function isStarted({ env }: AppHost, opener: string, file: string): Promise<boolean> {
@@ -358,23 +328,18 @@ function contextSandbox(
   inputs: InputSource,
   servers: SandboxServers,
 ): ContextSandbox {
+  const started = () => import('./sandbox-started.ts');
   return {
     admin: opened.admin,
     elsewhere: opened.sandboxElsewhere,
     servers,
-    async exportTo(path) {
-      const { exportFrom } = await import('./sandbox-started.ts');
-      return exportFrom(host, await control(opened), path);
-    },
+    exportTo: async path => (await started()).exportFrom(host, await control(opened), path),
     async importFrom(path) {
-      const { importFrom } = await import('./sandbox-started.ts');
+      const { importFrom } = await started();
       await using input = await openInput(inputs, path);
       return await importFrom(host, await control(opened), input);
     },
-    async subscriptionsIn(path) {
-      const { subscriptionsIn } = await import('./sandbox-started.ts');
-      return subscriptionsIn(host, path);
-    },
+    subscriptionsIn: async path => (await started()).subscriptionsIn(host, path),
     async deliveries() {
       const deliver = await opened.deliver();
       if (deliver === undefined) return undefined;
@@ -383,10 +348,7 @@ function contextSandbox(
         settle: async until => void (await deliver({ kind: 'idle', signal: until })),
       };
     },
-    async moveAside() {
-      const { moveStoreAway } = await import('./sandbox-started.ts');
-      return moveStoreAway(host);
-    },
+    moveAside: async () => (await started()).moveStoreAway(host),
   };
 }
 

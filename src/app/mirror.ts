@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import type { MoveRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
-import type { Identity } from '../core/identity.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
@@ -60,7 +59,10 @@ export async function mirrorFor({
     }),
     reader,
     serviceNow: opened.serviceNow,
-    ...(isOnThisMachine(mode, baseUrl) && { movedClock: () => askedTime(opened, reader) }),
+    // Sandboxes are on this machine alone: nobody moves the clock of another service.
+    ...((mode === 'sandbox' || checkBaseUrl(baseUrl, mode).loopback) && {
+      movedClock: () => askedTime(opened, reader),
+    }),
     ownOperations: async () => operationsIn(await journal(), { profile, mode, origin: baseUrl }),
     warn,
     onRows(more) {
@@ -75,11 +77,6 @@ export async function mirrorFor({
       Object.entries(host.env).filter(([name]) => !(SECRET_VARIABLES as readonly string[]).includes(name)),
     ),
   });
-}
-
-/** Sandboxes are there alone: nobody moves the clock of another service. */
-function isOnThisMachine(mode: Identity['mode'], baseUrl: string): boolean {
-  return mode === 'sandbox' || checkBaseUrl(baseUrl, mode).loopback;
 }
 
 /** Any answer tells the time. A sandbox that gives none keeps nobody from reading the copy. */
@@ -111,14 +108,11 @@ const MOVES: readonly string[] = [
   'cards.terminate',
 ] satisfies MoveRow['operation'][];
 
-interface Acting {
-  readonly profile: string;
-  readonly mode: string;
-  readonly origin: string;
-}
-
 /** Of every profile: the copy knows by the cards which rows are of its account. */
-async function operationsIn(journal: Journal, acting: Acting): Promise<readonly OwnOperation[]> {
+async function operationsIn(
+  journal: Journal,
+  acting: Readonly<Record<'profile' | 'mode' | 'origin', string>>,
+): Promise<readonly OwnOperation[]> {
   const found = await journal.list();
   return found.map(({ op, last_at, started_at }) => ({
     op,
@@ -148,13 +142,9 @@ function moveOf(op: string, row: OpRow, startedAt: string): MoveRow[] {
       card_id: row.cardId ?? null,
       cents: row.amount ?? cents(0),
       outcome,
-      at_ms: wholeSecond(row.serviceSentAt ?? Date.parse(row.sentAt ?? startedAt)),
+      // The instant of a copy is a whole second.
+      at_ms: Math.floor((row.serviceSentAt ?? Date.parse(row.sentAt ?? startedAt)) / SECOND) * SECOND,
       purpose: row.purpose ?? null,
     },
   ];
-}
-
-/** The instant of a copy is a whole second. */
-function wholeSecond(ms: number): number {
-  return Math.floor(ms / SECOND) * SECOND;
 }

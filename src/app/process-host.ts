@@ -73,16 +73,12 @@ export interface AppHost extends Host {
   onCrash(restore: () => void): () => void;
 }
 
-/** What may not be known: a user without a home, or without an entry in the list of users. */
-interface HomeFacts extends Omit<FolderFacts, 'home'> {
-  readonly home: () => string;
-}
-
 /**
  * The folders of `foldersFor`. Throws `usage` when HOME, or what names a folder in its place, is empty or relative: in a
- * folder that somebody else has filled, their profiles and key commands would be taken for ours. Nothing is read then.
+ * folder that somebody else has filled, their profiles and key commands would be taken for ours. Nothing is read then. A user
+ * may have no home, or no entry in the list of users.
  */
-function ownFolders({ home, ...facts }: HomeFacts): Folders {
+function ownFolders({ home, ...facts }: Omit<FolderFacts, 'home'> & { readonly home: () => string }): Folders {
   const moved = facts.env['CARDWRIGHT_CONFIG_DIR'];
   if (moved !== undefined && !isAbsolute(moved)) throw noPlace('CARDWRIGHT_CONFIG_DIR', moved);
   let place = '';
@@ -116,11 +112,6 @@ function isTerminal(fd: number): boolean {
   const found = process.getBuiltinModule('node:tty').isatty(fd);
   if (found) terminals.add(fd);
   return found;
-}
-
-/** A standard stream was a terminal, and that terminal was closed. */
-function aTerminalIsGone(): boolean {
-  return [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd));
 }
 
 const SLOW_TERMINAL_MS = 1000;
@@ -374,7 +365,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       };
     },
     writeTerminal,
-    terminalIsGone: aTerminalIsGone,
+    terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
     letGo() {
       if (opened) process.stdin.unref?.();
     },

@@ -6,13 +6,7 @@ import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
-import {
-  checkSettingName,
-  loosens,
-  PROFILE_SETTINGS,
-  type ProfileSettings,
-  parseSetting,
-} from '../profile/settings.ts';
+import { checkSettingName, loosens, PATH_SETTINGS, type ProfileSettings, parseSetting } from '../profile/settings.ts';
 import type { AppHost } from './process-host.ts';
 
 /** The built-in profile, which is never saved. */
@@ -60,8 +54,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
     async foresee(name, setting, value) {
       const which = checkSettingName(setting);
       const row = await get(name);
-      const path = resolvePath(host.cwd, value);
-      const typed = 'isPath' in PROFILE_SETTINGS[which] && value !== 'none' ? path : value;
+      const typed = PATH_SETTINGS.has(which) && value !== 'none' ? resolvePath(host.cwd, value) : value;
       const next = name === 'sandbox' ? undefined : parseSetting(which, typed);
       const settings = row.settings as ProfileSettings;
       const before =
@@ -75,11 +68,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
     },
     async set(name, setting, value) {
       if (name === 'sandbox') throw builtInStays('has no settings: its money is not real and its address is fixed');
-      const row = Object.hasOwn(PROFILE_SETTINGS, setting)
-        ? PROFILE_SETTINGS[setting as keyof typeof PROFILE_SETTINGS]
-        : undefined;
-      const isPath = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
-      if (!isPath) return rowOf(await store.set(name, setting, value));
+      if (!PATH_SETTINGS.has(setting) || value === 'none') return rowOf(await store.set(name, setting, value));
       await get(name);
       await checkFile(host, setting, value);
       return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));

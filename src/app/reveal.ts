@@ -1,8 +1,9 @@
 /** What the gate in front of card numbers needs of this machine. */
 import { resolve } from 'node:path';
 import type { Globals } from '../cli/parsing/globals.ts';
-import { CLIPBOARD_SECONDS, type DestinationSettings, type GateSettings, type ScreenActions } from '../cli/reveal.ts';
+import { CLIPBOARD_SECONDS, type DestinationSettings, type GateSettings } from '../cli/reveal.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
+import type { Reveal } from '../terminal/reveal-screen.ts';
 import type { Connections } from './connections.ts';
 import type { RunLimits } from './context.ts';
 import type { AppHost } from './process-host.ts';
@@ -88,13 +89,7 @@ async function clearLater({ clock, signal }: AppHost, clipboard: Clipboard, text
   return cleared;
 }
 
-interface Showing {
-  readonly lines: readonly string[];
-  readonly seconds: number;
-  readonly actions: ScreenActions;
-}
-
-async function onScreen(host: AppHost, showing: Showing): Promise<{ readonly shownMs: number }> {
+async function onScreen(host: AppHost, showing: Pick<Reveal, 'lines' | 'seconds' | 'actions'>) {
   const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
   const keys = host.openKeys();
   try {

@@ -1,10 +1,10 @@
 /** One program in our place: our streams, its exit code. What of our environment it gets is the caller's to say. */
 import { spawn } from 'node:child_process';
-import { access, constants, stat } from 'node:fs/promises';
 import { constants as os } from 'node:os';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
+import { programIn } from '../platform/programs.ts';
 
 /** Where a system without PATH looks. */
 const USUAL_PATH = '/usr/bin:/bin';
@@ -47,22 +47,12 @@ export async function findProgram(
   const folders = isPath ? [''] : (env['PATH'] ?? env['Path'] ?? USUAL_PATH).split(delimiter).filter(isAbsolute);
   for (const folder of folders) {
     for (const ending of windows ? ['', '.exe', '.com'] : ['']) {
-      const path = resolve(cwd, folder, `${name}${ending}`);
-      if (await isProgram(path)) return path;
+      const path = await programIn([resolve(cwd, folder)], `${name}${ending}`);
+      if (path !== undefined) return path;
     }
   }
   const where = isPath ? 'is no program' : 'is not in any absolute folder of PATH';
   throw cannotStart(`${JSON.stringify(name)} ${where}`);
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    // Not there, or not for us to run: the search goes on, as that of a shell does.
-    return false;
-  }
 }
 
 /** Resolves to the exit code, 128 and the signal's number after a signal. Throws `usage` when it cannot be started. */

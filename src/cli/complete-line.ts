@@ -1,5 +1,4 @@
 /** What is asked for where a value was left out, and what there is to choose from. */
-import type { Item } from '../contract/calls.ts';
 import { CARD_STATUSES } from '../contract/card.ts';
 import { CARD_TRANSITIONS } from '../contract/transitions.ts';
 import { CliError } from '../core/errors.ts';
@@ -36,7 +35,9 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
   const { args, flags } = parsed.missing();
   const words: string[] = [];
   for (const key of args) {
-    const { field, many } = command.args[key] ?? absent(command, key);
+    const argument = command.args[key];
+    if (argument === undefined) throw new CliError('internal', { message: `${command.path} has no argument ${key}` });
+    const { field, many } = argument;
     const noun = many ? key.replace(/s$/, '') : key;
     const check = problemOf(`the ${noun}`, field, settings);
     const isChosen = field.names !== undefined || field.choices !== undefined;
@@ -116,10 +117,6 @@ function sentence(doc: string): string {
   return doc.replace(/\.$/, '');
 }
 
-function absent(command: Command, key: string): never {
-  throw new CliError('internal', { message: `${command.path} has no argument ${key}` });
-}
-
 /** More than a person looks through; who has more types an id. */
 const MOST = 1_000;
 
@@ -166,14 +163,11 @@ async function cardChoices(ctx: Context, { operation }: Command): Promise<readon
   const found: Choice<string>[] = [];
   for await (const { data } of pages) {
     const fitting = data.filter(({ status }) => states === undefined || states.includes(status));
-    found.push(...fitting.map(cardChoice));
+    for (const { id, network, last4, status, balance, label } of fitting)
+      found.push(choice(id, [`${network} ${last4}`, status, dollars(toCents(balance)), label]));
     if (found.length >= MOST) break;
   }
   return found;
-}
-
-function cardChoice({ id, network, last4, status, balance, label }: Item<'cards.list'>): Choice<string> {
-  return choice(id, [`${network} ${last4}`, status, dollars(toCents(balance)), label]);
 }
 
 function choice(value: string, facts: readonly (string | null | undefined)[]): Choice<string> {

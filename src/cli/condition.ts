@@ -5,7 +5,7 @@
 import type { AnyField, Shape } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
 import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../core/money.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { Copy, Found } from '../mirror/mirror.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { PAGING_FLAGS } from './listing.ts';
@@ -97,10 +97,9 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
       const value = /^\w+$/.test(wanted) ? wanted : '<value>';
       throw usage(`${where}: ${name} is no field but an option of its own: --${name} ${value}`);
     }
-    const near = name === '' ? undefined : nearest(name, Object.keys(shape));
-    const meant = near === undefined ? '' : `. Did you mean ${quote(near)}?`;
+    const meant = didYouMean(name, Object.keys(shape));
     throw usage(
-      `${where} is not ${FORM_TEXT}; fields: ${Object.keys(shape).join(', ')}; operators: = != < <= > >= ~${meant}`,
+      `${where} is not ${FORM_TEXT}; fields: ${Object.keys(shape).join(', ')}; operators: = != < <= > >= ~${meant && `.${meant}`}`,
     );
   }
   const key = rest.join('.');
@@ -217,8 +216,7 @@ function wordOrder(choices: readonly string[], { wanted, operator, where }: Want
     throw usage(`${where}: ${choices.join(', ')} have no order; write = or !=`);
   }
   if (!choices.includes(wanted)) {
-    const near = nearest(wanted, choices);
-    const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+    const meant = didYouMean(wanted, choices);
     throw usage(`${where}: ${quote(wanted)} is not one of ${choices.join(', ')}.${meant}`);
   }
   return textOrder(wanted);

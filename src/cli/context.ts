@@ -24,7 +24,7 @@ import type { Pipeline } from '../writes/pipeline.ts';
 import type { ChangeQuestion } from '../writes/question.ts';
 import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
 import type { ChildEnd } from './child.ts';
-import type { CompletionShell, PlannedFile } from './completion/scripts.ts';
+import type { PlannedFile } from './completion/scripts.ts';
 
 /** Profiles as commands see them: never a key, only its hint. */
 export interface ProfileRow {
@@ -69,16 +69,14 @@ export interface Profiles {
   current(): Promise<string | undefined>;
 }
 
-/** What becomes of the text of a file; undefined is no file. Its path may be relative. */
+/** What becomes of a file; undefined is no file. Its path may be relative. */
 export interface FileEdit {
   readonly path: string;
-  edit(text: string | undefined): string | undefined;
-}
-
-/** Both throw `usage` and `guarded` for files that cannot be told or must not be changed; then nothing was. */
-export interface CompletionFiles {
-  plan(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
-  carryOut(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
+  edit(before: Buffer | undefined): Buffer | undefined;
+  /** What a person is shown of it, where that is not all. */
+  readonly shows?: string;
+  /** How its owner does that by hand, told where it cannot be done. */
+  readonly advice?: string;
 }
 
 /** Input of a run of rows, read once. */
@@ -246,8 +244,6 @@ export interface ContextFiles {
   ): Promise<string>;
   /** Takes away what an earlier run left there. Throws `usage` for something else. */
   readyFile(path: string): Promise<ReadyFile>;
-  /** The files a shell finds its completions by. */
-  completionFiles(): Promise<CompletionFiles>;
   /**
    * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done. Throws `guarded`
    * for a file that must not be changed, and what an edit throws; then nothing was.
@@ -266,6 +262,7 @@ export interface Context {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly env: Environment;
+  readonly platform: NodeJS.Platform;
   readonly dryRun: boolean;
   /** `--csv-raw`: cells of CSV as they are, without the guard against formulas. */
   readonly csvRaw: boolean;

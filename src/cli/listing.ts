@@ -148,10 +148,12 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
         : { ...last },
     footer(rows) {
       if (everything) {
-        const seen = { found: kept + leftOut, ended: ended || saysLast(last), isMore: leftOut > 0 };
-        return options.limit === undefined
-          ? counted(rows, options.noun)
-          : limited(rows, options.noun, { ...seen, total: keep.length > 0 ? undefined : last.total });
+        if (options.limit === undefined) return counted(rows, options.noun);
+        const told = keep.length > 0 ? undefined : last.total;
+        const total = told ?? (ended || saysLast(last) ? kept + leftOut : undefined);
+        if (total !== undefined) return cutTo(rows, options.noun, total);
+        // Whether there are more has not been looked for.
+        return `${countOf(rows, options.noun)}, and ${leftOut > 0 ? '' : 'perhaps '}more.`;
       }
       const absent = absentPage(rows, options.noun, last);
       return absent === undefined ? pageFooter(rows, options.noun, last) : `There is ${absent}.   All of them: --all`;
@@ -197,24 +199,6 @@ function absentPage(rows: number, noun: string, { page, total, total_pages }: Pa
   if (rows > 0 || page === undefined || page === 1 || !total) return undefined;
   const pages = total_pages === undefined ? '' : ` on ${countOf(total_pages, 'page')}`;
   return `no page ${page}: ${countOf(total, noun)}${pages}`;
-}
-
-interface Seen {
-  /** Rows that were read and passed the filters. */
-  readonly found: number;
-  /** There is no page that was not read. */
-  readonly ended: boolean;
-  /** More than the limit were found. */
-  readonly isMore: boolean;
-  /** What the service counts, where no filter of ours makes it another number. */
-  readonly total: number | undefined;
-}
-
-/** Of a list that `--limit` may have cut: whether there are more is known, or has not been looked for. */
-function limited(rows: number, noun: string, { found, ended, isMore, total: counts }: Seen): string {
-  const total = counts ?? (ended ? found : undefined);
-  if (total === undefined) return `${countOf(rows, noun)}, and ${isMore ? '' : 'perhaps '}more.`;
-  return cutTo(rows, noun, total);
 }
 
 /** The service says that no page comes after this one; one that tells nothing of pages does not. */

@@ -20,32 +20,25 @@ export function maxAge(typed: string | undefined): number {
   return parseDuration(typed ?? DEFAULT_MAX_AGE, '--max-age');
 }
 
-export interface Offline extends Disposable {
-  readonly context: Context;
-  /** Tells of which instant the answer is. */
-  mark(shown: Shown): Shown;
-}
-
 /** Opens the copy. Throws `unreachable` (12) where there is none. */
-export async function openOffline(context: Context): Promise<Offline> {
+export async function openOffline(context: Context) {
   const copy = await (await context.api.mirror()).read();
   const { reader, as_of } = copy;
   context.ui.notice(`offline · as of ${as_of}`);
   // The service may be ahead of this machine: it is never before what the copy shows.
   const now = () => Math.max(context.clock.now(), Date.parse(as_of));
+  const api: Context['api'] = {
+    ...context.api,
+    reader: async () => reader,
+    read: (operation, input) => reader.read(operation, input),
+    write: () => Promise.reject(new CliError('internal', { message: 'a command that writes has no --offline' })),
+    serviceNow: now,
+    askServiceTime: async () => now(),
+  };
   return {
-    context: {
-      ...context,
-      api: {
-        ...context.api,
-        reader: async () => reader,
-        read: (operation, input) => reader.read(operation, input),
-        write: () => Promise.reject(new CliError('internal', { message: 'a command that writes has no --offline' })),
-        serviceNow: now,
-        askServiceTime: async () => now(),
-      },
-    },
-    mark(shown) {
+    context: { ...context, api },
+    /** Tells of which instant the answer is. */
+    mark(shown: Shown): Shown {
       const { listing, data } = shown;
       if (listing !== undefined) {
         const page = () => ({ ...listing.page(), offline: true, as_of });

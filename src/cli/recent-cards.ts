@@ -13,16 +13,8 @@ const STATUS: { readonly [operation: string]: string } = {
   'cards.terminate': 'terminated',
 };
 
-/** Of one reading of a whole list. */
-interface RecentCards {
-  /** Cards of a page; one that is not as this journal has left it is read by itself. */
-  asTheyAre(page: readonly Card[]): Promise<readonly Card[]>;
-  /** Cards that this journal has made and no page had, newest first. */
-  notListed(): Promise<readonly Card[]>;
-}
-
 /** Of the built-in sandbox nothing is behind. */
-export async function recentCards(ctx: Context): Promise<RecentCards> {
+export async function recentCards(ctx: Context) {
   const isExact = (await ctx.api.identity()).mode === 'sandbox';
   const byCard = new Map<string, RecentChange[]>();
   for (const change of isExact ? [] : await (await ctx.journal.open()).recent()) {
@@ -32,7 +24,8 @@ export async function recentCards(ctx: Context): Promise<RecentCards> {
   }
   const listed = new Set<string>();
   return {
-    async asTheyAre(page) {
+    /** Cards of a page; one that is not as this journal has left it is read by itself. */
+    async asTheyAre(page: readonly Card[]): Promise<readonly Card[]> {
       const cards: Card[] = [];
       for (const card of page) {
         listed.add(card.id);
@@ -41,7 +34,8 @@ export async function recentCards(ctx: Context): Promise<RecentCards> {
       }
       return cards;
     },
-    async notListed() {
+    /** Cards that this journal has made and no page had, newest first. */
+    async notListed(): Promise<readonly Card[]> {
       const cards: Card[] = [];
       for (const [id, changes] of byCard) {
         if (listed.has(id) || !changes.some(({ operation }) => operation === 'cards.create')) continue;

@@ -132,7 +132,7 @@ async function throughGate(settings: GateSettings, options: RevealRequest): Prom
   const { identity, asks } = await checkGate(settings, options);
   const card = await (await settings.reader()).read('cards.get', { card_id: options.cardId });
   const budget = await settings.budget();
-  if (asks) await askForLastFour(settings, { card, identity, options, used: await budget.used() });
+  if (asks) await askForLastFour(settings, identity, card, { sink: options.sink, used: await budget.used() });
   await takeOne(settings, budget);
   const { cardId, sink } = options;
   const { result } = await settings.recorder.around(
@@ -215,13 +215,6 @@ async function refuseExposed(settings: GateSettings, { profile }: Identity): Pro
   }
 }
 
-interface Asking {
-  readonly card: Item<'cards.list'>;
-  readonly identity: Identity;
-  readonly options: RevealRequest;
-  readonly used: number;
-}
-
 const WHERE: Readonly<Record<Destination, string>> = {
   screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
   print: 'will be printed and will stay in the scrollback',
@@ -230,13 +223,17 @@ const WHERE: Readonly<Record<Destination, string>> = {
   child: 'will be in the environment of one program',
 };
 
-async function askForLastFour(settings: GateSettings, { card, identity, options, used }: Asking): Promise<void> {
-  const { mode, profile } = identity;
+async function askForLastFour(
+  settings: GateSettings,
+  { mode, profile }: Identity,
+  card: Item<'cards.list'>,
+  { sink, used }: { readonly sink: Destination; readonly used: number },
+): Promise<void> {
   if (mode !== 'live') settings.notice(mode === profile ? mode : `${mode} · ${profile}`);
   const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
   const facts = `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}`;
   settings.notice(`${facts}, ${dollars(toCents(card.balance))}`);
-  settings.notice(`Number and CVV ${WHERE[options.sink]}.`);
+  settings.notice(`Number and CVV ${WHERE[sink]}.`);
   settings.notice(
     `Reveals left this minute, counted on this machine: ${REVEALS_A_MINUTE - used} of ${REVEALS_A_MINUTE}.`,
   );
@@ -292,16 +289,6 @@ export interface DestinationSettings extends GateSettings {
   readonly runChild: (program: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
 }
 
-interface Parts {
-  readonly cardId: string;
-  readonly number: string;
-  readonly cvv: string;
-  readonly month: number;
-  readonly year: number;
-  /** `MM/YY`. */
-  readonly expiry: string;
-}
-
 const COLUMNS: readonly Column[] = [
   { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
   { field: 'number', title: 'NUMBER', kind: 'id', priority: 1 },
@@ -325,22 +312,21 @@ export async function revealCard(
   }
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
   // With a place to put them named, the wish to reveal is all that is missing.
-  const field = options.field === undefined ? '' : ` --field ${options.field}`;
+  const named = options.field === undefined ? '' : ` --field ${options.field}`;
   // What a CI job prints stays in its log.
   const place = isSet(settings.runtime.env['CI']) ? '--out card.json' : '--print';
   const command =
     sink === 'screen'
-      ? `cardwright cards details ${shellWord(cardId)}${field} --reveal ${place}`
+      ? `cardwright cards details ${shellWord(cardId)}${named} --reveal ${place}`
       : sameCommandWith('--reveal');
   const { out } = options;
   if (out !== undefined) await inFile(out, () => settings.checkNew(out));
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
   const parts = partsOf(opened, cardId);
-  if (options.out !== undefined) return intoFile(settings, parts, { path: options.out, field: options.field });
-  if (options.copy !== undefined && clipboard !== undefined) {
-    return ontoClipboard(settings, { parts, part: options.copy, clipboard });
-  }
-  return options.print ? printed(parts, options.field) : onScreen(settings, opened, { parts, field: options.field });
+  const { copy, print, field } = options;
+  if (out !== undefined) return intoFile(settings, parts, out, field);
+  if (copy !== undefined && clipboard !== undefined) return ontoClipboard(settings, parts, copy, clipboard);
+  return print ? printed(parts, field) : onScreen(settings, opened, parts, field);
 }
 
 /** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
@@ -380,7 +366,10 @@ function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
   return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
 }
 
-function partsOf({ details }: Opened, asked: string): Parts {
+type Parts = ReturnType<typeof partsOf>;
+
+/** `expiry` is `MM/YY`. */
+function partsOf({ details }: Opened, asked: string) {
   const { number, cvv, exp_month: month, exp_year: year } = details;
   const expiry = `${String(month).padStart(2, '0')}/${String(year).slice(-2)}`;
   return { cardId: details.card_id ?? asked, number: number.expose(), cvv: cvv.expose(), month, year, expiry };
@@ -406,12 +395,12 @@ function printed(parts: Parts, field: CardPart | undefined): Shown {
   };
 }
 
-interface OnScreen {
-  readonly parts: Parts;
-  readonly field: CardPart | undefined;
-}
-
-async function onScreen(settings: DestinationSettings, { card }: Opened, { parts, field }: OnScreen): Promise<Shown> {
+async function onScreen(
+  settings: DestinationSettings,
+  { card }: Opened,
+  parts: Parts,
+  field: CardPart | undefined,
+): Promise<Shown> {
   const { number, cvv, expiry, cardId } = parts;
   const clipboard = await settings.clipboard();
   let copied: string | undefined;
@@ -444,7 +433,8 @@ async function onScreen(settings: DestinationSettings, { card }: Opened, { parts
 async function intoFile(
   settings: DestinationSettings,
   parts: Parts,
-  { path, field }: { readonly path: string; readonly field: CardPart | undefined },
+  path: string,
+  field: CardPart | undefined,
 ): Promise<Shown> {
   const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
   await inFile(path, () => settings.createPrivate(path, `${content}\n`));
@@ -475,13 +465,12 @@ async function inFile(path: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-interface Copying {
-  readonly parts: Parts;
-  readonly part: CardPart;
-  readonly clipboard: Clipboard;
-}
-
-async function ontoClipboard(settings: DestinationSettings, { parts, part, clipboard }: Copying): Promise<Shown> {
+async function ontoClipboard(
+  settings: DestinationSettings,
+  parts: Parts,
+  part: CardPart,
+  clipboard: Clipboard,
+): Promise<Shown> {
   await clipboard.write(parts[part]);
   settings.notice(`Copied the ${PART_NAMES[part]}.`);
   const cleared = await clearCopied(settings, clipboard, parts[part]);

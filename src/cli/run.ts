@@ -8,11 +8,10 @@ import type { Block, Presentation } from '../terminal/view.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { CommandTraits, Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
-import type { Offline } from './offline.ts';
-import type { Command, Registry } from './parsing/command.ts';
+import type { openOffline } from './offline.ts';
+import type { Registry } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
-import type { Located } from './parsing/tree.ts';
 import type { ValueSettings } from './parsing/values.ts';
 
 /** What the composition root hands to a run. */
@@ -52,8 +51,14 @@ export async function run(machine: Machine): Promise<number> {
     const { readLine } = await import('./parsing/tree.ts');
     const asked = await readLine(typed, machine.registry);
     if (asked.asks === 'version') return await print(machine, `${machine.version}\n`);
-    if (asked.asks === 'start') return await start(machine);
-    if (asked.asks === 'help') return await help(machine, asked.located);
+    if (asked.asks !== 'command') {
+      const { helpText, startText } = await import('./docs/help.ts');
+      const { registry } = machine;
+      return await print(
+        machine,
+        asked.asks === 'start' ? startText(registry) : await helpText(asked.located, registry),
+      );
+    }
     const { readGlobals } = await import('./parsing/globals.ts');
     const globals = readGlobals(asked.parsed.globals, env);
     look = lookOf(globals);
@@ -104,18 +109,24 @@ async function execute(
   const { globals, parsed: typed, line } = given;
   const { command } = typed;
   const { host } = machine;
-  if (namesFields(globals)) {
-    const { checkNamedFields } = await import('./docs/answers.ts');
+  // Names that the answer will not have, and an expression that cannot be read, are found out before anything is sent.
+  let promised: Iterable<string> | undefined;
+  if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
+    const { checkNamedFields, fieldNames } = await import('./docs/answers.ts');
     const { rowSource } = await import('./bulk/flags.ts');
-    checkNamedFields(command, globals, command.runFlags !== undefined && rowSource(typed.typed) !== undefined);
+    const fromFile = command.runFlags !== undefined && rowSource(typed.typed) !== undefined;
+    checkNamedFields(command, globals, fromFile);
+    promised = fieldNames(command, { dryRun: globals.dryRun, fromFile });
   }
-  // An expression that cannot be read is found out before anything is sent.
-  await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
+  await using jq =
+    globals.jq === undefined
+      ? undefined
+      : await (await import('../terminal/jq-filter.ts')).openJq(globals.jq, host.signal);
   const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
   const { effectOf } = await import('./parsing/globals.ts');
   const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
   const opened = await machine.openContext(globals, typed.rest, { couldBeOffline, isUrgent });
-  let offline: Offline | undefined;
+  let offline: Awaited<ReturnType<typeof openOffline>> | undefined;
   let answerIs: 'written' | 'lost' = 'written';
   try {
     if (typed.typed['offline'] === true) offline = await (await import('./offline.ts')).openOffline(opened.context);
@@ -125,23 +136,28 @@ async function execute(
     const settings = { now, grouped: host.streams.stdin.isTerminal };
     const found = await answerOf({ typed, context, registry: machine.registry, settings, line, input: {} });
     const shown = offline?.mark(found) ?? found;
-    const promised = await promisedFields(command, globals, typed.typed);
+    const made = () => ({ shown, ops: context.journal.ops });
     await writeAnswer(host, globals, { shown, jq, promised, now: () => context.api.serviceNow() }).catch(
       async thrown => {
         answerIs = 'lost';
         const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
-        if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.journal.ops });
+        if (!globals.dryRun) throw carriedOut(thrown, command, made());
         throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
       },
     );
-    if (host.streams.stdout.closed && !globals.dryRun) {
-      const unread = await unreadAnswer(command, { shown, ops: context.journal.ops });
-      if (unread !== undefined) {
+    const { stdout, stderr } = host.streams;
+    if ((stdout.closed || stdout.isNowhere) && !globals.dryRun) {
+      const { lostAnswer, unread } = await import('./post-effect-error.ts');
+      // To a reader that left, a read owes nothing; what a change has made must not be lost with it.
+      const lost = stdout.closed ? unread(command, made()) : undefined;
+      if (lost !== undefined) {
         answerIs = 'lost';
-        throw unread;
+        throw lost;
       }
+      // A closed descriptor is the null device by the time we run, so that no write can fail.
+      const note = stdout.isNowhere ? lostAnswer(command, { shown, quiet: globals.quiet }) : undefined;
+      if (note !== undefined) await stderr.write(note);
     }
-    if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, { shown, quiet: globals.quiet });
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, { ...lookOf(globals), ...line });
@@ -150,19 +166,6 @@ async function execute(
     offline?.[Symbol.dispose]();
     await opened.close(answerIs);
   }
-}
-
-/** To a reader that left, a read owes nothing; what a change has made must not be lost with it. */
-async function unreadAnswer(command: Command, made: { shown: Shown; ops: readonly string[] }): Promise<unknown> {
-  const { unread } = await import('./post-effect-error.ts');
-  return unread(command, made);
-}
-
-/** A closed descriptor is the null device by the time we run, so that no write can fail. */
-async function sayLost({ streams }: Host, command: Command, said: { shown: Shown; quiet: boolean }): Promise<void> {
-  const { lostAnswer } = await import('./post-effect-error.ts');
-  const note = lostAnswer(command, said);
-  if (note !== undefined) await streams.stderr.write(note);
 }
 
 /** A command line on its way to its answer. */
@@ -223,21 +226,6 @@ const answerOf: Next = STEPS.reduceRight<Next>(
   ({ typed, context, input }) => typed.command.execute(context, input),
 );
 
-async function filterOf(expression: string, { signal }: Host) {
-  const { openJq } = await import('../terminal/jq-filter.ts');
-  return openJq(expression, signal);
-}
-
-async function help(machine: Machine, located: Located): Promise<number> {
-  const { helpText } = await import('./docs/help.ts');
-  return print(machine, await helpText(located, machine.registry));
-}
-
-async function start(machine: Machine): Promise<number> {
-  const { startText } = await import('./docs/help.ts');
-  return print(machine, startText(machine.registry));
-}
-
 async function print({ host }: Machine, text: string): Promise<number> {
   await host.streams.stdout.write(text);
   return 0;
@@ -269,41 +257,31 @@ export function stoppedBy(kind: Extract<ErrorKind, 'interrupted' | 'terminated'>
   return new CliError(kind, { message: kind === 'interrupted' ? 'stopped by Ctrl-C' : 'stopped by a signal' });
 }
 
-/** What a command returned, and what was asked of its form. */
-interface Answer {
-  readonly shown: Shown;
-  readonly jq: JqFilter | undefined;
-  /** Undefined where no field was asked for, or nobody promised any. */
-  readonly promised: Iterable<string> | undefined;
-  /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
-  readonly now: () => number;
-}
-
-/** Whether fields were named by `--fields`, `--columns` or `--sort`. */
-function namesFields({ fields, columns, sort }: Globals): boolean {
-  return fields !== undefined || columns !== undefined || sort !== undefined;
-}
-
-/** The fields that the answer of a command promises; undefined where none was named. */
-async function promisedFields(
-  command: Command,
-  globals: Globals,
-  typed: Readonly<Record<string, unknown>>,
-): Promise<Iterable<string> | undefined> {
-  if (!namesFields(globals)) return undefined;
-  const { fieldNames } = await import('./docs/answers.ts');
-  const { rowSource } = await import('./bulk/flags.ts');
-  const fromFile = command.runFlags !== undefined && rowSource(typed) !== undefined;
-  return fieldNames(command, { dryRun: globals.dryRun, fromFile });
-}
-
 /** Writes it to standard output. Rejects with `OutputError` where that fails. */
-async function writeAnswer(host: Host, globals: Globals, { shown, jq, promised, now }: Answer): Promise<void> {
+async function writeAnswer(
+  host: Host,
+  globals: Globals,
+  {
+    shown,
+    jq,
+    promised,
+    now,
+  }: {
+    readonly shown: Shown;
+    readonly jq: JqFilter | undefined;
+    /** Undefined where no field was asked for, or nobody promised any. */
+    readonly promised: Iterable<string> | undefined;
+    /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
+    readonly now: () => number;
+  },
+): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
-  const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
+  const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
+  // Nothing was said about how the answer should look.
+  const readsAsPage = format === 'table' && fields === undefined && columns === undefined && sort === undefined;
+  const text = jq === undefined ? (verbatim ?? (readsAsPage ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
-  const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
   const chosen = {
     ...(fields && { fields }),
     ...(columns && { columns }),
@@ -322,10 +300,11 @@ async function writeAnswer(host: Host, globals: Globals, { shown, jq, promised, 
   await present((await withOptions(written, globals)) as Presentation, settings, host.streams, host.env);
 }
 
-type Answered = Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>;
-
 /** An answer shows what to run next: here with the options that choose the same service. */
-async function withOptions<T extends Answered>(shown: T, { repeated }: Globals): Promise<T> {
+async function withOptions<T extends Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>>(
+  shown: T,
+  { repeated }: Globals,
+): Promise<T> {
   if (repeated.length === 0) return shown;
   const { answerWithRepeated, withRepeated } = await import('./repeated.ts');
   const { notes, data, rows, blocks } = shown;
@@ -335,22 +314,13 @@ async function withOptions<T extends Answered>(shown: T, { repeated }: Globals):
     ...(notes && { notes: notes.map(note => withRepeated(note, repeated)) }),
     ...(data !== undefined && { data: repeatedIn(data) }),
     ...(rows && { rows: { ...rows, rows: repeatedIn(rows.rows) } }),
+    // Rows of a table and whole lines hold commands; every other line is a text.
     ...(blocks && {
-      blocks: blocks.map(block => blockWith(block, { repeatedIn, line: text => withRepeated(text, repeated) })),
+      blocks: blocks.map((block): Block => {
+        if (block.kind === 'table') return { ...block, rows: repeatedIn(block.rows) };
+        const isCopied = block.kind === 'line' && block.whole === true;
+        return isCopied ? { ...block, text: withRepeated(block.text, repeated) } : block;
+      }),
     }),
   };
-}
-
-/** Rows of a table and whole lines hold commands; every other line is a text. */
-function blockWith(
-  block: Block,
-  { repeatedIn, line }: { readonly repeatedIn: <Part>(part: Part) => Part; readonly line: (text: string) => string },
-): Block {
-  if (block.kind === 'table') return { ...block, rows: repeatedIn(block.rows) };
-  return block.kind === 'line' && block.whole === true ? { ...block, text: line(block.text) } : block;
-}
-
-/** Nothing was said about how the answer should look. */
-function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
-  return format === 'table' && fields === undefined && columns === undefined && sort === undefined;
 }

@@ -190,7 +190,7 @@ async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe
   const found: Candidate[] = [];
   let shortest = Number.POSITIVE_INFINITY;
   try {
-    for await (const candidate of candidates({ ...line, kind, isMarked: words.some(isShortened) })) {
+    for await (const candidate of candidates(line, kind, words.some(isShortened))) {
       shortest = Math.min(shortest, candidate.id.length);
       if (words.some(({ word }) => fits(candidate, word))) found.push(candidate);
       if (wanted.length === 0 && maybe.every(({ word }) => word.length >= shortest)) break;
@@ -220,7 +220,7 @@ async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<re
 async function beginningWith(line: Line, typed: Typed): Promise<readonly Candidate[]> {
   const { kind, word } = typed;
   const found: Candidate[] = [];
-  for await (const candidate of candidates({ ...line, kind, isMarked: isShortened(typed) })) {
+  for await (const candidate of candidates(line, kind, isShortened(typed))) {
     if (candidate.id.length <= word.length) return [];
     if (fits(candidate, word)) found.push(candidate);
   }
@@ -370,20 +370,12 @@ interface Candidate {
   readonly facts: string;
 }
 
-interface CandidateSearch {
-  readonly command: Command;
-  readonly context: Context;
-  readonly kind: Kind;
-  /** A short id is written with its mark or as last digits: the audit log alone does not know those. */
-  readonly isMarked: boolean;
-}
-
 /**
- * Every id of the kind, over all pages. Throws `usage` for a sandbox that was not chosen, and `contract_mismatch` at the end
+ * Every id of the kind, over all pages. One that is written short has its mark, or is last digits: those alone the audit log
+ * does not know. Throws `usage` for a sandbox that was not chosen, and `contract_mismatch` at the end
  * of a list of cards that may be incomplete.
  */
-async function* candidates(search: CandidateSearch): AsyncIterable<Candidate> {
-  const { command, context: ctx, kind, isMarked } = search;
+async function* candidates({ command, context: ctx }: Line, kind: Kind, isMarked: boolean): AsyncIterable<Candidate> {
   if (isOfSandbox(command) && (await ctx.api.identity()).mode !== 'sandbox') {
     throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
   }

@@ -76,18 +76,13 @@ export function secretRefusal(option: string): CliError | undefined {
 /** At most so many suggestions: more are a list to read, and --help is one. */
 const MOST_MEANT = 3;
 
-/** Where a word was typed that is no command. */
-interface UnknownWord {
-  /** The word and those that follow it. */
-  readonly words: readonly string[];
-  /** Words that lead to it. */
-  readonly after: readonly string[];
-  /** Words that could stand there. */
-  readonly known: readonly string[];
-}
-
-/** The refusal of a word that is no command, with at most three that may be meant. */
-export async function unknownWord({ words, after, known }: UnknownWord, registry: Registry): Promise<CliError> {
+/** The refusal of the first of `words`, which is no command behind `after`, with at most three that may be meant. */
+export async function unknownWord(
+  words: readonly string[],
+  after: readonly string[],
+  known: readonly string[],
+  registry: Registry,
+): Promise<CliError> {
   const [word = ''] = words;
   const moved = movedTo([...after, ...words]);
   if (moved !== undefined) return moved;

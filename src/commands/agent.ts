@@ -7,6 +7,7 @@ import { command } from '../cli/parsing/command.ts';
 import { eachTime, flagName, OURS, option, tells } from '../cli/parsing/flag.ts';
 import { choice, flag } from '../contract/field.ts';
 import { CliError, usage } from '../core/errors.ts';
+import { utf8Text } from '../core/text.ts';
 import {
   HOST_NAMES,
   HOSTS,
@@ -73,7 +74,7 @@ export const setUpAgent = command({
     const hosts = host.length > 0 ? [...new Set(host)] : await hostsHere(ctx);
     if (hosts.length === 0) throw usage(`no host of agents was found here; name one: --host ${HOST_NAMES.join('|')}`);
     const entry = remove ? undefined : await entryOf(ctx);
-    const edits = await editsFor(ctx, { hosts, scope: project ? 'project' : 'user', entry });
+    const edits = await editsFor(ctx, hosts, project ? 'project' : 'user', entry);
     const planned = await ctx.files.editFiles(edits, false);
     const due = planned.filter(({ action }) => action !== 'none');
     const shown = { hosts: hosts.map(String), entry: entry ?? null };
@@ -171,9 +172,9 @@ function placesOf(ctx: Context, name: HostName, scope: Scope): { readonly skill:
 async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   for (const path of paths) {
-    const edit = (text: string | undefined) => {
-      if (text !== undefined) texts.set(path, text);
-      return text;
+    const edit = (before: Buffer | undefined) => {
+      if (before !== undefined) texts.set(path, utf8Text(before, path));
+      return before;
     };
     await ctx.files.editFiles([{ path, edit }], false).catch(() => undefined);
   }
@@ -186,23 +187,28 @@ async function hostsHere(ctx: Context): Promise<readonly HostName[]> {
   return HOST_NAMES.filter(name => names.has(HOSTS[name].seenBy));
 }
 
-interface Wanted {
-  readonly hosts: readonly HostName[];
-  readonly scope: Scope;
-  /** Undefined: everything goes. */
-  readonly entry: ServerEntry | undefined;
-}
-
-async function editsFor(ctx: Context, { hosts, scope, entry }: Wanted): Promise<readonly FileEdit[]> {
+/** Without an entry everything goes. */
+async function editsFor(
+  ctx: Context,
+  hosts: readonly HostName[],
+  scope: Scope,
+  entry: ServerEntry | undefined,
+): Promise<readonly FileEdit[]> {
   const pages = Object.entries(await pagesOf());
   return hosts.flatMap(name => {
     const { skill, config } = placesOf(ctx, name, scope);
     return [
       ...pages.map(([file, text]) => ({
         path: join(skill, file),
-        edit: () => (entry === undefined ? undefined : text),
+        edit: () => (entry === undefined ? undefined : Buffer.from(text)),
       })),
-      { path: config, edit: (text: string | undefined) => withEntry(text, { name, path: config, entry }) },
+      {
+        path: config,
+        edit(before: Buffer | undefined) {
+          const text = withEntry(before && utf8Text(before, config), { name, path: config, entry });
+          return text === undefined ? undefined : Buffer.from(text);
+        },
+      },
     ];
   });
 }

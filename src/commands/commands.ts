@@ -6,7 +6,7 @@ import { effectOf, flagsOf } from '../cli/parsing/globals.ts';
 import { quote } from '../cli/parsing/values.ts';
 import type { AnyField } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { REGISTRY } from './registry.ts';
 
 const EFFECT_WORDS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'];
@@ -61,12 +61,8 @@ export const listCommands = command({
   async run(_ctx, { group, names }) {
     const groups = group === undefined ? REGISTRY : REGISTRY.filter(({ name }) => name === group);
     if (groups.length === 0) {
-      const near = nearest(
-        group ?? '',
-        REGISTRY.map(({ name }) => name),
-      );
-      const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
-      throw usage(`there is no group ${quote(group ?? '')}.${meant}`, 'cardwright --help');
+      const known = REGISTRY.map(({ name }) => name);
+      throw usage(`there is no group ${quote(group ?? '')}.${didYouMean(group ?? '', known)}`, 'cardwright --help');
     }
     const found = (await Promise.all(groups.map(commandsOf))).flat();
     return found.map(each =>

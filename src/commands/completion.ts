@@ -1,6 +1,7 @@
 import {
   COMPLETION_SHELLS,
   type CompletionShell,
+  completionEdits,
   completionStub,
   type PlannedFile,
 } from '../cli/completion/scripts.ts';
@@ -57,13 +58,6 @@ export const completion = command({
       : shownFiles(result),
 });
 
-interface Outcome {
-  readonly shell: CompletionShell;
-  readonly wanted: 'install' | 'uninstall';
-  readonly changed: boolean;
-  readonly files: readonly PlannedFile[];
-}
-
 const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave' } as const;
 
 /** The shell that is named, else the one of `SHELL`. Throws `usage` when that is none of ours. */
@@ -74,9 +68,9 @@ function shellOf(named: CompletionShell | undefined, env: Environment): Completi
 }
 
 /** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */
-async function changeFiles(ctx: Context, shell: CompletionShell, wanted: Outcome['wanted']): Promise<Outcome> {
-  const places = await ctx.files.completionFiles();
-  const planned = await places.plan(shell, wanted);
+async function changeFiles(ctx: Context, shell: CompletionShell, wanted: 'install' | 'uninstall') {
+  const edits = completionEdits(shell, wanted, ctx);
+  const planned = await ctx.files.editFiles(edits, false);
   const due = planned.filter(({ action }) => action !== 'none');
   if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
   if (!ctx.ui.yes) for (const file of due) for (const line of linesOf(file)) ctx.ui.notice(line);
@@ -86,7 +80,7 @@ async function changeFiles(ctx: Context, shell: CompletionShell, wanted: Outcome
     `cardwright completion ${shell} --${wanted} --yes`,
     wanted === 'install' ? 'Make these changes?' : 'Take it away?',
   );
-  return { shell, wanted, changed: true, files: await places.carryOut(shell, wanted) };
+  return { shell, wanted, changed: true, files: await ctx.files.editFiles(edits, true) };
 }
 
 /** Lines that go into a file of the user's own are shown; a file of ours is what `completion <shell>` prints. */
@@ -95,7 +89,7 @@ function linesOf({ path, action, text }: PlannedFile): readonly string[] {
   return [`${DOES[action]} ${path}`, ...(action === 'remove' ? [] : lines.map(line => `    ${line}`))];
 }
 
-function shownFiles({ shell, wanted, changed, files }: Outcome): Shown {
+function shownFiles({ shell, wanted, changed, files }: Awaited<ReturnType<typeof changeFiles>>): Shown {
   const rows = files.map(({ path, action }) => ({ path, action }));
   const done = wanted === 'install' ? 'Installed' : 'Uninstalled';
   return {

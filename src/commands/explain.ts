@@ -10,24 +10,10 @@ import { OPERATIONS } from '../contract/operations.ts';
 import { type Fact, facts } from '../contract/provenance.ts';
 import { REFUSALS, type Refusal, type RefusalName } from '../contract/refusals.ts';
 import { CliError, ERROR_KINDS, type ErrorKind, usage } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { OpDetail } from '../journal/types.ts';
 import { FACT_ROW, factsAbout, showFacts } from './contract/contract.ts';
 import { OP_DETAIL, showDetail } from './ops/ops.ts';
-
-interface Meaning {
-  /** `exit code`, `error kind` or `identifier of the service`. */
-  readonly is: string;
-  readonly exit: number;
-  readonly kind: string;
-  readonly means: string;
-  readonly retryable: boolean;
-  readonly next: string;
-  /** Identifiers of the service that come to this. */
-  readonly identifiers: readonly string[];
-  /** Operations that answer with an identifier. */
-  readonly operations: readonly string[];
-}
 
 /** The first thing to do. Complete by type: a new kind does not compile without advice. */
 const NEXT: Readonly<Record<ErrorKind, string>> = {
@@ -54,43 +40,34 @@ const NEXT: Readonly<Record<ErrorKind, string>> = {
 
 /** Everything a word stands for; empty when it is none of these. */
 export function meaningsOf(word: string): readonly Meaning[] {
-  if (word === '0') return [DONE];
-  if (/^\d{1,3}$/.test(word))
-    return kinds()
-      .filter(({ exit }) => exit === Number(word))
-      .map(named('exit code'));
-  const kind = kinds()
-    .filter(each => each.kind === word)
-    .map(named('error kind'));
+  if (word === '0') return [{ is: 'exit code', ...DONE }];
+  const all = kinds();
+  if (/^\d{1,3}$/.test(word)) {
+    return all.filter(({ exit }) => exit === Number(word)).map(meaning => ({ is: 'exit code', ...meaning }));
+  }
+  const kind = all.filter(each => each.kind === word).map(meaning => ({ is: 'error kind', ...meaning }));
   return [...kind, ...identifier(word)];
 }
 
-/** Every word there is a meaning of, for the nearest one to a mistyped. */
-export function wordsWithMeaning(): readonly string[] {
-  return [...Object.keys(ERROR_KINDS), ...Object.keys(REFUSALS)];
-}
+type Meaning = { readonly is: string } & typeof DONE;
 
-const DONE: Meaning = {
-  is: 'exit code',
+const DONE = {
   exit: 0,
   kind: 'done',
   means: 'Done; also an empty list.',
   retryable: false,
   next: 'Nothing.',
-  identifiers: [],
-  operations: [],
+  identifiers: [] as readonly string[],
+  operations: [] as readonly string[],
 };
 
-function kinds(): readonly Omit<Meaning, 'is'>[] {
+/** Every way a command can fail. */
+function kinds(): readonly (typeof DONE)[] {
   return (Object.keys(ERROR_KINDS) as ErrorKind[]).map(kind => {
     const { exit, means, ...more } = ERROR_KINDS[kind];
     const identifiers = Object.keys(REFUSALS).filter(name => REFUSALS[name as RefusalName].kind === kind);
-    return { exit, kind, means, retryable: 'retryable' in more, next: NEXT[kind], identifiers, operations: [] };
+    return { ...DONE, exit, kind, means, retryable: 'retryable' in more, next: NEXT[kind], identifiers };
   });
-}
-
-function named(is: string): (meaning: Omit<Meaning, 'is'>) => Meaning {
-  return meaning => ({ is, ...meaning });
 }
 
 function identifier(word: string): readonly Meaning[] {
@@ -101,20 +78,9 @@ function identifier(word: string): readonly Meaning[] {
   const operations = Object.entries(OPERATIONS).flatMap(([operation, row]) =>
     'fails' in row && (row.fails as readonly string[]).includes(name) ? [operation] : [],
   );
-  const { exit, retryable } = kinds().find(each => each.kind === kind) ?? DONE;
+  const general = kinds().find(each => each.kind === kind) ?? DONE;
   const means = `The service answers ${name} (HTTP ${status}): ${when}.`;
-  return [
-    {
-      is: 'identifier of the service',
-      exit,
-      kind,
-      means,
-      retryable,
-      next: NEXT[kind],
-      identifiers: [name],
-      operations,
-    },
-  ];
+  return [{ is: 'identifier of the service', ...general, means, identifiers: [name], operations }];
 }
 
 const MEANING = {
@@ -162,8 +128,11 @@ export const explain = command({
     const all = facts(await ctx.api.overrides());
     const found = factsAbout(all, what);
     if (found !== undefined) return { facts: found.facts, assumption: found.assumption };
-    const near = nearest(what, [...wordsWithMeaning(), ...all.map(({ name }) => name)]);
-    const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+    const meant = didYouMean(what, [
+      ...Object.keys(ERROR_KINDS),
+      ...Object.keys(REFUSALS),
+      ...all.map(each => each.name),
+    ]);
     throw usage(
       `${quote(what)} is no exit code, error, fact, operation or request.${meant}`,
       'cardwright help exit-codes',
@@ -190,12 +159,12 @@ export const explain = command({
 
 function proseOf({ is, exit, kind, means, retryable, next, identifiers, operations }: Meaning): string {
   const said = is === 'identifier of the service' ? [] : identifiers;
-  const pairs: readonly (readonly [string, string])[] = [
+  const pairs = [
     ['Repeat', retryable ? 'the same command may be run again' : 'not without looking first'],
     ['Next', next],
     ['Service says', said.join(', ')],
     ['Operations', operations.join(', ')],
-  ];
+  ] as const;
   const lines = pairs.filter(([, value]) => value !== '').map(([label, value]) => hang(`  ${label.padEnd(14)}`, value));
   return wrap(`${kind}, exit ${exit}: ${means}`) + lines.join('');
 }

@@ -38,7 +38,7 @@ export const login = command({
     },
   ],
   rest: 'kept',
-  async run(ctx, { baseUrl, ...ways }) {
+  async run(ctx, { baseUrl, keyFile, ...ways }) {
     const name = ctx.profileName ?? 'default';
     const address =
       baseUrl ??
@@ -46,7 +46,7 @@ export const login = command({
       (await ctx.ui.prompts.text('Address of the service (https://…/v1)', { flag: '--base-url' }));
     const profiles = await ctx.profiles();
     const before = await profiles.current();
-    const key = await givenKey(ctx, ways);
+    const key = await givenKey(ctx, keyFile, ways);
     // The limits of a profile are held against its address.
     const isThere = (await profiles.list()).some(each => each.name === name && name !== 'sandbox');
     const change = isThere ? await profiles.foresee(name, 'base_url', address) : undefined;
@@ -76,14 +76,11 @@ function nextSteps({ journal }: ProfileRow['settings']): readonly string[] {
   ];
 }
 
-interface Ways {
-  readonly keyStdin: boolean | undefined;
-  readonly keychain: boolean | undefined;
-  readonly keyFile: string | undefined;
-  readonly keyCommand: boolean | undefined;
-}
-
-async function givenKey(ctx: Context, { keyStdin, keychain, keyFile, keyCommand }: Ways): Promise<KeyInput> {
+async function givenKey(
+  ctx: Context,
+  keyFile: string | undefined,
+  { keyStdin, keychain, keyCommand }: Partial<Record<'keyStdin' | 'keychain' | 'keyCommand', boolean | undefined>>,
+): Promise<KeyInput> {
   const ways = [keyStdin && '--key-stdin', keyFile !== undefined && '--key-file', keyCommand && '--key-command'].filter(
     Boolean,
   );

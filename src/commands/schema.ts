@@ -3,7 +3,7 @@ import { optionalArguments, takes } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
 
 import { usage } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { Row } from '../terminal/view.ts';
 import { REGISTRY } from './registry.ts';
 
@@ -58,7 +58,6 @@ function viewsOf({ VIEWS }: typeof import('../mirror/schema.ts')) {
 function named(path: string, commands: readonly Command[]): Command {
   const found = commands.find(each => each.path === path);
   if (found !== undefined) return found;
-  const near = nearest(path, [...commands.map(each => each.path), ERROR, MIRROR]);
-  const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+  const meant = didYouMean(path, [...commands.map(each => each.path), ERROR, MIRROR]);
   throw usage(`there is no command ${quote(path)}.${meant}`, 'cardwright commands');
 }

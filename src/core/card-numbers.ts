@@ -112,15 +112,6 @@ function luhnSum(digits: string): number {
 
 // Values that came from a service, without card numbers: an answer or an event that is no card's details.
 
-interface Masked {
-  /** The very same value where nothing was hidden. */
-  readonly value: unknown;
-  /** Where something was: `acct`, `deep.list[].pan`. */
-  readonly hidden: readonly string[];
-  /** Where a number has more digits than are kept of one, so that it may have come with others. */
-  readonly inexact: readonly string[];
-}
-
 type Members = Readonly<Record<string, unknown>>;
 
 const LAST_FOUR = /last_?(?:4|four)$/i;
@@ -129,10 +120,11 @@ const CODE_NAME = /cv|cs|cid|code|pin|security/i;
 /**
  * Hides what looks like a card number, in labels and metadata too, and three or four digits beside one under the name of a
  * code. Under a name that `staysWhole` knows, an id, where one number in ten would be taken for a card's, it is hidden only
- * where it ends in the last four digits beside it.
+ * where it ends in the last four digits beside it. The value is the very same where nothing was hidden; `hidden` and `inexact`,
+ * which has too many digits for one number, say where: `acct`, `deep.list[].pan`.
  */
-export function maskedValue(value: unknown, staysWhole: (name: string) => boolean): Masked {
-  if (!mayHold(value, staysWhole)) return { value, hidden: [], inexact: [] };
+export function maskedValue(value: unknown, staysWhole: (name: string) => boolean) {
+  if (!mayHold(value, staysWhole)) return { value, hidden: [] as string[], inexact: [] as string[] };
   const [hidden, inexact] = [new Set<string>(), new Set<string>()];
   const masked = maskedPart(value, { at: '', ending: undefined, hidden, inexact, staysWhole });
   return { value: masked, hidden: [...hidden], inexact: [...inexact] };

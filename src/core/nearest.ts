@@ -12,6 +12,12 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return completed(word, candidates) ?? mistyped(word, candidates) ?? rearranged(word, candidates);
 }
 
+/** ` Did you mean "list"?`, behind a sentence; empty where nothing is near. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const near = nearest(word, candidates);
+  return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
+}
+
 /** The candidate that has most words in common, of equal ones the shortest. A word alone says too little. */
 function rearranged(word: string, candidates: readonly string[]): string | undefined {
   const typed = wordsIn(word);

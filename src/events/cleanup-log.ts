@@ -5,13 +5,13 @@
 
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject } from '../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from '../files/lock.ts';
 import {
   type FileDependencies,
+  nothingThere,
   preparePrivateFolder,
   readPrivate,
-  systemCode,
   writePrivate,
 } from '../files/private-files.ts';
 
@@ -84,34 +84,20 @@ export function openCleanupLog({ folder, pid, now, files, isRunning }: CleanupLo
       return made;
     },
     async abandoned(kind) {
-      const names = await readdir(place).catch((error: unknown) => {
-        if (systemCode(error) === 'ENOENT') return [];
-        throw error;
-      });
+      const names = await readdir(place).catch(error => nothingThere(error) ?? []);
       const us = identify(pid);
       const found: Noted[] = [];
       for (const name of names.filter(each => each.startsWith(`${kind}-`) && each.endsWith('.json')).sort()) {
         const path = join(place, name);
-        const written = writtenIn(await readPrivate(path, files));
-        if (written === undefined) continue;
+        const written = jsonOrUndefined((await readPrivate(path, files)) ?? '');
+        // A file that is not ours stays where it is; one that was taken away meanwhile is settled.
+        if (!isWritten(written)) continue;
         const isOver = written.ends_at !== undefined && written.ends_at <= now();
         if (isOver || isProvablyGone(written.by, us, isRunning)) found.push(noted(path, written));
       }
       return found;
     },
   };
-}
-
-/** Undefined for a file that is not ours or was taken away meanwhile; it stays where it is. */
-function writtenIn(text: string | undefined): Written | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isWritten(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function isWritten(value: unknown): value is Written {

@@ -7,7 +7,7 @@ import { request as tlsRequest } from 'node:https';
 import type { SecureContext } from 'node:tls';
 import { matchesEvent } from '../contract/events.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { stretched } from '../platform/time.ts';
+import { rest, stretched } from '../platform/time.ts';
 import type { Arrived } from './listener.ts';
 import { createDedupeSet } from './poll.ts';
 
@@ -24,17 +24,6 @@ export interface Forwarded {
   readonly outcome: number | string;
   readonly isDelivered: boolean;
   readonly attempts: number;
-}
-
-interface Forwarder {
-  /** Queues it for every target whose pattern fits. */
-  pass(arrived: Arrived): void;
-  /** Sends it once to each of them that has not taken it yet; true when all have. The sender waits and tries again. */
-  relay(arrived: Arrived): Promise<boolean>;
-  readonly delivered: number;
-  readonly failed: number;
-  /** Waits so long for what is under way and gives up the rest; resolves to how many were given up. */
-  drain(ms: number): Promise<number>;
 }
 
 interface ForwarderSettings {
@@ -67,118 +56,96 @@ export function targetOf(text: string): Target | undefined {
 }
 
 /** One queue a target, so that a slow one holds up no other. */
-export function createForwarder(settings: ForwarderSettings): Forwarder {
+export function createForwarder(settings: ForwarderSettings) {
+  const { clock, random, onForwarded } = settings;
   const stopping = new AbortController();
+  const stop = stopping.signal;
   const counts = { delivered: 0, failed: 0, waiting: 0 };
-  const lanes = settings.targets.map(target => ({
+  const queues = settings.targets.map(target => ({
     target,
     last: Promise.resolve(),
     taken: createDedupeSet(MOST_TAKEN),
     refused: new Set<string>(),
   }));
+  const isTaken = (outcome: number | string) => typeof outcome === 'number' && outcome >= 200 && outcome <= 299;
 
-  async function forward(target: Target, arrived: Arrived): Promise<void> {
-    const { outcome, attempts } = await persistently(settings, {
-      secureContext: settings.secureContext,
-      target,
-      arrived,
-      stop: stopping.signal,
-      timeoutMs: TIMEOUT_MS,
-    });
+  async function forward({ url }: Target, { event, delivery }: Arrived): Promise<void> {
+    let outcome: number | string = 'given up';
+    let attempts = 1;
+    for (; ; attempts += 1) {
+      outcome = stop.aborted ? 'given up' : await sendOnce(settings, url, delivery, { stop, timeoutMs: TIMEOUT_MS });
+      const again = typeof outcome === 'string' || outcome >= 500 || outcome === 429;
+      if (!again || attempts === MOST_ATTEMPTS || stop.aborted) break;
+      await clock.sleep(stretched(random, FIRST_PAUSE_MS * 2 ** (attempts - 1), 0.5), stop).catch(() => undefined);
+    }
     const isDelivered = isTaken(outcome);
-    if (stopping.signal.aborted && !isDelivered) return;
+    if (stop.aborted && !isDelivered) return;
     counts.waiting -= 1;
     counts[isDelivered ? 'delivered' : 'failed'] += 1;
-    settings.onForwarded({ target: target.url.href, event: arrived.event.id, outcome, isDelivered, attempts });
+    onForwarded({ target: url.href, event: event.id, outcome, isDelivered, attempts });
   }
 
-  async function relayTo(lane: (typeof lanes)[number], arrived: Arrived): Promise<boolean> {
-    const { target, taken, refused } = lane;
-    const { id } = arrived.event;
+  async function relayTo(queue: (typeof queues)[number], { event, delivery }: Arrived): Promise<boolean> {
+    const { target, taken, refused } = queue;
+    const { id } = event;
     if (taken.has(id)) return true;
-    const outcome = await once(settings.clock, {
-      secureContext: settings.secureContext,
-      target,
-      arrived,
-      stop: stopping.signal,
-      timeoutMs: RELAY_MS,
-    });
+    const outcome = await sendOnce(settings, target.url, delivery, { stop, timeoutMs: RELAY_MS });
     const isDelivered = isTaken(outcome);
     if (isDelivered) {
       taken.add(id);
       refused.delete(id);
       counts.delivered += 1;
     } else refused.add(id);
-    settings.onForwarded({ target: target.url.href, event: id, outcome, isDelivered, attempts: 1 });
+    onForwarded({ target: target.url.href, event: id, outcome, isDelivered, attempts: 1 });
     return isDelivered;
   }
 
   return {
-    async relay(arrived) {
-      const fitting = lanes.filter(({ target }) => matchesEvent(target.pattern, arrived.event.type));
-      const sent = fitting.map(lane => {
-        const relayed = lane.last.then(() => relayTo(lane, arrived));
-        lane.last = relayed.then(() => undefined);
+    /** Sends it once to each target that has not taken it yet; true when all have. The sender waits and tries again. */
+    async relay(arrived: Arrived): Promise<boolean> {
+      const fitting = queues.filter(({ target }) => matchesEvent(target.pattern, arrived.event.type));
+      const sent = fitting.map(queue => {
+        const relayed = queue.last.then(() => relayTo(queue, arrived));
+        queue.last = relayed.then(() => undefined);
         return relayed;
       });
       return (await Promise.all(sent)).every(Boolean);
     },
-    pass(arrived) {
-      for (const lane of lanes) {
-        if (!matchesEvent(lane.target.pattern, arrived.event.type)) continue;
+    /** Queues it for every target whose pattern fits. */
+    pass(arrived: Arrived): void {
+      for (const queue of queues) {
+        if (!matchesEvent(queue.target.pattern, arrived.event.type)) continue;
         counts.waiting += 1;
-        lane.last = lane.last.then(() => forward(lane.target, arrived));
+        queue.last = queue.last.then(() => forward(queue.target, arrived));
       }
     },
     get delivered() {
       return counts.delivered;
     },
     get failed() {
-      return lanes.reduce((sum, { refused }) => sum + refused.size, counts.failed);
+      return queues.reduce((sum, { refused }) => sum + refused.size, counts.failed);
     },
-    async drain(ms) {
+    /** Waits so long for what is under way and gives up the rest; resolves to how many were given up. */
+    async drain(ms: number): Promise<number> {
       const over = new AbortController();
-      const late = settings.clock.sleep(ms, over.signal).then(
-        () => stopping.abort(new Error('given up')),
-        () => undefined,
-      );
-      await Promise.race([Promise.all(lanes.map(({ last }) => last)), late]);
+      const late = rest(ms, clock, over.signal).then(isLate => isLate && stopping.abort(new Error('given up')));
+      await Promise.race([Promise.all(queues.map(({ last }) => last)), late]);
       over.abort();
       return counts.waiting;
     },
   };
 }
 
-function isTaken(outcome: number | string): boolean {
-  return typeof outcome === 'number' && outcome >= 200 && outcome <= 299;
-}
-
-interface Sending {
-  readonly secureContext: SecureContext | undefined;
-  readonly target: Target;
-  readonly arrived: Arrived;
-  readonly stop: AbortSignal;
-  readonly timeoutMs: number;
-}
-
-async function persistently({ clock, random }: ForwarderSettings, sending: Sending) {
-  const { stop } = sending;
-  for (let attempts = 1; ; attempts += 1) {
-    const outcome = stop.aborted ? 'given up' : await once(clock, sending);
-    const again = typeof outcome === 'string' || outcome >= 500 || outcome === 429;
-    if (!again || attempts === MOST_ATTEMPTS || stop.aborted) return { outcome, attempts };
-    const pause = stretched(random, FIRST_PAUSE_MS * 2 ** (attempts - 1), 0.5);
-    await clock.sleep(pause, stop).catch(() => undefined);
-  }
-}
-
 /**
  * The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. The limit
  * is for all of it: a target that sends a byte now and then does not keep it.
  */
-function once(clock: Clock, { secureContext, target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
-  const { url } = target;
-  const { bytes, headers } = arrived.delivery;
+function sendOnce(
+  { clock, secureContext }: ForwarderSettings,
+  url: URL,
+  { bytes, headers }: Arrived['delivery'],
+  { stop, timeoutMs }: { readonly stop: AbortSignal; readonly timeoutMs: number },
+): Promise<number | string> {
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
   return new Promise(resolve => {
     const sent = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, {
@@ -189,9 +156,8 @@ function once(clock: Clock, { secureContext, target, arrived, stop, timeoutMs }:
       ...(secureContext && { secureContext }),
     });
     const over = new AbortController();
-    clock.sleep(timeoutMs, over.signal).then(
-      () => sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
-      () => undefined,
+    void rest(timeoutMs, clock, over.signal).then(
+      isLate => isLate && sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
     );
     sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     sent.on('close', () => over.abort());

@@ -16,7 +16,7 @@ import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole 
 import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { CliError, notSent } from '../core/errors.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { Clock } from '../platform/host.ts';
@@ -63,24 +63,12 @@ interface ListenerSettings {
   readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
 
-interface Listener {
-  readonly port: number;
-  readonly counts: Readonly<Counts>;
-  /** Events in the order they came; ends when `finish` was called and all were taken. Throws what `fail` was given. */
-  readonly arrivals: AsyncGenerator<Arrived>;
-  /** Takes what is there, and no more. */
-  finish(): void;
-  /** There is nothing to listen to any more. */
-  fail(error: CliError): void;
-  close(): Promise<void>;
-}
-
 /** Waiting for whoever shows them; more than these are answered 503 and come again. */
 const MOST_WAITING = 10_000;
 const MOST_IDS = 100_000;
 
 /** Opens the port and listens. Throws `unreachable` for one that is taken. */
-export async function openListener(settings: ListenerSettings): Promise<Listener> {
+export async function openListener(settings: ListenerSettings) {
   const { secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
   const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
   const seen = createDedupeSet(MOST_IDS);
@@ -149,10 +137,13 @@ export async function openListener(settings: ListenerSettings): Promise<Listener
   const receiver = await openReceiver({ port: settings.port, take, onGone: over });
   return {
     port: receiver.port,
-    counts,
+    counts: counts as Readonly<Counts>,
+    /** Events in the order they came; ends when `finish` was called and all were taken. Throws what `fail` was given. */
     arrivals: arrivals(),
+    /** Takes what is there, and no more. */
     finish: () => over(),
-    fail: over,
+    /** There is nothing to listen to any more. */
+    fail: (error: CliError) => over(error),
     close: () => receiver.close(),
   };
 }
@@ -181,17 +172,11 @@ interface ReceiverSettings {
   readonly onGone: (error: CliError) => void;
 }
 
-interface Receiver {
-  readonly port: number;
-  /** Answers what is running, then frees the port. */
-  close(): Promise<void>;
-}
-
 const MAX_BYTES = 1024 * 1024;
 const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
 
 /** Opens the port on 127.0.0.1. Throws `unreachable` when it is taken. */
-export async function openReceiver({ port, take, onGone }: ReceiverSettings): Promise<Receiver> {
+export async function openReceiver({ port, take, onGone }: ReceiverSettings) {
   const server = createServer(TIMES, (request, response) => {
     answer(request, response, take).catch((error: unknown) => {
       request.destroy();
@@ -206,7 +191,8 @@ export async function openReceiver({ port, take, onGone }: ReceiverSettings): Pr
   });
   return {
     port: (server.address() as AddressInfo).port,
-    close() {
+    /** Answers what is running, then frees the port. */
+    close(): Promise<void> {
       closing = true;
       return new Promise(resolve => {
         server.close(() => resolve());
@@ -289,7 +275,8 @@ interface ReadEvent {
 
 /** Reads a payload. Never throws: what is no JSON object is an event without a type. */
 export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): ReadEvent {
-  const payload = parsed(bytes);
+  const value = jsonOrUndefined(new TextDecoder().decode(bytes));
+  const payload: Fields = isObject(value) ? value : {};
   const created = textOf(payload, 'created_at');
   const { value: data, hidden, inexact } = maskedValue(dataOf(payload), staysWhole);
   const event = {
@@ -299,16 +286,6 @@ export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, un
     data,
   };
   return { event, hidden, inexact };
-}
-
-function parsed(bytes: Uint8Array): Fields {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isObject(value) ? value : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }
 
 function textOf(payload: Fields, slot: keyof typeof EVENT_ENVELOPE): string | undefined {

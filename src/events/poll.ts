@@ -7,7 +7,7 @@ import type { ListPage } from '../contract/operation.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { stretched } from '../platform/time.ts';
+import { stretched, within } from '../platform/time.ts';
 
 export interface Waiting {
   readonly clock: Clock;
@@ -92,10 +92,17 @@ export interface Wait<T> extends Pace {
  * hangs is cut off soon after time is over.
  */
 export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | undefined> {
-  const { clock } = waiting;
+  const { clock, signal } = waiting;
   const ends = clock.monotonic() + wait.timeoutMs;
-  const within = () => Math.max(0, ends - clock.monotonic()) + LAST_LOOK_MS;
-  const asked = patient(() => cutOff(waiting, within(), wait.look), wait.onTrouble);
+  const late = new CliError('unreachable', { message: 'the service did not answer before the wait was over' });
+  const look = () =>
+    within(
+      Math.max(0, ends - clock.monotonic()) + LAST_LOOK_MS,
+      clock,
+      isLate => wait.look(AbortSignal.any([isLate, signal])),
+      late,
+    );
+  const asked = patient(look, wait.onTrouble);
   for await (const _ of pollTimes(waiting, { ...wait, atLeastMs: () => asked.trouble?.facts.retryAfterMs ?? 0 })) {
     const found = await asked.look();
     if (found !== undefined) return found;
@@ -107,44 +114,16 @@ export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | u
 /** How long a look may take that begins when time is over. */
 const LAST_LOOK_MS = 10_000;
 
-/** A look with a signal that fires after so many ms, or with the one of this run. */
-async function cutOff<T>(
-  { clock, signal }: Waiting,
-  ms: number,
-  look: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const [late, inTime] = [new AbortController(), new AbortController()];
-  const timer = clock.sleep(ms, inTime.signal).then(
-    () => late.abort(new CliError('unreachable', { message: 'the service did not answer before the wait was over' })),
-    () => undefined,
-  );
-  try {
-    return await look(AbortSignal.any([late.signal, signal]));
-  } finally {
-    inTime.abort();
-    await timer;
-  }
-}
-
-interface Patient<T> {
-  /** Undefined also while the service cannot be asked. */
-  look(): Promise<T | undefined>;
-  /** Why the newest look failed. */
-  readonly trouble: CliError | undefined;
-}
-
 /**
  * A look that outlives a service which goes away, refuses or breaks connections for a while, from the first look on. An
  * address where nobody ever answered is an error at once.
  */
-export function patient<T>(
-  look: () => Promise<T | undefined>,
-  onTrouble: (error: CliError) => void = () => undefined,
-): Patient<T> {
+export function patient<T>(look: () => Promise<T | undefined>, onTrouble: (error: CliError) => void = () => undefined) {
   let trouble: CliError | undefined;
   let wasThere = false;
   return {
-    async look() {
+    /** Undefined also while the service cannot be asked. */
+    async look(): Promise<T | undefined> {
       try {
         const found = await look();
         trouble = undefined;
@@ -158,7 +137,8 @@ export function patient<T>(
         return undefined;
       }
     },
-    get trouble() {
+    /** Why the newest look failed. */
+    get trouble(): CliError | undefined {
       return trouble;
     },
   };
@@ -280,21 +260,17 @@ function timeOf({ created_at }: Timed): number {
 
 // Ids that came before, the newest of them: a view that runs for days must not grow.
 
-interface DedupeSet {
-  has(id: string): boolean;
-  /** True when it was not there. */
-  add(id: string): boolean;
-  readonly size: number;
-}
-
 const MOST = 10_000;
 
+type DedupeSet = ReturnType<typeof createDedupeSet>;
+
 /** Forgets the oldest beyond `most`. */
-export function createDedupeSet(most = MOST): DedupeSet {
+export function createDedupeSet(most = MOST) {
   const ids = new Set<string>();
   return {
-    has: id => ids.has(id),
-    add(id) {
+    has: (id: string) => ids.has(id),
+    /** True when it was not there. */
+    add(id: string): boolean {
       if (ids.has(id)) return false;
       ids.add(id);
       if (ids.size > most) for (const oldest of ids) return ids.delete(oldest);

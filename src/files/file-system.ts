@@ -1,7 +1,7 @@
 /** Whether files can be written into a folder, and how much fits. Nothing is written for that. */
 import { access, constants, readFile, realpath, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { inOurWords, systemCode } from './private-files.ts';
+import { inOurWords, nothingThere, systemCode } from './private-files.ts';
 
 export interface FreeSpace {
   /** The folder itself, or the next one above it that is there. */
@@ -13,12 +13,7 @@ export interface FreeSpace {
 }
 
 export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
-  const found = await inOurWords(folder, async () =>
-    statfs(folder).catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }),
-  );
+  const found = await inOurWords(folder, async () => statfs(folder).catch(nothingThere));
   if (found === undefined) return freeSpaceOf(dirname(folder));
   const free = found.bavail * found.bsize;
   const refusedBy = await access(folder, constants.W_OK).then(

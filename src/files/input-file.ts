@@ -1,12 +1,12 @@
 /** A file or a pipe that the user named as input, read piece by piece. */
-import { type BigIntStats, closeSync, constants, fstat, openSync, open as openWithCallback } from 'node:fs';
+import { closeSync, constants, fstat, openSync, open as openWithCallback } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { CliError, usage } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
 import type { Clock } from '../platform/host.ts';
-import { keepOpen, systemCode, systemWords } from './private-files.ts';
+import { systemCode, systemWords } from './private-files.ts';
 
 interface InputFile extends AsyncDisposable {
   /** The bytes, once. */
@@ -61,7 +61,10 @@ async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
     const { size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs}`;
   };
-  const before = await keepOpen(file, () => inTheUsersWords(name, state));
+  const before = await inTheUsersWords(name, state).catch(async (thrown: unknown) => {
+    await file.close().catch(() => undefined);
+    throw thrown;
+  });
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const { bytesRead, buffer } = await inTheUsersWords(name, () =>
@@ -127,28 +130,16 @@ function unreadable(name: string, why: string): CliError {
 // A pipe, `<(command)` or a FIFO. Opening it waits for a writer in a thread that no signal reaches, and so does each read of a
 // file handle. Here both end when the run does.
 
-/** What a pipe is waited for with. */
-interface Patience {
-  readonly clock: Clock;
-  /** Ends the waiting; its reason is thrown. */
-  readonly signal: AbortSignal;
-  /** Told once, when nothing has come for `LONG_MS`. */
-  readonly onLong: () => void;
-}
-
-interface Pipe extends AsyncDisposable {
-  readonly found: BigIntStats;
-  /** The bytes until every writer has gone, once. */
-  readonly pieces: AsyncIterable<Uint8Array>;
-}
-
 /** Nothing to read for so long is said. */
 const LONG_MS = 10_000;
 /** The thread may not have come to its open yet when it is to be let go. */
 const AGAIN_MS = 20;
 
-/** Rejects with the system's error where it cannot be opened, and with the reason of the signal. */
-export async function openPipe(path: string, { clock, signal, onLong }: Patience): Promise<Pipe> {
+/** Its bytes until every writer has gone, once; `onLong` is told when nothing has come for `LONG_MS`. Rejects with the system's error where it cannot be opened, and with the reason of the signal. */
+export async function openPipe(
+  path: string,
+  { clock, signal, onLong }: Pick<InputDependencies, 'clock' | 'signal'> & { readonly onLong: () => void },
+) {
   signal.throwIfAborted();
   const first = new AbortController();
   clock.sleep(LONG_MS, first.signal).then(onLong, () => undefined);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
-import { createPrivate, inOurWords, ourUid, readOrdinary, systemCode } from './private-files.ts';
+import { createPrivate, inOurWords, nothingThere, ourUid, readOrdinary, systemCode } from './private-files.ts';
 
 interface LockOptions {
   readonly pid: number;
@@ -28,8 +28,6 @@ interface Holder extends ProcessIdentity {
 /** What stands under the lock's name. What cannot be read is neither taken over nor removed. */
 type Seen = Holder | 'nobody' | 'unreadable';
 
-type Attempt = { readonly taken: true } | { readonly taken: false; readonly holder: Seen };
-
 // A crash while taking over leaves a lock on the taking over; more than a few in a row is not worth more names.
 const DEEPEST_TAKEOVER = 3;
 
@@ -49,11 +47,6 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
   }
 }
 
-/** Whether a process that is not provably gone holds the lock file. Changes nothing. */
-export async function isLocked(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
-  return (await holderOf(path, us, isRunning)) !== 'nobody';
-}
-
 /** The pid of the process that holds the lock file and is not provably gone. Changes nothing. */
 export async function holderOf(
   path: string,
@@ -70,50 +63,52 @@ async function waitFor(path: string, us: Holder, options: LockOptions): Promise<
   let deadline = clock.monotonic() + options.timeoutMs;
   let before: string | undefined;
   for (let pause = 4; ; pause = Math.min(pause * 2, 64)) {
-    const attempt = await take({ path, us, depth: 0 }, options.isRunning);
-    if (attempt.taken) return;
-    const holder = typeof attempt.holder === 'object' ? attempt.holder.nonce : attempt.holder;
+    const seen = await take(path, us, options.isRunning);
+    if (seen === 'taken') return;
+    const holder = typeof seen === 'object' ? seen.nonce : seen;
     // Taken in turns it does not hang, however many wait and however slow the machine is.
     if (before !== undefined && holder !== before) deadline = clock.monotonic() + options.timeoutMs;
     before = holder;
     const left = deadline - clock.monotonic();
-    if (left <= 0) throw held(path, attempt.holder);
+    if (left <= 0) throw held(path, seen);
     await clock.sleep(Math.min(left, between(random, 1, 1 + pause)), options.signal);
   }
 }
 
-interface Wanted {
-  readonly path: string;
-  readonly us: Holder;
-  readonly depth: number;
-}
-
-async function take({ path, us, depth }: Wanted, isRunning: IsRunning | undefined): Promise<Attempt> {
+/** Tries once. Resolves to what stands under the name where it was not taken. */
+async function take(path: string, us: Holder, isRunning: IsRunning | undefined, depth = 0): Promise<Seen | 'taken'> {
   const holder = await readHolder(path);
   if (holder === 'nobody') return takeFree(path, us);
-  if (holder === 'unreadable' || depth === DEEPEST_TAKEOVER) return { taken: false, holder };
-  if (!isProvablyGone(holder, us, isRunning)) return { taken: false, holder };
+  if (holder === 'unreadable' || depth === DEEPEST_TAKEOVER || !isProvablyGone(holder, us, isRunning)) return holder;
   // Two waiters may see the same dead holder. Only one may remove its file, or the second removes the lock the
   // first has just taken; so removing is itself done under a lock, and looked at again inside.
-  const takeover = { path: `${path}.takeover`, us, depth: depth + 1 };
-  if (!(await take(takeover, isRunning)).taken) return { taken: false, holder };
+  const takeover = `${path}.takeover`;
+  if ((await take(takeover, us, isRunning, depth + 1)) !== 'taken') return holder;
   try {
     const now = await readHolder(path);
     if (typeof now === 'object' && now.nonce === holder.nonce) await rm(path);
     return await takeFree(path, us);
   } finally {
-    await release(takeover.path, us);
+    await release(takeover, us);
   }
 }
 
 /** A lock file appears under its name with its content in it: a crash cannot leave one that names nobody. */
-async function takeFree(path: string, us: Holder): Promise<Attempt> {
+async function takeFree(path: string, us: Holder): Promise<Seen | 'taken'> {
+  const temporary = `${path}.${us.pid}-${us.nonce}`;
+  await createPrivate(temporary, `${JSON.stringify(us)}\n`);
   try {
-    await createWhole(path, `${JSON.stringify(us)}\n`, `${path}.${us.pid}-${us.nonce}`);
-    return { taken: true };
+    await link(temporary, path).catch(async (error: unknown) => {
+      // File systems without hard links: still exclusive, only a crash in between needs a hand.
+      if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
+      await copyFile(temporary, path, constants.COPYFILE_EXCL);
+    });
+    return 'taken';
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') return { taken: false, holder: await readHolder(path) };
+    if (systemCode(error) === 'EEXIST') return readHolder(path);
     throw error;
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
 
@@ -127,10 +122,7 @@ async function release(path: string, us: Holder): Promise<void> {
 const HOLDER_LINE = /^\{"pid":\d+,"started":"[^"]*","boot":"[^"]*","pids":"[^"]*","machine":"[^"]*","nonce":"\w*"\}\n$/;
 
 async function readHolder(path: string): Promise<Seen> {
-  const bytes = await readOrdinary(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const bytes = await readOrdinary(path).catch(nothingThere);
   if (bytes === undefined) return 'nobody';
   const text = bytes.toString('utf8');
   return HOLDER_LINE.test(text) ? (JSON.parse(text) as Holder) : 'unreadable';
@@ -142,30 +134,6 @@ function held(path: string, holder: Seen): CliError {
     notes: ['If that process is no longer there, remove the file and repeat the command.'],
     hint: 'cardwright doctor',
   });
-}
-
-/**
- * Makes a private file that appears under its name with its content in it: a crash cannot leave half of one, and of
- * several processes one succeeds. `temporary` is a name that nobody else uses. Rejects with the system's EEXIST when the
- * name is taken.
- */
-async function createWhole(path: string, text: string, temporary: string): Promise<void> {
-  await createPrivate(temporary, text);
-  try {
-    await linkOrCopy(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
-  }
-}
-
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    // File systems without hard links: still exclusive, only a crash in between needs a hand.
-    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
-    await copyFile(from, to, constants.COPYFILE_EXCL);
-  }
 }
 
 // Processes told apart, also from a later one with the same pid: who holds a lock, a lease, a folder.

@@ -1,6 +1,5 @@
 /** Files and folders of this user alone: made with their modes, replaced whole, refused where others can reach them. */
 import {
-  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
@@ -27,13 +26,6 @@ export interface FileDependencies {
   readonly warn: (text: string) => void;
 }
 
-interface Found {
-  readonly path: string;
-  readonly what: 'folder' | 'file';
-  readonly uid: number;
-  readonly mode: number;
-}
-
 const OTHERS = 0o077;
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -58,22 +50,15 @@ export async function preparePrivateFolder(path: string, around: FileDependencie
  */
 export async function checkPrivateFolder(path: string, around: FileDependencies): Promise<boolean> {
   return inOurWords(path, async () => {
-    checkParents(path, around.platform);
+    // Windows has no owners and modes to check.
+    if (around.platform !== 'win32') refuseUnsafeParent(path);
     const found = await statIfThere(path);
     if (found === undefined) return false;
     if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
     if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
-    const repair = needsRepair({ path, what: 'folder', uid: found.uid, mode: found.mode }, around);
-    if (repair) await chmod(path, 0o700);
+    if (isOpenToOthers(path, found, around)) await chmod(path, 0o700);
     return true;
   });
-}
-
-/** Windows has no owners and modes to check. */
-function checkParents(path: string, platform: NodeJS.Platform): void {
-  const us = platform === 'win32' ? undefined : ourUid();
-  const wrong = us === undefined ? undefined : unsafeParent(path, us);
-  if (wrong !== undefined) throw unsafe(wrong.path, wrong.why);
 }
 
 /**
@@ -91,8 +76,7 @@ export async function readPrivate(path: string, around: FileDependencies): Promi
       // The open file is judged, not the name: the name may point elsewhere by now.
       const found = await file.stat();
       if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
-      const repair = needsRepair({ path, what: 'file', uid: found.uid, mode: found.mode }, around);
-      if (repair) await file.chmod(0o600);
+      if (isOpenToOthers(path, found, around)) await file.chmod(0o600);
       return await file.readFile('utf8');
     } finally {
       await file.close();
@@ -159,24 +143,31 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-async function statIfThere(path: string) {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+/** What stands there, a link as itself; undefined where nothing does. */
+export async function statIfThere(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(nothingThere);
 }
 
-function needsRepair(found: Found, around: FileDependencies): boolean {
-  if (around.platform === 'win32') return false;
+/** For whatever rejects because there is no such file. */
+export function nothingThere(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT') throw error;
+}
+
+/** The mode of what is ours. Throws `guarded` for what belongs to somebody else or can be written by everybody. */
+function ownMode(path: string, { uid, mode }: Stats): number {
   const us = ourUid();
-  if (us !== undefined && found.uid !== us) throw unsafe(found.path, 'belongs to another user');
-  if ((found.mode & WORLD_WRITES) !== 0) throw unsafe(found.path, 'can be written by everybody');
-  if ((found.mode & OTHERS) === 0) return false;
-  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
-  const right = found.what === 'folder' ? '0700' : '0600';
-  around.warn(`the ${found.what} ${found.path} was open to other users (mode ${mode}); it is now ${right}`);
+  if (us !== undefined && uid !== us) throw unsafe(path, 'belongs to another user');
+  if ((mode & WORLD_WRITES) !== 0) throw unsafe(path, 'can be written by everybody');
+  return mode & 0o777;
+}
+
+/** Whether it must be closed to other users, which is then said. */
+function isOpenToOthers(path: string, found: Stats, { platform, warn }: FileDependencies): boolean {
+  if (platform === 'win32') return false;
+  const mode = ownMode(path, found);
+  if ((mode & OTHERS) === 0) return false;
+  const [what, right] = found.isDirectory() ? ['folder', '0700'] : ['file', '0600'];
+  warn(`the ${what} ${path} was open to other users (mode ${mode.toString(8).padStart(4, '0')}); it is now ${right}`);
   return true;
 }
 
@@ -245,7 +236,7 @@ export function privateFolder(path: string, platform: NodeJS.Platform): void {
     makeFolders(path, 0o700);
     const found = lstatSync(path);
     if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
-    ourAlone(path, found, platform);
+    if (platform !== 'win32' && ownMode(path, found) !== 0o700) chmodSync(path, 0o700);
   });
 }
 
@@ -255,33 +246,15 @@ export function privateFolder(path: string, platform: NodeJS.Platform): void {
  */
 export function privateFile(path: string, platform: NodeJS.Platform): void {
   atOnceInOurWords(path, () => {
-    if (createdNow(path)) return;
+    try {
+      return closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600));
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+    }
     const found = lstatSync(path);
     if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
-    ourAlone(path, found, platform);
+    if (platform !== 'win32' && ownMode(path, found) !== 0o600) chmodSync(path, 0o600);
   });
-}
-
-function createdNow(path: string): boolean {
-  try {
-    const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-    closeSync(file);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-function ourAlone(path: string, found: Stats | BigIntStats, platform: NodeJS.Platform): void {
-  // Windows has neither owners nor modes in this form.
-  if (platform === 'win32') return;
-  const us = ourUid();
-  const mode = Number(found.mode) & 0o777;
-  if (us !== undefined && Number(found.uid) !== us) throw unsafe(path, 'belongs to another user');
-  if ((mode & WORLD_WRITES) !== 0) throw unsafe(path, 'can be written by everybody');
-  const right = found.isDirectory() ? 0o700 : 0o600;
-  if (mode !== right) chmodSync(path, right);
 }
 
 // Replacing a file: filled beside it, synced, renamed, so that a crash leaves the old or the new one.
@@ -347,6 +320,8 @@ export async function syncFolder(path: string, platform: NodeJS.Platform): Promi
  * below /proc the answer to mkdir is that the parent is missing, though it is there (Node 20 to 26).
  */
 export function makeFolders(path: string, mode: number): void {
+  // Not by `throwIfNoEntry`: from Node 22 on it keeps quiet about a file on the way too.
+  const isFolder = (place: string) => existing(() => statSync(place))?.isDirectory() === true;
   if (isFolder(path)) return;
   const parent = dirname(path);
   if (parent !== path) makeFolders(parent, mode);
@@ -363,49 +338,32 @@ export function makeFolders(path: string, mode: number): void {
   }
 }
 
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    // Not by `throwIfNoEntry`: from Node 22 on it keeps quiet about a file on the way too.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}
-
 // The folders above: whoever may rename one of them may put another folder in its place.
 
 const WORLD_WRITES = 0o002;
 const STICKY = 0o1000;
 const ROOT = 0;
 
-/** A folder, and what is wrong with it. */
-interface UnsafeFolder {
-  readonly path: string;
-  readonly why: string;
-}
-
 /**
- * The folder above `path` that is not safe: it belongs to somebody who is neither `us`, a user id, nor root, can be
- * written by everybody without the sticky bit, or is reached through a link of somebody else. What is not there is not
- * looked at: it is made by us.
+ * Throws `guarded` where a folder above `path` belongs to somebody who is neither us nor root, can be written by everybody
+ * without the sticky bit, or is reached through a link of somebody else. What is not there is not looked at: it is made by us.
  */
-function unsafeParent(path: string, us: number): UnsafeFolder | undefined {
+function refuseUnsafeParent(path: string): void {
+  const us = ourUid();
+  if (us === undefined) return;
   const trusted = new Set([us, ROOT, ...unmapped()]);
   const nearest = above(path).find(folder => existing(() => lstatSync(folder)) !== undefined);
-  if (nearest === undefined) return undefined;
+  if (nearest === undefined) return;
   for (const link of [nearest, ...above(nearest)]) {
     const found = lstatSync(link);
-    if (found.isSymbolicLink() && !trusted.has(found.uid)) return { path: link, why: 'is a link of another user' };
+    if (found.isSymbolicLink() && !trusted.has(found.uid)) throw unsafe(link, 'is a link of another user');
   }
   const real = existing(() => realpathSync(nearest)) ?? nearest;
   for (const folder of [real, ...above(real)]) {
     const { uid, mode } = statSync(folder);
-    if (!trusted.has(uid)) return { path: folder, why: 'belongs to another user' };
-    const isOpen = (mode & WORLD_WRITES) !== 0 && (mode & STICKY) === 0;
-    if (isOpen) return { path: folder, why: 'can be written by everybody' };
+    if (!trusted.has(uid)) throw unsafe(folder, 'belongs to another user');
+    if ((mode & WORLD_WRITES) !== 0 && (mode & STICKY) === 0) throw unsafe(folder, 'can be written by everybody');
   }
-  return undefined;
 }
 
 /** The folders above, the nearest first. */
@@ -422,8 +380,7 @@ function existing<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    return nothingThere(error);
   }
 }
 
@@ -434,19 +391,6 @@ function unmapped(): number[] {
     return isWhole ? [] : [Number(readFileSync('/proc/sys/kernel/overflowuid', 'utf8'))];
   } catch {
     return [];
-  }
-}
-
-/** What `work` makes of an open file, which stays open; when it fails the file is closed. */
-export async function keepOpen<T>(
-  file: { close(): Promise<void> } | undefined,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    await file?.close().catch(() => undefined);
-    throw thrown;
   }
 }
 

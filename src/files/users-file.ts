@@ -8,8 +8,10 @@ import {
   type FileDependencies,
   inOurWords,
   makeFolders,
+  nothingThere,
   readOrdinary,
   replaceFile,
+  statIfThere,
   systemCode,
   systemWords,
   writePrivate,
@@ -36,7 +38,7 @@ const OWNER_WRITES = 0o200;
  */
 export async function readUsersFile(path: string): Promise<UsersFile> {
   return inOurWords(path, async () => {
-    const named = await lstat(path).catch(nothingThere);
+    const named = await statIfThere(path);
     if (named === undefined) return { ...ABSENT, path, real: path, isLink: false };
     const isLink = named.isSymbolicLink();
     const real = await realpath(path).catch(nothingThere);
@@ -75,10 +77,6 @@ export async function replaceUsersFile(
       await fresh.writeFile(next ?? '');
     });
   });
-}
-
-function nothingThere(error: unknown): undefined {
-  if (systemCode(error) !== 'ENOENT') throw error;
 }
 
 function leftAlone(path: string, why: string): CliError {
@@ -133,10 +131,7 @@ async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Pr
 }
 
 async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
-  const found = await lstat(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const found = await statIfThere(path);
   if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
   throw notSent('guarded', `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`);
 }
@@ -173,10 +168,7 @@ const LONGEST = 4_096;
  */
 export async function clearReadyFile(path: string): Promise<void> {
   await inOurWords(path, async () => {
-    const found = await lstat(path).catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
-    });
+    const found = await statIfThere(path);
     if (found === undefined) return;
     const text = found.isFile() && found.size <= LONGEST ? await readFile(path, 'utf8') : undefined;
     if (text === undefined || !/^(?:https?:\/\/\S+\n)?$/.test(text)) {

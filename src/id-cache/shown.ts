@@ -8,7 +8,7 @@ import type { AnyField, Shape } from '../contract/field.ts';
 import type { ListPage, Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { withoutPatterns } from '../core/redaction.ts';
 import { preparePrivateFolder, readPrivate, replaceFile } from '../files/private-files.ts';
 import type { Clock, Folders, Randomness } from '../platform/host.ts';
@@ -130,20 +130,12 @@ const ABOUT: Readonly<Record<ShownKind, (row: Values) => string>> = {
 /** Never rejects: what is damaged, of another place, or open to others, shows nothing. */
 export async function readShown(host: ShownHost, { profile, place }: Whose): Promise<ShownIds> {
   const text = await readPrivate(idCacheFile(host.folders.cache, profile), around(host)).catch(() => undefined);
-  const read = text === undefined ? undefined : parsed(text);
+  const read = text === undefined ? undefined : jsonOrUndefined(text);
   if (!isObject(read) || read['place'] !== place || !isObject(read['shown'])) return NOTHING;
   const { shown } = read;
   return Object.fromEntries(
     SHOWN_KINDS.map(kind => [kind, [shown[kind]].flat().filter(isShownId)]),
   ) as unknown as ShownIds;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isShownId(value: unknown): value is ShownId {

@@ -18,13 +18,10 @@ import {
   type Check,
   checkOptions,
   chosenJournal,
-  type DatabaseJournal,
-  type FolderJournal,
   isAbsent,
   isText,
   type JournalOptions,
   missing,
-  type Named,
   namedCalls,
   needBoolean,
   needFunction,
@@ -166,17 +163,11 @@ function partsOf(options: Options) {
   });
   const notice = onWarning ?? (() => undefined);
   const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
-  return { service, named, sendOne: senderOf({ service, named, journal }) };
-}
-
-interface Sending {
-  readonly service: Service;
-  readonly named: Named;
-  readonly journal: FolderJournal | DatabaseJournal | undefined;
+  return { service, named, sendOne: senderOf(service, named, journal !== undefined) };
 }
 
 /** One call, behind those of its card and its intent; it joins their queues at once. */
-function senderOf({ service, named, journal }: Sending) {
+function senderOf(service: Service, named: ReturnType<typeof namedCalls>, hasJournal: boolean) {
   const oneAfterTheOther = oneAtATime();
   const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
     const how = { key, keyOfCaller: key !== undefined, signal, readsBalancesBefore: true };
@@ -185,7 +176,7 @@ function senderOf({ service, named, journal }: Sending) {
   return async (operation: string, input: Values, calling: Calling | null): Promise<unknown> => {
     const { idempotencyKey: key, intent, signal } = callingOf(calling);
     const asked = askedOf(operation, input);
-    if (journal !== undefined && intent === undefined) refuseUnnamed(operation);
+    if (hasJournal && intent === undefined) refuseUnnamed(operation);
     const sending = async () =>
       intent === undefined
         ? sendUnnamed(operation, asked, key, signal)
@@ -305,18 +296,12 @@ function asOurs(error: unknown): never {
 
 // The calls of a client that are under way, and the end of the client: none begins behind it.
 
-interface OpenCalls {
-  /** Begins at once. Rejects with `usage` after `end()`, and as the work does. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when those under way have ended, however. */
-  end(): Promise<void>;
-}
-
-function openCalls(): OpenCalls {
+function openCalls() {
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   return {
-    async run(work) {
+    /** Begins at once. Rejects with `usage` after `end()`, and as the work does. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       if (isClosed) throw wrongly('this client is closed');
       const done = work();
       underWay.add(done);
@@ -326,7 +311,8 @@ function openCalls(): OpenCalls {
         underWay.delete(done);
       }
     },
-    async end() {
+    /** Resolves when those under way have ended, however. */
+    async end(): Promise<void> {
       isClosed = true;
       await Promise.allSettled(underWay);
     },

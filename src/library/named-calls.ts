@@ -4,20 +4,16 @@ import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { DAY } from '../core/durations.ts';
 import { type CliError, notSent, usage } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
+import { rest } from '../platform/time.ts';
 import type { NamedCall, NamedCalls, Place } from './journal.ts';
-
-export interface Named {
-  /** Throws as `sendNamed`, and `usage` without a journal: a promise without one is none. */
-  send(call: NamedCall): Promise<unknown>;
-  close(): Promise<void>;
-}
 
 /** A connection to a database that nobody uses is closed after this, ms: the program may end. */
 const IDLE_MS = 5_000;
 
-export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJournal | undefined): Named {
+export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJournal | undefined) {
   let place: Promise<Place> | undefined;
   const underWay = new Set<Promise<unknown>>();
   let idle = new AbortController();
@@ -29,15 +25,12 @@ export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJ
 
   async function closeWhenIdle(): Promise<void> {
     idle = new AbortController();
-    const isIdle = await around.clock.sleep(IDLE_MS, idle.signal).then(
-      () => true,
-      () => false,
-    );
-    if (isIdle) await (await place)?.close();
+    if (await rest(IDLE_MS, around.clock, idle.signal)) await (await place)?.close();
   }
 
   return {
-    async send(call) {
+    /** Throws as `sendNamed`, and `usage` without a journal: a promise without one is none. */
+    async send(call: NamedCall): Promise<unknown> {
       if (chosen === undefined)
         throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
       const { sendNamed, refuseUnkept } = await import('./journal.ts');
@@ -53,7 +46,7 @@ export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJ
         if (underWay.size === 0 && chosen.kind === 'database') void closeWhenIdle();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.allSettled(underWay);
       idle.abort();
       await (await place)?.close();
@@ -142,18 +135,24 @@ function homeOrNone(): string {
 export const isText = (value: unknown) => typeof value === 'string';
 export const isAbsent = (value: unknown) => value === undefined || value === null;
 
-/** Throws `usage`. */
-export function needObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw missing(name, 'an object', value);
-}
-
-/** Throws `usage`. */
-export function needText(name: string, value: unknown): void {
-  if (!isText(value)) throw missing(name, 'text', value);
-}
-
 /** How one value is checked; throws `usage`. */
 export type Check = (name: string, value: unknown) => void;
+
+const needs =
+  (form: string, fits: (value: unknown) => boolean): Check =>
+  (name, value) => {
+    if (!fits(value)) throw missing(name, form, value);
+  };
+
+export const needObject = needs('an object', isObject);
+export const needText = needs('text', isText);
+export const needBoolean = needs('true or false', value => typeof value === 'boolean');
+export const needFunction = needs('a function', value => typeof value === 'function');
+/** By what is used of it: that of a test environment is of another class. */
+export const needSignal = needs('an AbortSignal', value => {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+});
 
 /** Throws `usage` for a name that is not there, and for a value of another form. What is undefined counts as left out. */
 export function checkOptions(given: object, checks: Readonly<Record<string, Check>>): void {
@@ -173,24 +172,6 @@ const MOST_MS = DAY;
 export function needMilliseconds(name: string, value: unknown): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_MS) return;
   throw wrongly(`${name} must be a whole number of milliseconds, from 1 to ${MOST_MS}`);
-}
-
-/** Throws `usage`. */
-export function needBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw missing(name, 'true or false', value);
-}
-
-/** Throws `usage`. */
-export function needFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw missing(name, 'a function', value);
-}
-
-/** By what is used of it: that of a test environment is of another class. Throws `usage`. */
-export function needSignal(name: string, value: unknown): void {
-  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
-  if (typeof aborted !== 'boolean' || typeof addEventListener !== 'function') {
-    throw missing(name, 'an AbortSignal', value);
-  }
 }
 
 export function missing(name: string, form: string, value: unknown): CliError {

@@ -35,6 +35,23 @@ export async function rest(ms: number, clock: Pick<Clock, 'sleep'>, stop: AbortS
   }
 }
 
+/** What `work` makes of a signal that fires after so many ms. */
+export async function within<T>(
+  ms: number,
+  clock: Pick<Clock, 'sleep'>,
+  work: (late: AbortSignal) => Promise<T>,
+  reason?: unknown,
+): Promise<T> {
+  const [late, inTime] = [new AbortController(), new AbortController()];
+  const timer = rest(ms, clock, inTime.signal).then(isLate => isLate && late.abort(reason));
+  try {
+    return await work(late.signal);
+  } finally {
+    inTime.abort();
+    await timer;
+  }
+}
+
 // Waits of different lengths, so that processes that wait for the same thing do not come back at the same moment.
 
 /** ms from `least` up to `most`, all equally likely. */

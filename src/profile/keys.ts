@@ -11,9 +11,10 @@ import { shellWord } from '../core/shell-quote.ts';
 import { openPipe } from '../files/input-file.ts';
 import { type FileDependencies, inOurWords, NO_WAITING, preparePrivateFolder } from '../files/private-files.ts';
 import type { Clock, Environment } from '../platform/host.ts';
+import { rest } from '../platform/time.ts';
 import type { Keychain } from './keychain.ts';
 import { keyMode, quoted, readKey } from './parts.ts';
-import type { StoredSource } from './profile-file.ts';
+import type { StoredProfile, StoredSource } from './profile-file.ts';
 import { isAbsolutePath } from './settings.ts';
 
 /** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
@@ -41,28 +42,14 @@ export interface Remains {
   readonly why?: string;
 }
 
-/** A profile that has a key. */
-interface KeyOwner {
-  readonly name: string;
-  readonly base_url: string;
-}
-
-export interface KeyKeeper {
-  /** Puts the key where it was asked to be, and says aloud where it is put instead. */
-  keep(name: string, wanted: NewKey): Promise<StoredSource>;
-  /** Throws `guarded` when the key is of another mode than when it was saved. */
-  fetch(profile: KeyOwner, source: StoredSource): Promise<Secret>;
-  /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
-  forget(source: StoredSource): Promise<Remains | undefined>;
-}
-
-export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
+export function keyKeeper(around: KeyKeeperDependencies) {
   const { warn } = around.files;
   const keychain = async () => {
     if (around.keychain === undefined) throw new CliError('internal', { message: 'no keychain was handed in' });
     return around.keychain();
   };
 
+  /** Puts the key where it was asked to be, and says aloud where it is put instead. */
   async function keep(name: string, wanted: NewKey): Promise<StoredSource> {
     if ('key' in wanted) {
       const key = readKey(wanted.key.expose());
@@ -98,7 +85,8 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
     return undefined;
   }
 
-  async function fetch(profile: KeyOwner, source: StoredSource): Promise<Secret> {
+  /** Throws `guarded` when the key is of another mode than when it was saved. */
+  async function fetch(profile: Pick<StoredProfile, 'name' | 'base_url'>, source: StoredSource): Promise<Secret> {
     if (source.kind === 'stored') return source.key;
     const key =
       source.kind === 'keychain'
@@ -112,7 +100,7 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
     );
   }
 
-  async function fromKeychain(profile: KeyOwner, account: string): Promise<Secret> {
+  async function fromKeychain(profile: Pick<StoredProfile, 'name' | 'base_url'>, account: string): Promise<Secret> {
     const found = await (await keychain()).read(account);
     if (found !== undefined) return readKey(found.expose());
     throw notSent(
@@ -129,6 +117,7 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
     return readKey(await runKeyCommand(from, { clock, env, folder }));
   }
 
+  /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
   async function forget(source: StoredSource): Promise<Remains | undefined> {
     if (source.kind === 'stored') return undefined;
     if (source.kind === 'key_file') return { place: `the key file ${source.file}` };
@@ -141,7 +130,7 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
 }
 
 /** A login asks for what it is not told, and a profile does not tell it its address. */
-function loginFor({ name, base_url: address }: KeyOwner): string {
+function loginFor({ name, base_url: address }: Pick<StoredProfile, 'name' | 'base_url'>): string {
   return `cardwright login --profile ${shellWord(name)} --base-url ${shellWord(address)}`;
 }
 
@@ -264,10 +253,9 @@ async function runKeyCommand(command: readonly string[], around: KeyCommandDepen
       else reject(failed(program, `ended with ${signal ?? `exit code ${code}`}`));
     });
   });
-  const patience = around.clock.sleep(PATIENCE_MS, ended.signal).then(
-    () => Promise.reject(failed(program, 'did not answer within a minute')),
+  const patience = rest(PATIENCE_MS, around.clock, ended.signal).then(isOver =>
     // Stopped because the command ended; then `output` has the answer.
-    () => output,
+    isOver ? Promise.reject(failed(program, 'did not answer within a minute')) : output,
   );
   try {
     return await Promise.race([output, patience]);

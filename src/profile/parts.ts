@@ -128,13 +128,7 @@ export function checkBaseUrl(text: string, mode: KeyMode): BaseUrl {
   return { href: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, origin: url.origin, loopback };
 }
 
-interface Parsed {
-  readonly typedHost: string;
-  readonly typedPath: string;
-  readonly url: URL;
-}
-
-function parse(text: string): Parsed {
+function parse(text: string) {
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\')) {
     throw broken('only visible ASCII characters and no backslash');
   }

@@ -60,19 +60,7 @@ export interface ResolveInput extends ProfileChoice {
   readonly readKeyFile: (path: string) => Promise<string>;
 }
 
-/** The `CARDWRIGHT_` variables that take part; none is empty. */
-interface Variables {
-  readonly key: string | undefined;
-  readonly keyFile: string | undefined;
-  readonly baseUrl: string | undefined;
-  readonly profile: string | undefined;
-  readonly contract: string | undefined;
-  readonly testOnly: boolean;
-}
-
-interface Question extends ResolveInput {
-  readonly variables: Variables;
-}
+type Question = ResolveInput & { readonly variables: ReturnType<typeof readVariables> };
 
 interface Choice {
   readonly name: string;
@@ -136,7 +124,8 @@ async function choose(question: Question): Promise<ResolvedProfile> {
   );
 }
 
-function readVariables(env: Environment): Variables {
+/** The `CARDWRIGHT_` variables that take part; none is empty. */
+function readVariables(env: Environment) {
   refuseEmptyVariables(env);
   return {
     key: env['CARDWRIGHT_API_KEY'],
@@ -238,17 +227,10 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
   };
 }
 
-function homeOf(profile: Profile, path: string): string {
-  switch (profile.key_source) {
-    case 'stored':
-      return `the profile file ${path}`;
-    case 'key_file':
-      return `the key file ${profile.key_file}`;
-    case 'key_command':
-      return `told by ${profile.key_command?.[0]}`;
-    case 'keychain':
-      return 'the keychain of this system';
-  }
+function homeOf({ key_source, key_file, key_command }: Profile, path: string): string {
+  if (key_source === 'stored') return `the profile file ${path}`;
+  if (key_source === 'key_file') return `the key file ${key_file}`;
+  return key_source === 'key_command' ? `told by ${key_command?.[0]}` : 'the keychain of this system';
 }
 
 function contractFile({ flags, variables }: Question): string | undefined {

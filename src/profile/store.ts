@@ -20,7 +20,7 @@ import {
 } from '../files/private-files.ts';
 import type { Host } from '../platform/host.ts';
 import type { Keychain } from './keychain.ts';
-import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './keys.ts';
+import { keyKeeper, type NewKey, type Remains } from './keys.ts';
 import { checkBaseUrl, checkNewProfileName, checkProfileName, keyMode, readKey, unknownProfile } from './parts.ts';
 import {
   FILE_NAME,
@@ -39,31 +39,6 @@ import { checkSettingName, parseSetting, withSetting } from './settings.ts';
 /** What to save. */
 type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
 
-/**
- * The saved profiles of this user. Reading is from memory, as of opening or the last write here; every write
- * re-reads under a lock. Writes throw `guarded` when the file cannot be used or stays locked, and names that
- * are not saved throw `not_found`.
- */
-export interface ProfileStore {
-  readonly path: string;
-  list(): readonly Profile[];
-  get(name: string): Profile | undefined;
-  /** The chosen profile, `sandbox` included; undefined when none was chosen. */
-  current(): string | undefined;
-  /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
-  key(name: string): Promise<Secret>;
-  /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
-  save(profile: NewProfile): Promise<Profile>;
-  use(name: string): Promise<void>;
-  /** Changes one setting (`PROFILE_SETTINGS`). Throws `usage` for a bad value, `guarded` for another origin. */
-  set(name: string, setting: string, value: string): Promise<Profile>;
-  /**
-   * Removes the profile, and with it copies of the file that may still hold its key. Resolves to where the key still
-   * is: a place of the user's own, or one that did not give it up.
-   */
-  remove(name: string): Promise<Remains | undefined>;
-}
-
 /** What of the host the store needs. `isRunning` lets left locks be taken over on systems without /proc. */
 export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env' | 'signal'> & {
   readonly isRunning?: IsRunning;
@@ -78,16 +53,21 @@ const LOCK_PATIENCE_MS = 10_000;
  * stays as it is with a copy beside it, and `guarded` for an unsafe one.
  */
 export async function openProfileStore(host: ProfileHost, warn: (text: string) => void): Promise<ProfileStore> {
-  const store = new FileProfileStore(host, warn);
+  const store = new ProfileStore(host, warn);
   await store.load();
   return store;
 }
 
-class FileProfileStore implements ProfileStore {
+/**
+ * The saved profiles of this user. Reading is from memory, as of opening or the last write here; every write
+ * re-reads under a lock. Writes throw `guarded` when the file cannot be used or stays locked, and names that
+ * are not saved throw `not_found`.
+ */
+export class ProfileStore {
   readonly path: string;
   readonly #host: ProfileHost;
   readonly #around: FileDependencies;
-  readonly #keys: KeyKeeper;
+  readonly #keys: ReturnType<typeof keyKeeper>;
   #file = NO_PROFILES;
 
   constructor(host: ProfileHost, warn: (text: string) => void) {
@@ -112,15 +92,18 @@ class FileProfileStore implements ProfileStore {
     return found === undefined ? undefined : shown(found);
   }
 
+  /** The chosen profile, `sandbox` included; undefined when none was chosen. */
   current(): string | undefined {
     return this.#file.current;
   }
 
+  /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
   async key(name: string): Promise<Secret> {
     const profile = existing(this.#file, name);
     return this.#keys.fetch(profile, profile.source);
   }
 
+  /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
   async save(profile: NewProfile): Promise<Profile> {
     const name = checkNewProfileName(profile.name);
     // Judged first: a key is put nowhere before its address is known to be usable.
@@ -151,11 +134,16 @@ class FileProfileStore implements ProfileStore {
     });
   }
 
+  /** Changes one setting. Throws `usage` for a bad value, `guarded` for another origin. */
   async set(name: string, setting: string, value: string): Promise<Profile> {
     const which = checkSettingName(setting);
     return this.#change(name, file => changed(existing(file, name), which, value));
   }
 
+  /**
+   * Removes the profile, and with it copies of the file that may still hold its key. Resolves to where the key still
+   * is: a place of the user's own, or one that did not give it up.
+   */
   async remove(name: string): Promise<Remains | undefined> {
     const { source } = existing(this.#file, name);
     await this.#update(file => {

@@ -24,7 +24,7 @@ const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_fu
 /** Each step once it is done. Throws `check_failed` naming step and line of the first that is not as expected. */
 export async function* runScenario(
   { steps }: Scenario,
-  { file, perform }: { readonly file: string; readonly perform: ExecuteStep },
+  { file, execute }: { readonly file: string; readonly execute: ExecuteStep },
 ): AsyncGenerator<StepDone, void> {
   const captured = new Map<string, unknown>();
   for (const [before, step] of steps.entries()) {
@@ -36,22 +36,23 @@ export async function* runScenario(
         faults: [{ file, line, column, text: what }],
         outcome: 'refused',
       });
-    const answer = await carriedOut(step, captured, { perform, failed });
+    const answer = await executed(step, captured, execute, failed);
     if (step.as !== undefined) captured.set(step.as, answer);
-    yield { ...factsOf(step), outcome: step.fails ?? 'ok', id: idOf(answer) };
+    const { nth, operation, fails = 'ok' } = step;
+    yield { step: nth, line, operation: operation.name, outcome: fails, id: idOf(answer) };
   }
 }
 
-interface Carrying {
-  readonly perform: ExecuteStep;
-  readonly failed: (what: string) => CliError;
-}
-
-async function carriedOut(step: Step, captured: Map<string, unknown>, { perform, failed }: Carrying): Promise<unknown> {
+async function executed(
+  step: Step,
+  captured: Map<string, unknown>,
+  execute: ExecuteStep,
+  failed: (what: string) => CliError,
+): Promise<unknown> {
   const { operation, fails } = step;
   let answer: unknown;
   try {
-    answer = await perform(operation, inputOf(step, captured));
+    answer = await execute(operation, inputOf(step, captured));
   } catch (error) {
     if (error instanceof RangeError) throw failed(error.message);
     if (!(error instanceof CliError) || !DEFINITE.includes(error.kind)) throw error;
@@ -60,17 +61,15 @@ async function carriedOut(step: Step, captured: Map<string, unknown>, { perform,
     throw failed(fails === undefined ? error.message : `was refused with ${said}, ${fails} expected`);
   }
   if (fails !== undefined) throw failed(`went through, and should have been refused with ${fails}`);
-  const wrong = step.expect === undefined ? [] : differences(expectedOf(step, captured, failed), answer);
-  if (wrong.length > 0) throw failed(wrong.join('; '));
-  return answer;
-}
-
-function expectedOf({ expect }: Step, captured: Map<string, unknown>, failed: Carrying['failed']): unknown {
+  let expected: unknown;
   try {
-    return resolved(expect, captured);
+    expected = resolved(step.expect, captured);
   } catch (error) {
     throw error instanceof RangeError ? failed(error.message) : error;
   }
+  const wrong = step.expect === undefined ? [] : differences(expected, answer);
+  if (wrong.length > 0) throw failed(wrong.join('; '));
+  return answer;
 }
 
 /** Throws a `RangeError` for a value that an earlier answer does not have, or has otherwise than the field takes it. */
@@ -85,10 +84,6 @@ function inputOf({ operation, input }: Step, captured: Map<string, unknown>): Re
       return [name, isMoney ? centsOf(value) : value];
     }),
   );
-}
-
-function factsOf({ nth, line, operation }: Step) {
-  return { step: nth, line, operation: operation.name };
 }
 
 /** The thing a step is about, for the table. */

@@ -14,14 +14,8 @@ const LEVELS = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as con
 /** Nothing moved; more was refunded than spent. */
 const SIGNS = { unicode: ['·', '▿'], ascii: [' ', 'v'] } as const;
 
-interface Sparkline {
-  readonly text: string;
-  /** Buckets that each character stands for; 1 when every one has its own. */
-  readonly joined: number;
-}
-
-/** At most thirty characters: more buckets are joined with their neighbours, as many in each as are needed. */
-export function sparkline(points: readonly Point[], { unicode }: { readonly unicode: boolean }): Sparkline {
+/** At most thirty characters: more buckets are joined with their neighbours, as many in each as are needed (`joined`). */
+export function sparkline(points: readonly Point[], { unicode }: { readonly unicode: boolean }) {
   const joined = Math.max(1, Math.ceil(points.length / MOST_POINTS));
   const shown: Point[] = [];
   for (let from = 0; from < points.length; from += joined) shown.push(sumOf(points.slice(from, from + joined)));

@@ -3,10 +3,10 @@
  * input, never into an argument and never to the terminal (OSC 52 would pass through recorders and remote sessions).
  */
 import { spawn } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
+import { programIn } from '../platform/programs.ts';
 
 export interface Clipboard {
   /** Throws `internal` without the text when the program fails. */
@@ -56,12 +56,12 @@ export async function findClipboard(around: ClipboardDependencies): Promise<Clip
   const system = around.env['SystemRoot'];
   const folders = around.platform === 'win32' && system ? [join(system, 'System32')] : around.folders;
   for (const { copy, paste, clear } of toolsFor(around)) {
-    const [copyAt, pasteAt] = await Promise.all([located(copy[0], folders), located(paste[0], folders)]);
+    const [copyAt, pasteAt] = await Promise.all([programIn(folders, copy[0]), programIn(folders, paste[0])]);
     if (copyAt === undefined || pasteAt === undefined) continue;
-    const env = outside(around.env);
+    // The program needs its display, not our keys.
+    const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
     const { patienceMs = PATIENCE_MS } = around;
-    const run = (at: string, [, ...args]: Words, text?: string) =>
-      runTool({ program: at, args, env, patienceMs }, text);
+    const run = (at: string, [, ...args]: Words, text?: string) => runTool(at, args, { env, patienceMs }, text);
     return {
       write: async text => void (await run(copyAt, copy, text)),
       async clearIf(text) {
@@ -75,32 +75,12 @@ export async function findClipboard(around: ClipboardDependencies): Promise<Clip
   return undefined;
 }
 
-async function located(program: string, folders: readonly string[]): Promise<string | undefined> {
-  for (const folder of folders) {
-    const path = join(folder, program);
-    const there = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (there) return path;
-  }
-  return undefined;
-}
-
-/** The program needs its display, not our keys. */
-function outside(env: Environment): Record<string, string> {
-  const wanted = Object.entries(env).filter(([name, value]) => !name.startsWith('CARDWRIGHT_') && value !== undefined);
-  return Object.fromEntries(wanted) as Record<string, string>;
-}
-
-interface ToolRun {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly env: Record<string, string>;
-  readonly patienceMs: number;
-}
-
-function runTool({ program, args, env, patienceMs }: ToolRun, text?: string): Promise<string> {
+function runTool(
+  program: string,
+  args: readonly string[],
+  { env, patienceMs }: { readonly env: Environment; readonly patienceMs: number },
+  text?: string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
     const child = spawn(program, args, {

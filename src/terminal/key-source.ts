@@ -10,20 +10,14 @@ interface RawInput {
   off(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
 }
 
-interface TerminalKeys extends KeySource {
-  /** Acts as if this key had been pressed. */
-  press(key: string): void;
-  /** Gives the terminal back to line mode. Call it in `finally`. */
-  close(): void;
-}
-
 /**
  * Opens raw mode at once. Each chunk of input is one key: an arrow is a chunk of several bytes, and any of them
  * hides the screen, so the bytes need no further reading. Keys nobody waits for are kept in order.
  */
-export function openTerminalKeys(input: RawInput): TerminalKeys {
+export function openTerminalKeys(input: RawInput) {
   const pressed: string[] = [];
   let deliver: ((key: string | undefined) => void) | undefined;
+  /** Acts as if this key had been pressed. */
   const press = (key: string) => {
     pressed.push(key);
     deliver?.(pressed.shift());
@@ -33,8 +27,8 @@ export function openTerminalKeys(input: RawInput): TerminalKeys {
   input.on('data', onData);
   input.resume();
 
-  const next = (signal: AbortSignal) =>
-    new Promise<string | undefined>(resolve => {
+  const next: KeySource['next'] = signal =>
+    new Promise(resolve => {
       const settle = (key: string | undefined) => {
         deliver = undefined;
         signal.removeEventListener('abort', onAbort);
@@ -46,6 +40,7 @@ export function openTerminalKeys(input: RawInput): TerminalKeys {
       deliver = settle;
     });
 
+  /** Gives the terminal back to line mode. Call it in `finally`. */
   const close = () => {
     input.off('data', onData);
     input.pause();

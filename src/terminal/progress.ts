@@ -26,27 +26,6 @@ interface ReadSoFar {
 /** `redraw` in place, for a terminal; `log`: a line every 10 % or 10 s; `spoken`: a sentence every 10 %. */
 export type ProgressMode = 'redraw' | 'log' | 'spoken' | 'none';
 
-export interface Progress {
-  /** A run begins now: what went before it, a question say, is no part of its rate. */
-  begin(): void;
-  /** Says where the run stands now, when it is time to. */
-  update(tally: RowTally): void;
-  /** Progress of a list; says nothing before a second has gone by, ten in a log. */
-  reading(soFar: ReadSoFar): void;
-  /** Writes a line of its own; the redrawn one comes back with the next update. */
-  line(text: string): void;
-  /** A sentence, in lines of the screen's width. */
-  say(text: string): void;
-  /** Redraws a line that is no part of a run or a list, or takes it away. Beside one of those nothing is shown. */
-  status(text: string | undefined): void;
-  /** A run or a list is being told of. */
-  readonly reports: boolean;
-  /** Takes the redrawn line away, for somebody else's output. */
-  clear(): void;
-  /** Resolves when the stream has taken everything. */
-  written(): Promise<void>;
-}
-
 interface ProgressSettings {
   readonly mode: ProgressMode;
   readonly stderr: OutputStream;
@@ -81,7 +60,9 @@ const RATE_MS = 10_000;
 /** Erases the line and goes to its beginning. */
 const ERASE = '\r\x1b[2K';
 
-export function createProgress(settings: ProgressSettings): Progress {
+export type Progress = ReturnType<typeof createProgress>;
+
+export function createProgress(settings: ProgressSettings) {
   const { mode, stderr, clock, columns, rowsOnScreen = false } = settings;
   let begun = clock.monotonic();
   let readingSince: number | undefined;
@@ -149,35 +130,44 @@ export function createProgress(settings: ProgressSettings): Progress {
   }
 
   return {
-    begin() {
+    /** A run begins now: what went before it, a question say, is no part of its rate. */
+    begin(): void {
       begun = clock.monotonic();
       loggedAt = begun;
       samples.splice(0, samples.length, { at: begun, finished: 0 });
     },
-    update: standing => show(runReport(standing), clock.monotonic()),
-    reading(soFar) {
+    /** Says where the run stands now, when it is time to. */
+    update: (tally: RowTally): void => show(runReport(tally), clock.monotonic()),
+    /** Progress of a list; says nothing before a second has gone by, ten in a log. */
+    reading(soFar: ReadSoFar): void {
       const now = clock.monotonic();
       readingSince ??= now;
       // A script that lists for a few seconds expects nothing on standard error.
       const long = mode === 'log' ? LOG_MS : LONG_READ_MS;
       if (!rowsOnScreen && now - readingSince >= long) show(readReport(soFar), now);
     },
-    line: text => line(printable(text)),
-    say(text) {
+    /** Writes a line of its own; the redrawn one comes back with the next update. */
+    line: (text: string): void => line(printable(text)),
+    /** A sentence, in lines of the screen's width. */
+    say(text: string): void {
       const cells = stderr.isTerminal ? columns() : Number.POSITIVE_INFINITY;
       for (const each of fitted(printable(text), cells)) line(each);
     },
-    status(text) {
+    /** Redraws a line that is no part of a run or a list, or takes it away. Beside one of those nothing is shown. */
+    status(text: string | undefined) {
       if (text === undefined ? status === undefined : mode !== 'redraw' || reported) return;
       if (text === undefined) return clear();
       draw(printable(text));
       status = text;
     },
-    get reports() {
+    /** A run or a list is being told of. */
+    get reports(): boolean {
       return reported;
     },
+    /** Takes the redrawn line away, for somebody else's output. */
     clear,
-    written: () => written,
+    /** Resolves when the stream has taken everything. */
+    written: (): Promise<void> => written,
   };
 }
 
@@ -264,19 +254,6 @@ const LASTING_MS = 10_000;
 /** Why nothing is sent for a while: what the service said, or the pace that this machine keeps by itself. */
 type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinute: number };
 
-export interface SignOfLife {
-  /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
-  asked(whom: string): () => void;
-  /**
-   * Something else than the service is waited for, by the name of `whom`, for `mostMs()` in all; call the result when that is over.
-   */
-  awaited(whom: string, mostMs: () => number): () => void;
-  /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
-  paused(whom: string, ms: number, why: Pause, attempt?: number): void;
-  /** Nothing more is said. */
-  end(): void;
-}
-
 interface SignSettings {
   readonly mode: ProgressMode;
   /** False where nobody looks: requests are not spoken of, pauses are. */
@@ -287,7 +264,9 @@ interface SignSettings {
   readonly clock: Clock;
 }
 
-export function createSignOfLife({ mode, watched, forPeople, progress, clock }: SignSettings): SignOfLife {
+export type SignOfLife = ReturnType<typeof createSignOfLife>;
+
+export function createSignOfLife({ mode, watched, forPeople, progress, clock }: SignSettings) {
   let open = 0;
   let showing: AbortController | undefined;
   let saidUntil = Number.NEGATIVE_INFINITY;
@@ -317,7 +296,8 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
   }
 
   return {
-    asked(whom) {
+    /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
+    asked(whom: string): () => void {
       open += 1;
       if (watched && open === 1) show(mode === 'redraw' ? FIRST_SIGN_MS : FIRST_LASTING_SIGN_MS, waiting(whom));
       return () => {
@@ -325,7 +305,11 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
         if (open === 0) stop();
       };
     },
-    awaited(whom, mostMs) {
+    /**
+     * Something else than the service is waited for, by the name of `whom`, for `mostMs()` in all; call the result when that is
+     * over.
+     */
+    awaited(whom: string, mostMs: () => number): () => void {
       if (!forPeople || mode === 'none') return () => undefined;
       const over = new AbortController();
       const begun = clock.monotonic();
@@ -345,7 +329,8 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
         if (own !== undefined && own === showing) stop();
       };
     },
-    paused(whom, ms, why, attempt = 2) {
+    /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
+    paused(whom: string, ms: number, why: Pause, attempt = 2) {
       const now = clock.monotonic();
       // Many workers are told the same; a pause shorter than a second is over before it is read.
       if (ms < SECOND || mode === 'none' || now < saidUntil) return;
@@ -354,6 +339,7 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
       saidUntil = now + Math.max(ms, LASTING_MS);
       progress.say(line(0));
     },
+    /** Nothing more is said. */
     end: stop,
   };
 }

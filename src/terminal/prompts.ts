@@ -34,32 +34,9 @@ export interface Choice<Value> {
   readonly name: string;
 }
 
-interface TextOptions extends Substitute {
-  /** What is wrong with a text; asked again until nothing is. */
-  readonly problem?: (text: string) => string | undefined;
-}
-
-export interface Prompts {
-  readonly available: boolean;
-  /** Yes or no, default No. Throws `not_confirmed` where nobody can be asked. */
-  confirm(question: string, substitute: Substitute): Promise<boolean>;
-  /** True when exactly `expect` was typed, an amount in any of its forms: `1600.00`, `1600`, `$1,600.00`. Throws `not_confirmed` where nobody can be asked. */
-  typed(question: string, options: Substitute & { readonly expect: string }): Promise<boolean>;
-  /** Typed without echo. Throws `usage` where nobody can be asked, as the next two do. */
-  secret(question: string, substitute: Substitute): Promise<Secret>;
-  text(question: string, options: TextOptions): Promise<string>;
-  /** One of many, found by typing parts of its name. */
-  search<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value>;
-  choose<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value>;
-}
-
 type Library = typeof import('./questions.ts');
-interface LibraryContext {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
-  readonly signal: AbortSignal;
-}
-type Question<Answer> = (library: Library, context: LibraryContext) => Promise<Answer>;
+type Streamed = Pick<PromptOptions, 'input' | 'output'> & { readonly signal: AbortSignal };
+type Question<Answer> = (library: Library, context: Streamed) => Promise<Answer>;
 
 const plain = (text: string) => text;
 
@@ -122,19 +99,26 @@ function promptError(thrown: unknown, signal: AbortSignal, noAnswer: CliError): 
   return signal.reason === END_OF_INPUT ? noAnswer : signal.reason;
 }
 
-function unconfirmed(why: string, { flag }: Substitute): CliError {
-  return notSent('not_confirmed', `${why}: this needs a confirmation`, sameCommandWith(flag));
-}
-
-function missing(why: string, { flag }: Substitute): CliError {
-  return usage(`${why}: give ${flag} on the command line`);
-}
-
 const NOBODY = 'nobody can be asked here';
 const NO_ANSWER = 'the input ended without an answer';
 
-/** Questions on the given streams. Each asks by itself; nothing is loaded before the first. */
-export function createPrompts(options: PromptOptions): Prompts {
+const unconfirmed =
+  ({ flag }: Substitute) =>
+  (why: string) =>
+    notSent('not_confirmed', `${why}: this needs a confirmation`, sameCommandWith(flag));
+
+const missing =
+  ({ flag }: Substitute) =>
+  (why: string) =>
+    usage(`${why}: give ${flag} on the command line`);
+
+export type Prompts = ReturnType<typeof createPrompts>;
+
+/**
+ * Questions on the given streams. Each asks by itself; nothing is loaded before the first. Where nobody can be asked, `confirm` and
+ * `typed` throw `not_confirmed`, the others `usage`.
+ */
+export function createPrompts(options: PromptOptions) {
   const { streams, allowed } = options;
   const available = allowed && streams.stdin.isTerminal && streams.stderr.isTerminal;
 
@@ -144,58 +128,60 @@ export function createPrompts(options: PromptOptions): Prompts {
   };
   const worded = (question: string, behind: number) =>
     wordedQuestion(question, streams.stderr.columns ?? DEFAULT_COLUMNS, behind);
-  const input = (question: string, behind: number, problem?: TextOptions['problem']): Question<string> => {
+  const input = (
+    question: string,
+    behind: number,
+    problem?: (text: string) => string | undefined,
+  ): Question<string> => {
     const validate = (text: string) => printable(problem?.(text) ?? '') || true;
     return async (library, context) => {
       const message = await worded(question, behind);
       return library.input({ message, validate, theme: PLAIN_THEME }, context);
     };
   };
-  const choose = <Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute) =>
-    run(
-      why => missing(why, substitute),
-      async (library, context) => {
-        const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
-        const message = await worded(question, BEHIND.text);
-        return library.rawlist({ message, choices: named, theme: PLAIN_THEME }, context);
-      },
-    );
+  const choose = <Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value> =>
+    run(missing(substitute), async (library, context) => {
+      const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
+      const message = await worded(question, BEHIND.text);
+      return library.rawlist({ message, choices: named, theme: PLAIN_THEME }, context);
+    });
 
   return {
     available,
-    confirm: (question, substitute) =>
-      run(
-        why => unconfirmed(why, substitute),
-        async (library, context) => {
-          const message = await worded(question, BEHIND.yesNo);
-          return library.confirm({ message, default: false, theme: PLAIN_THEME }, context);
-        },
-      ),
-    typed: async (question, { expect, flag }) => {
-      const answer = await run(why => unconfirmed(why, { flag }), input(question, BEHIND.word));
+    /** Yes or no, default No. */
+    confirm: (question: string, substitute: Substitute): Promise<boolean> =>
+      run(unconfirmed(substitute), async (library, context) => {
+        const message = await worded(question, BEHIND.yesNo);
+        return library.confirm({ message, default: false, theme: PLAIN_THEME }, context);
+      }),
+    /** True when exactly `expect` was typed, an amount in any of its forms: `1600.00`, `1600`, `$1,600.00`. */
+    async typed(question: string, { expect, flag }: Substitute & { readonly expect: string }): Promise<boolean> {
+      const answer = await run(unconfirmed({ flag }), input(question, BEHIND.word));
       return (
         answer.trim() === expect ||
         (/\.\d{2}$/.test(expect) && parseAmount(answer.trim(), { grouped: true }) === parseAmount(expect))
       );
     },
-    text: (question, { flag, problem }) => run(why => missing(why, { flag }), input(question, BEHIND.text, problem)),
-    secret: async (question, substitute) =>
-      new Secret(
-        await run(
-          why => missing(why, substitute),
-          async (library, context) => {
-            const message = await worded(question, BEHIND.text);
-            // By default ^T would show what was typed.
-            return library.password({ message, toggleMask: false, theme: PLAIN_THEME }, context);
-          },
-        ),
-      ),
+    /** Asked again until `problem` says nothing. */
+    text: (
+      question: string,
+      { flag, problem }: Substitute & { readonly problem?: (text: string) => string | undefined },
+    ): Promise<string> => run(missing({ flag }), input(question, BEHIND.text, problem)),
+    /** Typed without echo. */
+    async secret(question: string, substitute: Substitute): Promise<Secret> {
+      const typed = await run(missing(substitute), async (library, context) => {
+        const message = await worded(question, BEHIND.text);
+        // By default ^T would show what was typed.
+        return library.password({ message, toggleMask: false, theme: PLAIN_THEME }, context);
+      });
+      return new Secret(typed);
+    },
     choose,
-    search: async (question, choices, substitute) => {
+    /** One of many, found by typing parts of its name. */
+    async search<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value> {
       if (options.accessible) return choose(question, choices, substitute);
-      const place = await run(
-        why => missing(why, substitute),
-        async (library, context) => library.pick(await searched(question, choices, streams.stderr.columns), context),
+      const place = await run(missing(substitute), async (library, context) =>
+        library.pick(await searched(question, choices, streams.stderr.columns), context),
       );
       const choice = choices[place];
       if (choice === undefined) throw new CliError('internal', { message: `there is no choice ${place}` });

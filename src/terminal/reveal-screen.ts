@@ -16,11 +16,6 @@ const CTRL_C = '\x03';
 /** Where the countdown stands, when the first line leaves room. */
 const COUNTDOWN_COLUMN = 51;
 
-interface RevealTerminal {
-  /** Writes at once; also called while the process is dying. */
-  write(text: string): void;
-}
-
 export interface KeySource {
   /** The next key pressed; undefined when there will be none, or the signal ended the wait. */
   next(signal: AbortSignal): Promise<string | undefined>;
@@ -30,7 +25,8 @@ export interface Reveal {
   /** What to show. The first line gets the countdown beside it. */
   readonly lines: readonly string[];
   readonly seconds: number;
-  readonly terminal: RevealTerminal;
+  /** Writes at once; also called while the process is dying. */
+  readonly terminal: { write(text: string): void };
   readonly clock: Clock;
   readonly keys: KeySource;
   readonly signal: AbortSignal;

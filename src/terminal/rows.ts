@@ -1,6 +1,6 @@
 /** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
 import { usage } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { isObject } from '../core/objects.ts';
 import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
@@ -60,8 +60,7 @@ export function checkNames(settings: AskedNames, rows: readonly Row[], columns: 
   for (const [option, name] of asked) {
     const head = name.split('.')[0] ?? name;
     if (known.has(name) || (head !== name && known.has(head))) continue;
-    const near = nearest(name, [...known]);
-    const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
+    const meant = didYouMean(name, [...known]);
     throw usage(`${option}: there is no field "${name}".${meant} Fields: ${[...known].join(', ')}`);
   }
 }

@@ -136,12 +136,6 @@ async function drawnCode(text: string, { columns, job }: Screen): Promise<readon
   return lines ?? ['(this screen is too narrow for the QR code)'];
 }
 
-interface ShownRows {
-  readonly lines: readonly string[];
-  /** How to see the columns that are not shown. */
-  readonly hidden?: string;
-}
-
 /** The columns of `-o wide`, or of a table. */
 function tableColumns(
   rows: readonly Row[],
@@ -155,7 +149,12 @@ function tableColumns(
   return columnsFor(columns, rows).filter(column => (isWide || column.wideOnly !== true) && isTold(column));
 }
 
-async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Screen): Promise<ShownRows> {
+/** With how to see the columns that are not shown. */
+async function rowLines(
+  rows: readonly Row[],
+  all: readonly Column[],
+  screen: Screen,
+): Promise<{ readonly lines: readonly string[]; readonly hidden?: string }> {
   if (rows.length === 0) return { lines: [] };
   const { settings, presentation } = screen.job;
   const isWide = settings.format === 'wide';
@@ -200,7 +199,7 @@ interface TableRows {
  */
 function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
   const { settings, streams } = screen.job;
-  const style = { isWide: false, absoluteTimes: false, shortIds: false, kept: [] };
+  const style: TableStyle = { isWide: false, absoluteTimes: false, shortIds: false, kept: [] };
   const whole = fittedTable(table, screen, style);
   const isWhole = whole !== undefined && whole.dropped.length === 0 && !whole.cut;
   // What is read later, in a pipe or a file, holds whole ids.
@@ -228,13 +227,10 @@ function fewestDropped(fits: readonly (() => FittedSheet | undefined)[]): Fitted
   return best;
 }
 
-interface TableStyle {
-  readonly isWide: boolean;
-  readonly absoluteTimes: boolean;
-  readonly shortIds: boolean;
-  /** Fields that are not dropped, however narrow the screen. */
+/** `kept` are fields that are not dropped, however narrow the screen. */
+type TableStyle = Readonly<Record<'isWide' | 'absoluteTimes' | 'shortIds', boolean>> & {
   readonly kept: readonly string[];
-}
+};
 
 function fittedTable(table: TableRows, screen: Screen, style: TableStyle): FittedSheet | undefined {
   const { rows, all, toldBelow } = table;
@@ -317,24 +313,19 @@ function recordsLines(rows: readonly Row[], columns: readonly Column[], style: R
 
 type Pair = readonly [label: string, value: string];
 
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** One result as pairs made from its columns; times stand in both forms. */
 function pairsOf(row: Row, columns: readonly Column[], options: HumanCells): Pair[] {
   return columns.map(column => {
     const value = valueAt(row, column.field);
-    const label = capitalised(spokenName(column.field));
+    const name = spokenName(column.field);
+    const label = name.charAt(0).toUpperCase() + name.slice(1);
     const ms = column.kind === 'time' ? parseTimestamp(value) : undefined;
-    if (ms !== undefined) return [label, `${isoTime(ms)} (${ageText(ms, options.now)})`];
+    if (ms !== undefined) {
+      const age = relativeTime(ms, options.now);
+      return [label, `${isoTime(ms)} (${age === 'now' || ms > options.now ? age : `${age} ago`})`];
+    }
     return [label, humanCell(column, value, options)];
   });
-}
-
-function ageText(ms: number, now: number): string {
-  const text = relativeTime(ms, now);
-  return text === 'now' || ms > now ? text : `${text} ago`;
 }
 
 /** An amount at the start of a value, and what is said about it after it. */

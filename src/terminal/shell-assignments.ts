@@ -44,21 +44,16 @@ function valueText(column: Column | undefined, value: unknown): string {
   return machineCell(column, value);
 }
 
-interface Assignments {
-  readonly text: string;
-  /** Fields that were not written: the shell acts upon their name, or an earlier field has it. */
-  readonly leftOut: readonly string[];
-}
-
 /**
  * `NAME='value'` a line: the fields that have columns first, then the unknown ones. Lists and objects are JSON
- * text, absent values empty. With `asked` exactly these fields.
+ * text, absent values empty. With `asked` exactly these fields. `leftOut` are those that were not written: the shell acts upon
+ * their name, or an earlier field has it.
  */
 export function shellAssignments(
   row: Row,
   columns: readonly Column[],
   { asked, terminal }: { readonly asked: readonly string[] | undefined; readonly terminal: boolean },
-): Assignments {
+) {
   const known = new Set(columns.map(column => column.field));
   const own = [...known].filter(field => valueAt(row, field) !== undefined);
   const fields = asked ?? [...own, ...Object.keys(row).filter(field => !known.has(field))];

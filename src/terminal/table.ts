@@ -36,14 +36,9 @@ export interface FittedSheet {
   readonly cut: boolean;
 }
 
-interface Candidate {
-  readonly column: Column;
-  readonly index: number;
-  readonly least: number;
-  width: number;
-}
+type Candidate = ReturnType<typeof candidates>[number];
 
-function candidates({ columns, rows }: Sheet, measure: Measure): Candidate[] {
+function candidates({ columns, rows }: Sheet, measure: Measure) {
   return columns.map((column, index) => {
     const title = measure.width(column.title);
     let width = title;
@@ -107,14 +102,6 @@ export function fitSheet(sheet: Sheet, screen: number, measure: Measure): Fitted
   return fit && drawnFrom(sheet, fit, measure);
 }
 
-interface Fit {
-  readonly kept: readonly Candidate[];
-  readonly gap: number;
-  readonly dropped: readonly string[];
-  /** A label is shortened. */
-  readonly cut: boolean;
-}
-
 /** Columns that add up to another one where all of them fit, else that one: some of them alone add up to nothing. */
 function withOrForTheirSum(
   all: readonly Candidate[],
@@ -131,7 +118,7 @@ function withOrForTheirSum(
   ];
 }
 
-function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | undefined {
+function fitWith(all: readonly Candidate[], screen: number, gap: number) {
   let [kept, dropped] = withOrForTheirSum(all, screen, gap);
   while (total(kept, gap, ({ least }) => least) > screen) {
     const victim = leastImportant(kept);
@@ -142,7 +129,11 @@ function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | 
   return { kept, gap, dropped, cut: shrinkTo(kept, screen, gap) };
 }
 
-function drawnFrom(sheet: Sheet, { kept, gap, dropped, cut }: Fit, measure: Measure): FittedSheet {
+function drawnFrom(
+  sheet: Sheet,
+  { kept, gap, dropped, cut }: NonNullable<ReturnType<typeof fitWith>>,
+  measure: Measure,
+): FittedSheet {
   return {
     columns: kept.map(({ column, width }) => ({ column, width })),
     rows: sheet.rows.flatMap(row => linesOf(row, kept, measure)),

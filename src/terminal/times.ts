@@ -21,13 +21,7 @@ export function parseTimestamp(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-interface Span {
-  readonly count: number;
-  readonly letter: string;
-  readonly word: string;
-}
-
-function largestSpan(ms: number): Span | undefined {
+function largestSpan(ms: number) {
   if (ms < NOW) return undefined;
   const step = STEPS.find(({ size }) => ms >= size) ?? STEPS[3];
   return { count: Math.floor(ms / step.size), letter: step.letter, word: step.word };

@@ -7,16 +7,11 @@ import type { YamlFault, YamlNode, YamlText } from './yaml-tree.ts';
 
 const DEEPEST = 24;
 
-interface YamlReading {
-  /** False: a key that stands twice is no fault here; whoever reads the tree tells it in words of its own. */
-  readonly uniqueKeys?: boolean;
-}
-
 /**
  * Reads YAML into a tree whose every node knows its line and column. Only what JSON could hold is taken: no aliases,
- * no tags, one document, text for keys. What is wrong is listed, in order, and then there is no tree.
+ * no tags, one document, text for keys; without `uniqueKeys` whoever reads the tree tells of a key that stands twice. What is wrong is listed, in order, and then there is no tree.
  */
-export function readYaml(text: string, { uniqueKeys = true }: YamlReading = {}): YamlText {
+export function readYaml(text: string, { uniqueKeys = true } = {}): YamlText {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,

@@ -39,12 +39,7 @@ interface ExportFile {
 }
 
 /** How files are called and begin. */
-interface Kind {
-  readonly ending: string;
-  readonly mark: string;
-}
-
-const KINDS: Readonly<Record<ExportFormat, Kind>> = {
+const KINDS: Readonly<Record<ExportFormat, Readonly<Record<'ending' | 'mark', string>>>> = {
   csv: { ending: 'csv', mark: 'date,' },
   ofx: { ending: 'ofx', mark: 'OFXHEADER:100' },
   qbo: { ending: 'qbo', mark: 'OFXHEADER:100' },
@@ -83,7 +78,11 @@ interface Part {
   readonly part: string;
 }
 
-function* named(base: readonly string[], { ending, mark }: Kind, parts: Iterable<Part>): Generator<ExportFile> {
+function* named(
+  base: readonly string[],
+  { ending, mark }: (typeof KINDS)[ExportFormat],
+  parts: Iterable<Part>,
+): Generator<ExportFile> {
   for (const { pieces, part } of parts) {
     yield { name: `${[...base, ...(part === '' ? [] : [part])].join('-')}.${ending}`, pieces, mark };
   }

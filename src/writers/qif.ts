@@ -19,7 +19,7 @@ export function* qifFile(statement: Statement, accounts: AccountsFile, continues
       '^',
       '!Type:Bank',
       ...(continues ? [] : opening(account, { name, first: days.first })),
-      ...account.lines.flatMap(line => entry(line, account, { names, accounts })),
+      ...account.lines.flatMap(line => entry(line, account, names, accounts)),
     ];
     yield { text: `${lines.join('\r\n')}\r\n`, lines: account.lines.length };
   }
@@ -45,12 +45,12 @@ function namesIn({ selection, cards }: Statement): ReadonlyMap<string | null, st
   return new Map(named.map(each => [each.card_id, displayName(each)]));
 }
 
-interface Naming {
-  readonly names: ReadonlyMap<string | null, string>;
-  readonly accounts: AccountsFile;
-}
-
-function entry(line: Line, account: StatementAccount, { names, accounts }: Naming): readonly string[] {
+function entry(
+  line: Line,
+  account: StatementAccount,
+  names: ReturnType<typeof namesIn>,
+  accounts: AccountsFile,
+): readonly string[] {
   const other = account.kind === 'wallet' ? names.get(line.card_id) : names.get(null);
   const category = line.type === 'transfer' && other !== undefined ? `[${other}]` : categoryOf(line, account, accounts);
   return [

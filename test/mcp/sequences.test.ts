@@ -11,7 +11,7 @@ test('whatever is called how often, beside what and by which server, no bound is
 test.each([
   [
     'a bound that is not asked',
-    'bounds.ts',
+    'calls.ts',
     'used + amount > this.#most',
     'used > this.#most',
     'cents spent by one server',

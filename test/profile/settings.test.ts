@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SETTINGS, type SettingName } from '../../src/core/setting-names.ts';
-import { PROFILE_SETTINGS, parseSetting } from '../../src/profile/settings.ts';
+import { PATH_SETTINGS, parseSetting } from '../../src/profile/settings.ts';
 import { world } from '../support/world.ts';
 
 it('every setting stands on the page of profiles set with an example that is taken', async () => {
@@ -8,7 +8,7 @@ it('every setting stands on the page of profiles set with an example that is tak
   const page = (await here.run('profiles set --help')).out.replace(/\s+/g, ' ');
   for (const [name, { form, example }] of Object.entries(SETTINGS)) {
     expect(page).toContain(`${form}. Example: ${name} ${example}`);
-    const typed = 'isPath' in PROFILE_SETTINGS[name as SettingName] ? example.replace(/^\./, '/etc') : example;
+    const typed = PATH_SETTINGS.has(name) ? example.replace(/^\./, '/etc') : example;
     expect(parseSetting(name as SettingName, typed)).toBeDefined();
     if (form.endsWith('or none')) expect(parseSetting(name as SettingName, 'none')).toBeUndefined();
   }

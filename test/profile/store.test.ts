@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { SETTINGS } from '../../src/core/setting-names.ts';
 import { readKey } from '../../src/profile/parts.ts';
-import { PROFILE_SETTINGS } from '../../src/profile/settings.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
 
@@ -141,7 +141,7 @@ describe('settings', () => {
     for (const name of ['toString', '__proto__', 'key', 'max_per_year']) {
       const { kind, message } = await failure(() => store.set('work', name, 'x'));
       expect(kind).toBe('usage');
-      for (const setting of Object.keys(PROFILE_SETTINGS)) expect(message).toContain(setting);
+      for (const setting of Object.keys(SETTINGS)) expect(message).toContain(setting);
     }
   });
 });

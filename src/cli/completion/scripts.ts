@@ -6,6 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { notSent, usage } from '../../core/errors.ts';
 import { shellQuote } from '../../core/shell-quote.ts';
 import type { Environment } from '../../platform/host.ts';
+import type { FileEdit } from '../context.ts';
 
 export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
@@ -123,17 +124,11 @@ export interface PlannedFile {
   readonly text: string;
 }
 
-interface CompletionPlaces {
-  /** File of the script; undefined where it stands in the block itself. */
-  readonly script: string | undefined;
-  /** File the shell reads at its start; undefined where it needs none. */
-  readonly startFile: string | undefined;
-  /** What stands between the marks. */
-  readonly lines: string;
-}
-
-/** Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its start file. */
-export function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform): CompletionPlaces {
+/**
+ * The file of the script, that which the shell reads at its start, and what stands between the marks in it. Undefined: the shell
+ * needs no such file. Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its start file.
+ */
+function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform) {
   const home = env['HOME'];
   if (home === undefined || !isAbsolute(home) || platform === 'win32')
     throw usage(
@@ -183,13 +178,6 @@ const END = `# <<< ${NAME} <<<\n`;
 const NOTES = { plain: '', cut: ' (the line above had no line end)', made: ' (this file was made for it)' } as const;
 const markWith = (note: string) => `# >>> ${NAME}${note} >>>\n`;
 
-/** A block in a file: where it begins and ends, and what its first mark remembers. */
-interface Block {
-  readonly from: number;
-  readonly to: number;
-  readonly note: string;
-}
-
 /** The file with our block in it, once; where one stands already it is replaced. Throws `guarded` for half a block. */
 export function withBlock(before: Buffer | undefined, lines: string, path: string): Buffer {
   const found = before && blockIn(before, path);
@@ -214,13 +202,46 @@ export function withoutBlock(before: Buffer, path: string): Buffer | undefined {
   return left.length === 0 && found.note === NOTES.made ? undefined : left;
 }
 
+/** What installing or uninstalling makes of the files of a shell. Throws as `placesFor`. */
+export function completionEdits(
+  shell: CompletionShell,
+  wanted: 'install' | 'uninstall',
+  { env, platform }: { readonly env: Environment; readonly platform: NodeJS.Platform },
+): readonly FileEdit[] {
+  const { script, startFile, lines } = placesFor(shell, env, platform);
+  const installs = wanted === 'install';
+  const edits: FileEdit[] = [];
+  if (script !== undefined) {
+    edits.push({
+      path: script,
+      edit(before) {
+        if (before === undefined || isOurScript(before))
+          return installs ? Buffer.from(completionStub(shell)) : undefined;
+        throw notSent('guarded', `${script} exists and is not a script of cardwright; it was not changed`);
+      },
+    });
+  }
+  if (startFile !== undefined) {
+    edits.push({
+      path: startFile,
+      edit: before => (installs ? withBlock(before, lines, startFile) : before && withoutBlock(before, startFile)),
+      shows: lines,
+      advice: installs
+        ? `Add these lines by hand to the start-up file of your shell:\n${lines}`
+        : `The block is in ${startFile}.`,
+    });
+  }
+  return edits;
+}
+
 /** Every version of a script of ours says so in its first two lines. */
-export function isOurScript(bytes: Buffer): boolean {
+function isOurScript(bytes: Buffer): boolean {
   const [first = '', second = ''] = bytes.subarray(0, 400).toString('latin1').split('\n');
   return [first, second].some(line => /^# \w+ completion for cardwright\. Generated;/.test(line));
 }
 
-function blockIn(bytes: Buffer, path: string): Block | undefined {
+/** Our block in a file: where it begins and ends, and what its first mark remembers. */
+function blockIn(bytes: Buffer, path: string) {
   const found = Object.values(NOTES)
     .map(note => ({ note, from: bytes.indexOf(markWith(note)) }))
     .find(({ from }) => from >= 0);

@@ -1,10 +1,10 @@
 /** Pages of help as text, wrapped for a terminal. */
 import { fold, ROUGHLY } from '../../terminal/fold.ts';
-import { type Command, commandsOf, type Example, type Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 import type { Located } from '../parsing/tree.ts';
 import { pageHead } from './kept-pages.ts';
-import { type Page, pageOf } from './page.ts';
+import { pageOf, type TermRows } from './page.ts';
 
 const WIDTH = 80;
 
@@ -120,20 +120,25 @@ function verbList(commands: readonly Command[]): string {
 
 function commandHelp(command: Command): string {
   const page = pageOf(command);
+  const rows = (terms: TermRows) => terms.map(({ term, means }) => optionRow(term, means)).join('');
+  // The shape of the answer in a line or two; the types are told by `schema`.
+  const types = page.typed ? `  Types: cardwright schema ${page.path}\n` : '';
+  const exits = page.exits.map(({ exit, kind, means }) => {
+    const code = `  ${exit.padStart(2)}  `;
+    return exit === '0' ? `${code}done\n` : hang(code, `${kind}: ${means}`);
+  });
+  const examples = page.examples.map(({ does, run }) => hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`));
   const parts = [
     `${page.summary}.\n`,
     page.usage.map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line)).join(''),
     ...page.about.map(paragraph => wrap(paragraph)),
-    section('Arguments', page.args.map(({ term, means }) => optionRow(term, means)).join('')),
-    section('Options', page.options.map(({ term, means }) => optionRow(term, means)).join('')),
-    section(
-      page.terms?.title ?? '',
-      (page.terms?.rows ?? []).map(({ term, means }) => optionRow(term, means)).join(''),
-    ),
+    section('Arguments', rows(page.args)),
+    section('Options', rows(page.options)),
+    section(page.terms?.title ?? '', rows(page.terms?.rows ?? [])),
     wrap(`Effect: ${page.effect}`),
-    section('JSON', answerLines(page)),
-    section('Exit codes', page.exits.map(exitRow).join('') + hang('  ', page.otherExits)),
-    section('Examples', page.examples.map(exampleRows).join('')),
+    section('JSON', page.json.map(line => hang('  ', line)).join('') + types),
+    section('Exit codes', exits.join('') + hang('  ', page.otherExits)),
+    section('Examples', examples.join('')),
     'Options of every command: cardwright help options\n',
   ];
   return parts.filter(part => part !== '').join('\n');
@@ -151,10 +156,6 @@ function optionRow(term: string, means: string): string {
   return fits ? hang(`  ${term.padEnd(TERM)}`, means) : `  ${term}\n${hang(' '.repeat(TERM + 2), means)}`;
 }
 
-function exampleRows({ does, run }: Example): string {
-  return hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`);
-}
-
 function globalRows(options: readonly GlobalOption[]): string {
   return options
     .map(({ name, short, value, means, env }) => {
@@ -162,16 +163,6 @@ function globalRows(options: readonly GlobalOption[]): string {
       return optionRow(lead, env === undefined ? means : `${means} (${env})`);
     })
     .join('');
-}
-
-/** The shape of the answer in a line or two; the types are told by `schema`. */
-function answerLines({ json, typed, path }: Page): string {
-  return json.map(line => hang('  ', line)).join('') + (typed ? `  Types: cardwright schema ${path}\n` : '');
-}
-
-function exitRow({ exit, kind, means }: Page['exits'][number]): string {
-  const code = `  ${exit.padStart(2)}  `;
-  return exit === '0' ? `${code}done\n` : hang(code, `${kind}: ${means}`);
 }
 
 export async function everyPage(registry: Registry): Promise<string> {

@@ -55,20 +55,8 @@ function groupPage({ name, summary }: Group, commands: readonly Command[]): stri
   ].join('\n');
 }
 
-function commandPart({
-  path,
-  summary,
-  usage,
-  about,
-  args,
-  options,
-  terms,
-  effect,
-  json,
-  exits,
-  otherExits,
-  examples,
-}: Page): string {
+function commandPart(page: Page): string {
+  const { path, summary, usage, about, args, options, terms, effect, json, exits, otherExits, examples } = page;
   const runs = examples.flatMap(({ does, run }) => [`# ${does}`, `$ cardwright ${run}`]);
   return [
     `.Ss ${path}`,

@@ -5,18 +5,10 @@ import type { Effect, Operation } from '../../contract/operation.ts';
 import { REFUSALS } from '../../contract/refusals.ts';
 import { limitText } from '../../contract/violation.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../core/errors.ts';
-import type { Command, Example, Reach, Terms } from '../parsing/command.ts';
+import type { Command, Reach } from '../parsing/command.ts';
 import type { Answers } from '../parsing/flag.ts';
 import { effectOf, flagsOf, type ResolvedFlag, rowOf } from '../parsing/globals.ts';
 import { answersOf } from './answers.ts';
-
-interface Ending {
-  readonly kind: ErrorKind;
-  readonly exit: number;
-  readonly means: string;
-  /** It says something of this command, and is not what every command of its reach can meet. */
-  readonly own: boolean;
-}
 
 const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
   // Standard output that takes no answer is `check_failed`.
@@ -33,8 +25,11 @@ const REACHED: Readonly<Record<Reach, readonly ErrorKind[]>> = {
   service: [...MET.words, ...MET.files, ...MET.service],
 };
 
-/** Every kind of failure of a command, in the order of exit codes. */
-export function endingsOf(command: Command): readonly Ending[] {
+/**
+ * Every kind of failure of a command, in the order of exit codes. `own`: it says something of this command, and is not what
+ * every command of its reach can meet.
+ */
+export function endingsOf(command: Command) {
   const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
   const refusals = row?.fails ?? [];
   const own = new Set<ErrorKind>([
@@ -47,7 +42,7 @@ export function endingsOf(command: Command): readonly Ending[] {
   return [...all]
     .sort((a, b) => ERROR_KINDS[a].exit - ERROR_KINDS[b].exit)
     .map(kind => {
-      const { exit, means } = ERROR_KINDS[kind];
+      const { exit, means }: { readonly exit: number; readonly means: string } = ERROR_KINDS[kind];
       const named = refusals.filter(name => REFUSALS[name].kind === kind);
       const said = command.ends[kind] ?? means;
       return {
@@ -82,30 +77,6 @@ function ofEffect(command: Command): readonly ErrorKind[] {
   ];
 }
 
-/** In the fixed order of a page. All of it plain text, unwrapped. */
-export interface Page {
-  readonly path: string;
-  readonly summary: string;
-  /** Command lines, `cardwright cards get <card>`. */
-  readonly usage: readonly string[];
-  readonly about: readonly string[];
-  /** Words of the line that are no options, with what they may be. */
-  readonly args: readonly { readonly term: string; readonly means: string }[];
-  readonly options: readonly { readonly term: string; readonly means: string }[];
-  /** Words that an argument takes. */
-  readonly terms: Terms | undefined;
-  readonly effect: string;
-  /** The shapes of the answer, a line each. */
-  readonly json: readonly string[];
-  /** Its answer has a schema worth asking for. */
-  readonly typed: boolean;
-  /** What says something of this command. */
-  readonly exits: readonly { readonly exit: string; readonly kind: string; readonly means: string }[];
-  /** Every other way it can end, in one line. */
-  readonly otherExits: string;
-  readonly examples: readonly Example[];
-}
-
 const EFFECTS: Readonly<Record<Effect, string>> = {
   read: 'reads only',
   reversible: 'changes state; can be undone',
@@ -114,7 +85,13 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
   'reveals-secret': 'reveals card data; asks first',
 };
 
-export function pageOf(command: Command): Page {
+/** Words with what they mean. */
+export type TermRows = readonly { readonly term: string; readonly means: string }[];
+
+/** In the fixed order of a page. All of it plain text, unwrapped. */
+export type Page = Readonly<ReturnType<typeof pageOf>>;
+
+export function pageOf(command: Command) {
   const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
   const flags = flagsOf(command);
   const said = answersOf(command);
@@ -122,14 +99,19 @@ export function pageOf(command: Command): Page {
   return {
     path: command.path,
     summary: command.summary,
+    /** Command lines, `cardwright cards get <card>`. */
     usage: usageLines(command, flags),
     about: command.about,
+    /** Words of the line that are no options, with what they may be. */
     args: Object.entries(command.args).map(argRow),
     options: flags.map(optionRow),
     terms: command.terms,
     effect: `${command.effectSays ?? EFFECTS[effectOf(command)]}.${row ? ` ${command.operation}: ${row.method} ${row.path}.` : ''}`,
+    /** The shapes of the answer, a line each. */
     json: branches.map(answerText),
+    /** Its answer has a schema worth asking for. */
     typed: branches.some(each => 'one' in each || 'list' in each),
+    /** What says something of this command, then every other way it can end, in one line. */
     exits: exitRows(command),
     otherExits: otherExits(endingsOf(command)),
     examples: command.examples,
@@ -191,7 +173,7 @@ function names(shape: Shape): string {
     .join(', ');
 }
 
-function exitRows(command: Command): Page['exits'] {
+function exitRows(command: Command): readonly Readonly<Record<'exit' | 'kind' | 'means', string>>[] {
   const own = endingsOf(command).filter(ending => ending.own);
   const program = { exit: 'n', kind: 'program', means: 'Whatever the program after -- ended with.' };
   return [
@@ -201,7 +183,7 @@ function exitRows(command: Command): Page['exits'] {
   ];
 }
 
-function otherExits(endings: readonly Ending[]): string {
+function otherExits(endings: ReturnType<typeof endingsOf>): string {
   const others = endings.filter(({ own }) => !own).map(({ exit, kind }) => `${exit} ${kind}`);
   return `Also, as anywhere: ${others.join(', ')}. See cardwright help exit-codes.`;
 }

@@ -1,9 +1,9 @@
 /** The reference, and the pages for agents. */
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
-import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 import { flagsOf } from '../parsing/globals.ts';
-import { type Page, pageOf } from './page.ts';
+import { type Page, pageOf, type TermRows } from './page.ts';
 
 /** Text of each page by its file name, `cards.md`, and an index. */
 export async function referencePages(registry: Registry): Promise<ReadonlyMap<string, string>> {
@@ -11,8 +11,10 @@ export async function referencePages(registry: Registry): Promise<ReadonlyMap<st
   const index: string[] = [];
   for (const group of registry) {
     const commands = await commandsOf(group);
-    pages.set(`${group.name}.md`, groupPage(group, commands));
-    index.push(`- [${group.name}](${group.name}.md): ${group.summary}`);
+    const { name, summary } = group;
+    const parts = commands.map(command => commandPart(pageOf(command))).join('\n');
+    pages.set(`${name}.md`, `# cardwright ${name}\n\n${plain(summary)}\n\n${parts}`);
+    index.push(`- [${name}](${name}.md): ${summary}`);
   }
   pages.set('sandbox-methods.md', methodsPage());
   index.push('- [methods of the sandbox](sandbox-methods.md): in a program, `startSandbox()`');
@@ -38,13 +40,8 @@ A script may repeat a command that ended with ${REPEATABLE.join(' or ')}. After 
 `;
 }
 
-function groupPage({ name, summary }: Group, commands: readonly Command[]): string {
-  return `# cardwright ${name}\n\n${plain(summary)}\n\n${commands.map(command => commandPart(pageOf(command))).join('\n')}`;
-}
-
 function commandPart(page: Page): string {
   const { path, summary, usage, about, args, options, terms, effect, json, typed, exits, otherExits, examples } = page;
-  const optionRows = options.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`);
   const exitRows = exits.map(({ exit, kind, means }) => `| ${exit} | ${kind} | ${plain(means)} |`);
   const runs = examples.map(({ does, run }) => `# ${does}\ncardwright ${run}`);
   const parts = [
@@ -52,23 +49,9 @@ function commandPart(page: Page): string {
     `${plain(summary)}.`,
     block('text', usage),
     ...about.map(plain),
-    ...(args.length === 0
-      ? []
-      : [
-          table(
-            ['argument', 'means'],
-            args.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`),
-          ),
-        ]),
-    ...(options.length === 0 ? [] : [table(['option', 'means'], optionRows)]),
-    ...(terms === undefined
-      ? []
-      : [
-          table(
-            [terms.title.toLowerCase(), 'means'],
-            terms.rows.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`),
-          ),
-        ]),
+    ...termTable('argument', args),
+    ...termTable('option', options),
+    ...termTable(terms?.title.toLowerCase() ?? '', terms?.rows ?? []),
     `**Effect:** ${plain(effect)}`,
     `**JSON**${typed ? `, typed by \`cardwright schema ${path}\`` : ''}:`,
     block('text', json),
@@ -81,6 +64,12 @@ function commandPart(page: Page): string {
 
 function table(heads: readonly string[], rows: readonly string[]): string {
   return [`| ${heads.join(' | ')} |`, `|${'---|'.repeat(heads.length)}`, ...rows].join('\n');
+}
+
+/** None where there are no terms. */
+function termTable(head: string, rows: TermRows): readonly string[] {
+  const lines = rows.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`);
+  return lines.length === 0 ? [] : [table([head, 'means'], lines)];
 }
 
 function block(language: string, lines: readonly string[]): string {

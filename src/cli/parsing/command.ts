@@ -77,21 +77,15 @@ export interface Terms {
 }
 
 /** A declared command with its types forgotten, as the machine handles it. */
-export interface Command {
-  readonly path: string;
-  readonly summary: string;
+export interface Command
+  extends Pick<
+    Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
+    'path' | 'summary' | 'terms' | 'operation' | 'effect' | 'effectSays' | 'reach' | 'answers' | 'examples' | 'rest'
+  > {
   readonly about: readonly string[];
-  readonly terms: Terms | undefined;
-  readonly operation: RowName | undefined;
-  readonly effect: Effect | undefined;
-  readonly effectSays: string | undefined;
-  readonly reach: Reach | undefined;
-  readonly ends: Partial<Readonly<Record<ErrorKind, string>>>;
-  readonly answers: Answers | undefined;
+  readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;
   readonly args: Readonly<Record<string, Argument>>;
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
-  readonly examples: readonly Example[];
-  readonly rest: 'run for its exit code' | 'kept' | undefined;
   /** Flags of a run of many rows; undefined for a command without such runs. */
   readonly runFlags: RunFlags | undefined;
   readonly asks: readonly string[];
@@ -106,26 +100,19 @@ export function command<
   const Flags extends FlagSources<N> = Record<never, never>,
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>): Command {
-  const { path, summary, run, show, bulk, operation } = declaration;
-  const [first] = declaration.examples;
+  const { run, show, bulk, operation, about = [], ends = {}, args = {}, asks = [], ...declared } = declaration;
+  const [first] = declared.examples;
   const asData = { does: 'As data', run: `${first?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
   return {
-    path,
-    summary,
-    examples: declaration.examples.length === 1 ? [...declaration.examples, asData] : declaration.examples,
-    about: [declaration.about ?? []].flat(),
-    terms: declaration.terms,
-    operation,
-    effect: declaration.effect,
-    effectSays: declaration.effectSays,
-    reach: declaration.reach,
-    ends: declaration.ends ?? {},
-    answers: declaration.answers,
-    args: declaration.args ?? {},
-    flags: { ...declaration.flags, ...runFlags?.declared } as Command['flags'],
-    rest: declaration.rest,
-    asks: declaration.asks ?? [],
+    ...declared,
+    ...(operation !== undefined && { operation }),
+    examples: declared.examples.length === 1 ? [...declared.examples, asData] : declared.examples,
+    about: [about].flat(),
+    ends,
+    args,
+    flags: { ...declared.flags, ...runFlags?.declared } as Command['flags'],
+    asks,
     runFlags,
     async execute(ctx, input) {
       if (bulk !== undefined && rowSource(input) !== undefined) {

@@ -161,44 +161,16 @@ export function wantsMachineFormat(typed: Typed, env: Environment): boolean {
   return MACHINE_FORMATS.includes(String(typed['output'] || (env['CARDWRIGHT_OUTPUT'] ?? '')));
 }
 
-/** Global options of one run, as typed or as the environment says. */
-export interface Globals {
-  readonly profile: string | undefined;
-  readonly sandbox: boolean;
-  readonly live: string | undefined;
-  readonly format: OutputFormat;
-  /** `-o` was typed: a table then is a table in a pipe too. The environment alone does not turn pipes into tables. */
-  readonly byName: boolean;
-  /** A machine format was named, so nothing is ever asked. */
-  readonly machine: boolean;
-  readonly fields: readonly string[] | undefined;
-  /** Expression of `--jq`; the format is then JSON. */
-  readonly jq: string | undefined;
-  readonly columns: readonly string[] | undefined;
-  readonly sort: string | undefined;
-  readonly csvRaw: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly debug: boolean;
-  readonly noInput: boolean;
-  readonly yes: boolean;
-  readonly dryRun: boolean;
-  readonly timeoutMs: number | undefined;
-  readonly contract: string | undefined;
-  readonly journal: string | undefined;
-  readonly colour: 'always' | 'auto' | 'never';
-  readonly accessible: boolean;
-  /** Typed options that a command to copy must have as well. */
-  readonly repeated: readonly string[];
-}
-
 type Typed = Readonly<Record<string, unknown>>;
+
+/** Global options of one run, as typed or as the environment says. */
+export type Globals = Readonly<ReturnType<typeof readGlobals>>;
 
 /**
  * Options as commander read them (camel case), completed from the environment. Throws `usage` for a bad choice, and for
  * a variable of ours that is empty.
  */
-export function readGlobals(typed: Typed, env: Environment): Globals {
+export function readGlobals(typed: Typed, env: Environment) {
   refuseEmptyVariables(env);
   refuseEmptyOptions(typed);
   const word = (name: string, variable?: string) => {
@@ -238,9 +210,12 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     sandbox: typed['sandbox'] === true,
     live: word('live', 'CARDWRIGHT_LIVE'),
     format: format as OutputFormat,
+    /** `-o` was typed: a table then is a table in a pipe too. The environment alone does not turn pipes into tables. */
     byName: named !== undefined,
+    /** A machine format was named, so nothing is ever asked. */
     machine,
     fields: list('fields'),
+    /** The format is then JSON. */
     jq,
     columns: list('columns'),
     sort: word('sort'),
@@ -254,8 +229,9 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),
     contract: typeof typed['contract'] === 'string' ? typed['contract'] : word('contract', 'CARDWRIGHT_CONTRACT'),
     journal: word('journal'),
-    colour,
+    colour: colour as 'always' | 'auto' | 'never',
     accessible: typed['accessible'] === true,
+    /** Typed options that a command to copy must have as well. */
     repeated: repeatedOptions(typed),
   };
 }

@@ -6,48 +6,36 @@ import { flagsOf, type ResolvedFlag } from './globals.ts';
 import { countsFromNow, parseList, parseMap, parseValue, type ValueSettings } from './values.ts';
 
 /** A line that names a command. */
-export interface Parsed {
-  readonly command: Command;
-  /** The words as typed, with those that a person was asked for. */
-  readonly argv: readonly string[];
-  /** Global options as typed, camel case. */
-  readonly globals: Readonly<Record<string, unknown>>;
-  /** Checks and converts arguments and flags; later, because time words need the clock and `-` needs stdin. */
-  values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>>;
-  /** What follows `--`, for commands that run another one. */
-  readonly rest: readonly string[];
-  /** Flags as typed, camel case. */
-  readonly typed: Readonly<Record<string, unknown>>;
-  /** What must be given and was not. */
-  missing(): Missing;
-  /** A time was typed that counts from the present moment, such as `7d`. */
-  readonly countsFromNow: boolean;
-}
+export type Parsed = Readonly<ReturnType<typeof parsedLine>>;
 
-export interface Missing {
-  readonly args: readonly string[];
-  readonly flags: readonly ResolvedFlag[];
-}
-
-interface Words extends Pick<Parsed, 'argv' | 'globals' | 'typed'> {
-  /** Operands in front of `--` and behind it. */
-  readonly operands: readonly string[];
-}
-
-/** What a command was given, from the options and operands on its line. Its functions throw `usage`. */
-export function parsedLine(command: Command, { argv, globals, typed, operands }: Words): Parsed {
+/** What a command was given, from the options, in camel case, and the operands on its line. Its functions throw `usage`. */
+export function parsedLine(
+  command: Command,
+  {
+    argv,
+    globals,
+    typed,
+    operands,
+  }: Readonly<Record<'globals' | 'typed', Readonly<Record<string, unknown>>>> &
+    Readonly<Record<'argv' | 'operands', readonly string[]>>,
+) {
   const flags = flagsOf(command);
   const end = argv.indexOf('--');
   const rest = end < 0 ? [] : argv.slice(end + 1);
   const words = command.rest === undefined ? operands : operands.slice(0, operands.length - rest.length);
   return {
     command,
+    /** The words as typed, with those that a person was asked for. */
     argv,
     globals,
+    /** What follows `--`, for commands that run another one. */
     rest,
+    /** Flags as typed. */
     typed,
+    /** A time was typed that counts from the present moment, such as `7d`. */
     countsFromNow: flags.some(({ key, field }) => field.kind === 'time' && countsFromNow(String(typed[key]))),
-    missing() {
+    /** What must be given and was not. */
+    missing(): { readonly args: readonly string[]; readonly flags: readonly ResolvedFlag[] } {
       if (!isSingle(command, flags, { typed, words })) return { args: [], flags: [] };
       const args = Object.entries(command.args).slice(words.length);
       return {
@@ -55,7 +43,8 @@ export function parsedLine(command: Command, { argv, globals, typed, operands }:
         flags: flags.filter(({ key, needed }) => needed && typed[key] === undefined),
       };
     },
-    async values(settings, readMore) {
+    /** Checks and converts arguments and flags; later, because time words need the clock and `-` needs stdin. */
+    async values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>> {
       const single = isSingle(command, flags, { typed, words });
       const args = single ? await readArguments(command, words, settings, readMore) : {};
       const wanted = single ? flags : flags.map(flag => ({ ...flag, needed: false }));

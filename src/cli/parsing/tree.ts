@@ -4,7 +4,7 @@
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { CliError, usage } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
+import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './command.ts';
@@ -40,7 +40,7 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
   }
   const { last = root, unknown, helpWords } = read;
   if (unknown !== undefined) {
-    throw await unknownWord({ words: unknown, after: last.words, known: last.below() }, registry);
+    throw await unknownWord(unknown, last.words, last.below(), registry);
   }
   const globals = last.globals();
   if (globals['version'] === true) return { asks: 'version' };
@@ -315,11 +315,8 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
     if (refused) return refused;
     const now = optionNow(option);
     if (now !== undefined) return usage(`${option} is ${now} now`, see);
-    const near = nearest(
-      option,
-      node.known.flatMap(({ long }) => long ?? []),
-    );
-    return usage(`unknown option ${quote(option)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`, see);
+    const known = node.known.flatMap(({ long }) => long ?? []);
+    return usage(`unknown option ${quote(option)}.${didYouMean(option, known)}`, see);
   }
   if (code === 'commander.optionMissingArgument') {
     return usage(`${/'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1] ?? 'the option'} needs a value`, see);

@@ -7,7 +7,7 @@ import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
-import { type CliError, usage } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
@@ -39,13 +39,8 @@ const MATCH_FLAGS = {
   amount: option(takes.money('Only for exactly this amount, USD.', { min: 1 })),
 } as const;
 
-interface Meant {
-  readonly merchant: string | undefined;
-  readonly amount: Cents | undefined;
-}
-
 /** The filters of ours; card and status are the service's. */
-function matching({ merchant, amount }: Meant): (row: object) => boolean {
+function matching(merchant: string | undefined, amount: Cents | undefined): (row: object) => boolean {
   return row => {
     const fields = row as Readonly<Record<string, unknown>>;
     const name = String(fields['merchant'] ?? '').toLowerCase();
@@ -66,7 +61,7 @@ export const listChallenges = command({
   async run(ctx, { card, status, merchant, amount }) {
     const list = await ctx.api.read('challenges.list', { card_id: card, status });
     ctx.ui.maskInLog(list.data.map(({ otp }) => otp));
-    return wholeListing(list, { noun: 'challenge', keep: [matching({ merchant, amount })] });
+    return wholeListing(list, { noun: 'challenge', keep: [matching(merchant, amount)] });
   },
   show: listing => ({ listing, noun: 'challenge', columns: CHALLENGE_COLUMNS }),
 });
@@ -105,7 +100,7 @@ const waitChallenge = command({
     const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
     const { openChallenges, theOne } = await import('../../events/challenges.ts');
     const { nextRequest } = await import('../../events/poll.ts');
-    const isMeant = matching({ merchant, amount });
+    const isMeant = matching(merchant, amount);
     let others = 0;
     let isChecked = card === undefined;
     const look = async (signal: AbortSignal): Promise<Challenge | undefined> => {
@@ -125,7 +120,14 @@ const waitChallenge = command({
       return found;
     };
     const found = await awaited(ctx, timeoutMs, look);
-    if (found === undefined) throw nothingCame(ctx, timeoutMs, others);
+    if (found === undefined)
+      // The last state without any code: one that is printed late may be used late.
+      throw waitOver(ctx, timeoutMs, {
+        message: `no challenge came within ${durationText(timeoutMs)}`,
+        notes: [others === 0 ? 'No other challenge is open.' : `${others} open, but none that matches.`],
+        evidence: { open_others: others },
+        hint: 'cardwright 3ds list',
+      });
     ctx.ui.maskInLog([found.otp]);
     return { found, print };
   },
@@ -180,17 +182,6 @@ function ageRule(
   };
 }
 
-/** The last state without any code: one that is printed late may be used late. */
-function nothingCame(ctx: Context, timeoutMs: number, others: number): CliError {
-  const open = others === 0 ? 'No other challenge is open.' : `${others} open, but none that matches.`;
-  return waitOver(ctx, timeoutMs, {
-    message: `no challenge came within ${durationText(timeoutMs)}`,
-    notes: [open],
-    evidence: { open_others: others },
-    hint: 'cardwright 3ds list',
-  });
-}
-
 const EVERY_MS = 2_000;
 
 const watchChallenges = command({
@@ -210,7 +201,7 @@ const watchChallenges = command({
     const { nextRequest } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
     const began = ctx.clock.monotonic();
-    const isMeant = matching({ merchant, amount });
+    const isMeant = matching(merchant, amount);
     let isSaid = false;
     const look = async () => {
       // Within the first look that goes well: a service in trouble is waited for here too.

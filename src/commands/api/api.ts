@@ -58,7 +58,8 @@ export const api = command({
     ctx,
     { method, path, field = {}, typed = {}, input: file, paginate, include, intent: name, idempotencyKey: key, marker },
   ) {
-    const input = file === undefined ? undefined : await bodyText(ctx, file);
+    const body = (path: string) => (path === '-' ? ctx.files.stdin.readAll(RAW_BODY_BYTES) : ctx.files.readFile(path));
+    const input = file === undefined ? undefined : await body(file);
     const values = typed as Readonly<Record<string, string>>;
     const asked = rawCallFrom({ method, path, texts: field as typeof values, values, input });
     if (revealsSecret(asked.path, await ctx.api.overrides()))
@@ -94,10 +95,6 @@ export const api = command({
       : { data: answer.body as Row, prose: printableJson(`${JSON.stringify(answer.body, undefined, 2) ?? ''}\n`) }),
   }),
 });
-
-async function bodyText(ctx: Context, file: string): Promise<string> {
-  return file === '-' ? ctx.files.stdin.readAll(RAW_BODY_BYTES) : ctx.files.readFile(file);
-}
 
 const MARKER_USE = '--marker is for a request that creates a card; no other request can carry it';
 
@@ -156,16 +153,11 @@ function inputOf<N extends WriteName>(operation: N, { params, body }: Pick<Match
       'cardwright webhooks create --help',
     );
   }
-  const members = Object.entries(body).map(([name, value]) => [name, memberOf(operation, shape, { name, value })]);
+  const members = Object.entries(body).map(([name, value]) => [name, memberOf(operation, shape, name, value)]);
   return { ...params, ...Object.fromEntries(members) } as Input<N>;
 }
 
-interface Member {
-  readonly name: string;
-  readonly value: unknown;
-}
-
-function memberOf(operation: string, shape: Shape, { name, value }: Member): unknown {
+function memberOf(operation: string, shape: Shape, name: string, value: unknown): unknown {
   const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (field === undefined) {
     throw usage(`${operation} takes no ${JSON.stringify(name)}; known: ${Object.keys(shape).join(', ') || 'nothing'}`);

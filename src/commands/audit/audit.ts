@@ -1,7 +1,7 @@
 /** The audit log of this machine: listed, verified, exported. */
 
-import type { AuditEntry, Flaw } from '../../audit/entry.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Flaw } from '../../audit/entry.ts';
+import type { AuditLog } from '../../audit/log.ts';
 import { countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -83,6 +83,12 @@ function brokenChain(path: string, { line, why }: Flaw): CliError {
   });
 }
 
+/** The lines that can be read, and the failure of a broken chain. */
+async function linesOf(log: AuditLog) {
+  const { entries, flaw } = await log.read();
+  return { entries, failure: flaw && brokenChain(log.path, flaw) };
+}
+
 /** Lines of a list where nothing else was asked for. */
 const PAGE_SIZE = LIMITS.pageSize.defaults;
 
@@ -110,11 +116,11 @@ const listAudit = command({
     { does: 'Who revealed what', run: 'audit list --event reveal --json' },
   ],
   async run(ctx, { card, by, operation, event, since, until, all, limit }) {
-    const { entries, failure } = await localLines(ctx);
+    const { entries, failure } = await linesOf(await ctx.journal.audit());
     const wanted = entries.filter(
       entry =>
         (card === undefined || entry.card_id === card) &&
-        (by === undefined || personsOf(entry).includes(by)) &&
+        (by === undefined || [entry.user, `${entry.user}@${entry.host}`].includes(by)) &&
         (operation === undefined || entry.operation === operation) &&
         (event === undefined || entry.event === event) &&
         (since === undefined || Date.parse(entry.at) >= Date.parse(since)) &&
@@ -133,29 +139,6 @@ const listAudit = command({
     };
   },
 });
-
-type Line = Lines['entries'][number];
-
-/** Names of who did it: `ana` and `ana@laptop`. */
-function personsOf({ user, host }: Line): readonly string[] {
-  return user === undefined ? [] : [user, `${user}@${host}`];
-}
-
-interface Lines {
-  readonly entries: readonly (Pick<AuditEntry, 'at' | 'card_id'> & {
-    readonly event: string;
-    readonly operation?: string | undefined;
-    readonly user?: string | undefined;
-    readonly host?: string | undefined;
-  })[];
-  readonly failure: CliError | undefined;
-}
-
-async function localLines(ctx: Context): Promise<Lines> {
-  const log = await ctx.journal.audit();
-  const { entries, flaw } = await log.read();
-  return { entries, failure: flaw && brokenChain(log.path, flaw) };
-}
 
 const verifyAudit = command({
   path: 'audit verify',
@@ -178,8 +161,8 @@ const verifyAudit = command({
   ],
   async run(ctx) {
     const log = await ctx.journal.audit();
-    const { entries, flaw } = await log.read();
-    if (flaw !== undefined) throw brokenChain(log.path, flaw);
+    const { entries, failure } = await linesOf(log);
+    if (failure !== undefined) throw failure;
     return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: log.path };
   },
   show: ({ lines, path }) => ({
@@ -213,7 +196,8 @@ const exportAudit = command({
     { does: 'Into another program', run: 'audit export' },
   ],
   async run(ctx, { out }) {
-    const { content, entries, failure } = await localLog(ctx);
+    const log = await ctx.journal.audit();
+    const [content = '', { entries, failure }] = await Promise.all([log.text(), linesOf(log)]);
     if (out !== undefined) await ctx.files.createFile(out, content);
     return { content: out === undefined ? content : undefined, entries, failure };
   },
@@ -226,12 +210,6 @@ const exportAudit = command({
     ...(failure && { failure }),
   }),
 });
-
-async function localLog(ctx: Context) {
-  const log = await ctx.journal.audit();
-  const [content = '', { entries, flaw }] = await Promise.all([log.text(), log.read()]);
-  return { content, entries: entries as readonly object[], failure: flaw && brokenChain(log.path, flaw) };
-}
 
 /** In the order of help. */
 export const AUDIT_COMMANDS: readonly Command[] = [listAudit, verifyAudit, exportAudit];

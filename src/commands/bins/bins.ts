@@ -33,13 +33,11 @@ interface BinCriteria {
   readonly minTransaction?: Cents | undefined;
 }
 
-interface RankedBin {
-  readonly bin: Bin;
-  readonly why: string;
-}
-
 /** BINs that meet the needs: those made for the purpose first, then by acceptance rate, then by id. */
-export function rankBins(bins: readonly Bin[], options: BinCriteria): readonly RankedBin[] {
+export function rankBins(
+  bins: readonly Bin[],
+  options: BinCriteria,
+): readonly { readonly bin: Bin; readonly why: string }[] {
   const { needs = [], purpose, minTransaction } = options;
   const fits = (bin: Bin) =>
     needs.every(need => bin[need] === true) &&

@@ -150,13 +150,6 @@ async function given(
   return out === undefined ? text : { ...remembered, ...standing, left_out: kept.leftOut };
 }
 
-interface ExportedFile {
-  /** Path as the user would write it; empty for what was printed. */
-  readonly file: string;
-  readonly lines: number;
-  readonly sha256: string;
-}
-
 /** What was written, counted while it goes by. */
 class ExportCount {
   /** Of all files together, from the second one on: of one file its own hash says it. */
@@ -183,8 +176,8 @@ class ExportCount {
     if (file !== undefined) file.file = path;
   }
 
-  /** Call it once, at the end. */
-  done(): { readonly sha256: string; readonly files: readonly ExportedFile[] } {
+  /** Call it once, at the end. `file` is its path as the user would write it; empty for what was printed. */
+  done() {
     const all = this.#all ?? this.#files[0]?.hash.copy() ?? createHash('sha256');
     const files = this.#files.map(({ file, lines, hash }) => ({ file, lines, sha256: hash.digest('hex') }));
     return { sha256: all.digest('hex'), files };
@@ -241,14 +234,22 @@ function refuseUnfit(
   }: Readonly<Record<'layout' | 'dateFormat' | 'accounts' | 'intuBid', string | undefined>> &
     Readonly<Record<'pending' | 'continues', boolean>>,
 ): void {
-  if (format !== 'csv' && layout !== undefined) throw usage(`--layout is of --format csv; ${format} has one layout`);
-  if (format !== 'csv' && dateFormat !== undefined)
-    throw usage(`--date-format is of --format csv; ${format} has its own`);
-  if (pending && !['hledger', 'ledger', 'beancount'].includes(format))
-    throw usage(`--pending is of hledger, ledger and beancount; ${format} has no entries that are pending`);
-  if (continues && !['hledger', 'ledger', 'beancount', 'qif'].includes(format))
-    throw usage(`--continue is of hledger, ledger, beancount and qif; ${format} has no opening balances`);
-  if (accounts !== undefined && (format === 'ofx' || format === 'qbo'))
-    throw usage(`--accounts is of journals, qif and csv; ${format} names no account on the other side`);
-  if (format !== 'qbo' && intuBid !== undefined) throw usage(`--intu-bid is of --format qbo; ${format} names no bank`);
+  const journals = ['hledger', 'ledger', 'beancount'];
+  const rules = [
+    [layout, ['csv'], '--layout is of --format csv', 'has one layout'],
+    [dateFormat, ['csv'], '--date-format is of --format csv', 'has its own'],
+    [pending, journals, '--pending is of hledger, ledger and beancount', 'has no entries that are pending'],
+    [continues, [...journals, 'qif'], '--continue is of hledger, ledger, beancount and qif', 'has no opening balances'],
+    [
+      accounts,
+      [...journals, 'qif', 'csv'],
+      '--accounts is of journals, qif and csv',
+      'names no account on the other side',
+    ],
+    [intuBid, ['qbo'], '--intu-bid is of --format qbo', 'names no bank'],
+  ] as const;
+  for (const [given, formats, isOf, lacks] of rules) {
+    const isGiven = given !== undefined && given !== false;
+    if (isGiven && !(formats as readonly string[]).includes(format)) throw usage(`${isOf}; ${format} ${lacks}`);
+  }
 }

@@ -13,6 +13,7 @@ import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
+import { rest } from '../../platform/time.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { recordOf } from '../../writes/audit-record.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
@@ -89,15 +90,13 @@ export const leaseCard = command({
       const lease = await makeLease(ctx, { bin_id: binId, amount, label }, ttlMs, { intentName, purpose, asked });
       const over = new AbortController();
       let isLate = false;
-      const expiry = ctx.clock.sleep(ttlMs, over.signal).then(
-        async () => {
-          isLate = true;
-          ctx.ui.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${lease.cardId} is terminated`);
-          // Tried once more when the program has ended, and said then.
-          await endLease(ctx, lease).catch(() => undefined);
-        },
-        () => undefined,
-      );
+      const expiry = rest(ttlMs, ctx.clock, over.signal).then(async isOver => {
+        if (!isOver) return;
+        isLate = true;
+        ctx.ui.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${lease.cardId} is terminated`);
+        // Tried once more when the program has ended, and said then.
+        await endLease(ctx, lease).catch(() => undefined);
+      });
       const run = () => ctx.runWithCard(lease.cardId, { program: ctx.rest, reveal, mask });
       const program = await programEnd(run, stopped);
       over.abort();
@@ -351,7 +350,10 @@ async function reapLeases(ctx: Context): Promise<readonly string[]> {
   for (const noted of abandoned) {
     const op = waiting.get(noted);
     if (op === undefined) await noted.forget();
-    else ctx.ui.notice(mayStillCome(op));
+    else
+      ctx.ui.notice(
+        `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`,
+      );
   }
   return due;
 }
@@ -379,10 +381,6 @@ async function mayMakeCard(ctx: Context, op: string): Promise<boolean> {
   }
 }
 
-function mayStillCome(op: string): string {
-  return `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`;
-}
-
 /** The first that failed; where others are terminated, it does not say that nothing was sent. */
 function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown {
   const ended = of - 1 - more.length;
@@ -404,13 +402,6 @@ async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly
   );
 }
 
-interface LeasedCard {
-  readonly id: string;
-  readonly lease: string;
-  /** ms UTC. */
-  readonly until: number;
-}
-
 async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
   const reader = await ctx.api.reader();
   const because = 'A leased card that is not seen would stay open';
@@ -419,12 +410,7 @@ async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
     const list = { reader, operation: 'cards.list', input: { status, per_page: 100 }, because } as const;
     const marked = await fromWholeList(list, async pages => {
       const cards: LeasedCard[] = [];
-      for await (const { data } of pages) {
-        for (const card of data) {
-          const mark = markOf(card);
-          if (mark !== undefined) cards.push({ id: card.id, ...mark });
-        }
-      }
+      for await (const { data } of pages) cards.push(...data.flatMap(card => leasedCard(card) ?? []));
       return cards;
     });
     found.push(...marked);
@@ -432,8 +418,11 @@ async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
   return found;
 }
 
-function markOf({ metadata }: Item<'cards.list'>): { readonly lease: string; readonly until: number } | undefined {
+type LeasedCard = NonNullable<ReturnType<typeof leasedCard>>;
+
+/** `until` is ms UTC. Undefined for a card without the mark of a lease. */
+function leasedCard({ id, metadata }: Item<'cards.list'>) {
   const [, lease, until = ''] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
   const ends = Date.parse(until);
-  return lease === undefined ? undefined : { lease, until: Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends };
+  return lease === undefined ? undefined : { id, lease, until: Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends };
 }

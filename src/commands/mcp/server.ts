@@ -32,7 +32,9 @@ export async function serve(
       const call = tools.call(params.name, params.arguments ?? {});
       running.add(call);
       const result = await call.finally(() => running.delete(call));
-      if (result === undefined) throw unknownTool(params.name);
+      // Invalid params, as the protocol has it for a name that is no tool.
+      if (result === undefined)
+        throw Object.assign(new Error(`Unknown tool: ${params.name.slice(0, 64)}`), { code: -32602 });
       return result;
     });
     return server;
@@ -44,11 +46,6 @@ export async function serve(
   // The package writes an answer in the turn in which its call ends.
   await new Promise(resolve => setImmediate(resolve));
   await handle.close();
-}
-
-/** Invalid params, as the protocol has it for a name that is no tool. */
-function unknownTool(name: string): Error {
-  return Object.assign(new Error(`Unknown tool: ${name.slice(0, 64)}`), { code: -32602 });
 }
 
 /** Messages as lines. The package reads a line that is no message without an answer; here it gets one. */

@@ -1,6 +1,5 @@
 import {
   ATTENTION_KINDS,
-  type Attention,
   attentionOf,
   type CardCounts,
   countCards,
@@ -150,7 +149,8 @@ function daysSince(typed: string, now: number): number {
   throw usage(`--since ${quote(typed)} is no time such as 7d or 2026-11-01 within the last ${MOST_DAYS} days`);
 }
 
-async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Promise<Overview> {
+/** What the copy tells about an account. */
+async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number) {
   const now = Date.parse(as_of);
   const spending = new Spending(now, days);
   const { cards, known, leftOut } = accountRows(db, now, {
@@ -194,22 +194,12 @@ function leftRows({ op, last_at, cents }: OpSummary, rows: number): LeftRows {
 const SHOWN_ATTENTION = 8;
 const SHOWN_GROWING = 3;
 
-/** What the copy tells about an account. */
-interface Overview {
-  readonly as_of: string;
-  readonly wallet: WalletRow;
-  readonly held: Cents | null;
-  readonly cards: CardCounts;
-  readonly ops: { readonly unknown: number; readonly open: number };
-  readonly spending: Spending;
-  readonly attention: readonly Attention[];
-}
+const usd = (amount: Cents | null) => (amount === null ? null : toUsd(amount));
+/** What the service does not tell is no 0. */
+const moneyText = (amount: Cents | null) => (amount === null ? '-' : dollars(amount));
 
 /** What is shown of it. */
-interface Page extends Overview {
-  readonly title: string;
-  readonly check: boolean;
-}
+type Page = Awaited<ReturnType<typeof overviewOf>> & { readonly title: string; readonly check: boolean };
 
 /** The page; with `check` it fails where something alarming needs attention. */
 function showPage(page: Page): Shown {
@@ -219,7 +209,14 @@ function showPage(page: Page): Shown {
   return {
     data: {
       as_of,
-      wallet: walletRow(wallet),
+      wallet: {
+        balance: toUsd(cents(wallet.balance_cents)),
+        pending_deposits: usd(wallet.pending_deposits_cents),
+        total_deposited: usd(wallet.total_deposited_cents),
+        total_spent: usd(wallet.total_spent_cents),
+        cards_active: wallet.cards_active,
+        cards_total_balance: usd(wallet.cards_total_balance_cents),
+      },
       held: usd(held),
       cards,
       ops,
@@ -318,24 +315,4 @@ function spentText({ total, days, change }: Spending): string {
   if (change === null) return span;
   const percent = Math.round(Math.abs(change) * 100);
   return `${span}, ${change < 0 ? '-' : '+'}${percent} % on the ${days} before`;
-}
-
-function walletRow(wallet: WalletRow) {
-  return {
-    balance: toUsd(cents(wallet.balance_cents)),
-    pending_deposits: usd(wallet.pending_deposits_cents),
-    total_deposited: usd(wallet.total_deposited_cents),
-    total_spent: usd(wallet.total_spent_cents),
-    cards_active: wallet.cards_active,
-    cards_total_balance: usd(wallet.cards_total_balance_cents),
-  };
-}
-
-function usd(amount: Cents | null): number | null {
-  return amount === null ? null : toUsd(amount);
-}
-
-/** What the service does not tell is no 0. */
-function moneyText(amount: Cents | null): string {
-  return amount === null ? '-' : dollars(amount);
 }

@@ -107,13 +107,12 @@ function shareOf(typed: string): number {
   throw usage(`--max-share ${quote(typed)} is not a share such as 30%, at most 100%`);
 }
 
-interface Planned extends JudgedAgain {
-  /** More cards than the caps allow. */
-  readonly refusal?: CliError;
-}
-
 /** Judged by the copy, held against the caps, then judged again by each card as it is now. */
-async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps: Caps): Promise<Planned> {
+async function plannedChanges(
+  ctx: Context,
+  { policy, word }: NamedPolicy,
+  caps: Caps,
+): Promise<JudgedAgain & { refusal?: CliError }> {
   const mirror = await ctx.api.mirror();
   await mirror.sync().finally(() => ctx.ui.progress.clear());
   using copy = await mirror.read();
@@ -134,15 +133,8 @@ async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps:
   return judgedAgain(first, evaluatePolicy(policy, read.values(), known).findings);
 }
 
-interface PolicyRows {
-  readonly rows: readonly PlannedRow[];
-  readonly skipped: readonly RowOutcome[];
-  /** Those of the rows, in their order. */
-  readonly changes: readonly PlannedChange[];
-}
-
 /** Amounts outside the limits of the service are left out, and told. */
-function rowsOf({ changes, over }: JudgedAgain): PolicyRows {
+function rowsOf({ changes, over }: JudgedAgain) {
   const rows: PlannedRow[] = [];
   const sent: PlannedChange[] = [];
   const skipped: RowOutcome[] = [];

@@ -10,7 +10,7 @@ import { local, option, optionalArgument, orNull, takes, tells } from '../../cli
 import { quote } from '../../cli/parsing/values.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { dollars, toUsd } from '../../core/money.ts';
-import { nearest } from '../../core/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { type Column, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
@@ -49,9 +49,8 @@ export function onlyRule({ policy, name }: NamedPolicy, rule: string | undefined
   const rules = policy.rules.filter(each => each.name === rule);
   if (rules.length > 0) return { rules };
   const names = policy.rules.map(each => each.name);
-  const near = nearest(rule, names);
-  const meant = near === undefined ? '' : `. Did you mean ${quote(near)}?`;
-  throw usage(`--rule ${quote(rule)}: ${name} has the rules ${names.join(', ')}${meant}`);
+  const meant = didYouMean(rule, names);
+  throw usage(`--rule ${quote(rule)}: ${name} has the rules ${names.join(', ')}${meant && `.${meant}`}`);
 }
 
 async function settingOf(ctx: Context): Promise<string> {

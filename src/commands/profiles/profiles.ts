@@ -167,15 +167,11 @@ export async function auditLimit(
   await (await ctx.journal.audit()).append({ ...facts, operation: 'profiles.set', ...change, outcome: 'done' });
 }
 
-interface Loosening {
-  readonly profile: string;
-  readonly setting: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 /** A person at a terminal types the name of the profile; nothing else answers this. */
-export async function askToLoosen(ctx: Context, { profile, setting, before, after }: Loosening): Promise<void> {
+export async function askToLoosen(
+  ctx: Context,
+  { profile, setting, before, after }: Readonly<Record<'profile' | 'setting' | 'before' | 'after', string>>,
+): Promise<void> {
   const change = `${setting} of profile ${profile} from ${before} to ${after}`;
   if (!ctx.ui.canAsk) {
     throw notSent('guarded', `this loosens ${change}, which a person does at a terminal. Nothing was changed`, {
@@ -188,14 +184,8 @@ export async function askToLoosen(ctx: Context, { profile, setting, before, afte
   throw notSent('not_confirmed', 'not confirmed. Nothing was changed.', { reason: 'declined' });
 }
 
-interface Removed {
-  readonly name: string;
-  /** Where the key still is; `why` when it could not be taken away there. */
-  readonly remains: { readonly place: string; readonly why?: string } | undefined;
-}
-
 /** Removes a profile. Each limit that goes with it is a line of the audit log. */
-export async function removed(ctx: Context, row: ProfileRow): Promise<Removed> {
+export async function removed(ctx: Context, row: ProfileRow) {
   const remains = await (await ctx.profiles()).remove(row.name);
   for (const [limit, before] of Object.entries(row.settings)) {
     if (isLimitName(limit)) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });
@@ -204,7 +194,7 @@ export async function removed(ctx: Context, row: ProfileRow): Promise<Removed> {
 }
 
 /** A profile that is gone. Where its key is not, that is said, and a failure when it was ours to take away. */
-export function showRemoved({ name, remains }: Removed): Shown {
+export function showRemoved({ name, remains }: Awaited<ReturnType<typeof removed>>): Shown {
   const stays = remains === undefined ? 'its key was deleted from this machine' : `its key stays in ${remains.place}`;
   const failed = remains?.why !== undefined;
   return {

@@ -53,7 +53,7 @@ export const runSandboxScenario = command({
       const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;
       await confirmed(ctx, intent, `cardwright sandbox simulate run ${shellWord(file)} --yes`);
     }
-    return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, perform }));
+    return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, execute: perform }));
   },
   show: listing => ({
     listing,

@@ -7,7 +7,7 @@ import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 
 import { isInDollars } from '../../contract/resources.ts';
-import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
 import { refuseBackwards } from './transactions.ts';
 
@@ -15,29 +15,6 @@ type Transaction = Item<'transactions.list'>;
 
 export const GROUPINGS = ['day', 'merchant', 'card', 'type'] as const;
 type Grouping = (typeof GROUPINGS)[number];
-
-/** USD, as amounts are in JSON. `spent` is what was settled less what was refunded. */
-interface Sums {
-  readonly transactions: number;
-  readonly spent: number;
-  readonly settled: number;
-  readonly refunded: number;
-  readonly pending: number;
-  readonly declined: number;
-}
-
-/** One line of a summary; null where the records do not say. */
-interface GroupSums extends Sums {
-  readonly group: string | null;
-}
-
-interface Tally {
-  transactions: number;
-  settled: Cents;
-  refunded: Cents;
-  pending: Cents;
-  declined: Cents;
-}
 
 /** Takes records one after the other; the sums are exact however many there are. */
 export class Summary {
@@ -56,17 +33,20 @@ export class Summary {
       this.#leftOut += 1;
       return;
     }
-    const key = keyOf(record, this.#by);
+    const { created_at, merchant, card_id, type } = record;
+    const day = created_at == null ? null : localDay(created_at);
+    const key = { day, merchant, card: card_id, type }[this.#by] ?? null;
     const group = this.#groups.get(key) ?? emptyTally();
     this.#groups.set(key, group);
     for (const tally of [group, this.#all]) tallyRecord(tally, record);
   }
 
   /** Days in their order, everything else by what was spent, most first; what is not known stands last. */
-  groups(): readonly GroupSums[] {
+  groups() {
     const rows = [...this.#groups].map(([group, tally]) => ({ group, ...sumsOf(tally) }));
-    const byName = (a: GroupSums, b: GroupSums) => (a.group ?? '').localeCompare(b.group ?? '', 'en');
-    const known = (a: GroupSums, b: GroupSums) => Number(a.group === null) - Number(b.group === null);
+    type Row = (typeof rows)[number];
+    const byName = (a: Row, b: Row) => (a.group ?? '').localeCompare(b.group ?? '', 'en');
+    const known = (a: Row, b: Row) => Number(a.group === null) - Number(b.group === null);
     if (this.#by === 'day') return rows.sort((a, b) => known(a, b) || byName(a, b));
     return rows.sort((a, b) => known(a, b) || b.spent - a.spent || b.pending - a.pending || byName(a, b));
   }
@@ -76,14 +56,9 @@ export class Summary {
     return this.#leftOut;
   }
 
-  total(): Sums {
+  total() {
     return sumsOf(this.#all);
   }
-}
-
-function keyOf({ created_at, merchant, card_id, type }: Transaction, by: Grouping): string | null {
-  if (by === 'day') return created_at == null ? null : localDay(created_at);
-  return { merchant, card: card_id, type }[by] ?? null;
 }
 
 /** `2026-11-20`, of the zone of this process, as `--since 2026-11-20` means it. */
@@ -102,11 +77,14 @@ function tallyRecord(tally: Tally, { id, type, status, amount, authorization_id 
   }
 }
 
-function emptyTally(): Tally {
+type Tally = ReturnType<typeof emptyTally>;
+
+function emptyTally() {
   return { transactions: 0, settled: cents(0), refunded: cents(0), pending: cents(0), declined: cents(0) };
 }
 
-function sumsOf({ transactions, settled, refunded, pending, declined }: Tally): Sums {
+/** USD, as amounts are in JSON. `spent` is what was settled less what was refunded. */
+function sumsOf({ transactions, settled, refunded, pending, declined }: Tally) {
   return {
     transactions,
     spent: toUsd(cents(settled - refunded)),

@@ -79,7 +79,11 @@ export function onTroubleOf(ctx: Context): (error: CliError) => void {
 }
 
 /** The failure of a wait: exit 8, how it stood last, and, when its time is over, both limits. */
-export function waitOver(ctx: Context, timeoutMs: number | undefined, over: WaitOver): CliError {
+export function waitOver(
+  ctx: Context,
+  timeoutMs: number | undefined,
+  over: Pick<ErrorFacts, 'message' | 'hint'> & Required<Pick<ErrorFacts, 'notes' | 'evidence'>>,
+): CliError {
   const isOver = timeoutMs !== undefined;
   return new CliError('wait_expired', {
     message: over.message,
@@ -87,12 +91,6 @@ export function waitOver(ctx: Context, timeoutMs: number | undefined, over: Wait
     evidence: { ...over.evidence, ...(isOver && limitsOf(ctx, timeoutMs)) },
     ...(over.hint !== undefined && { hint: over.hint }),
   });
-}
-
-interface WaitOver extends Pick<ErrorFacts, 'message' | 'hint'> {
-  /** How it stood last. */
-  readonly notes: readonly string[];
-  readonly evidence: Readonly<Record<string, unknown>>;
 }
 
 /** A view ended by Ctrl-C did what it was for, and still says that it was stopped. */

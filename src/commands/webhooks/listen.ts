@@ -16,6 +16,7 @@ import { randomName } from '../../core/names.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
 import type { Arrived, Counts, ReceivedEvent } from '../../events/listener.ts';
 import { patient, pollTimes } from '../../events/poll.ts';
+import { within } from '../../platform/time.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { endedBy, LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
@@ -73,7 +74,8 @@ async function endAbandoned(ctx: Context, { profile, baseUrl }: Identity): Promi
 /** By its id, or by its address where the run did not live to learn the id. */
 async function endOne(ctx: Context, noted: Noted): Promise<readonly string[]> {
   const { webhook_id: known, url } = noted.leftover.facts;
-  const ids = known === undefined ? await idsOf(ctx, url) : [known];
+  const named = async () => (await ctx.api.read('webhooks.list', {})).data.filter(each => each.url === url);
+  const ids = known === undefined ? (await named()).map(({ id }) => id) : [known];
   for (const id of ids) {
     const intent = `End subscription ${id}`;
     await ctx.api.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
@@ -82,11 +84,6 @@ async function endOne(ctx: Context, noted: Noted): Promise<readonly string[]> {
   }
   await noted.forget();
   return ids;
-}
-
-async function idsOf(ctx: Context, url: string | undefined): Promise<readonly string[]> {
-  const { data } = await ctx.api.read('webhooks.list', {});
-  return data.filter(each => each.url === url).map(({ id }) => id);
 }
 
 /** Rejects when the subscription is gone, switched off, or the service no longer answers; resolves at the signal. */
@@ -368,16 +365,7 @@ async function openSession(ctx: Context, options: SessionOptions) {
     finish: () => listener.finish(),
     fail: (error: CliError) => listener.fail(error),
     /** Lets the embedded sandbox send what is due. */
-    async settle() {
-      const [late, inTime] = [new AbortController(), new AbortController()];
-      const timer = ctx.clock.sleep(SETTLE_MS, inTime.signal).then(
-        () => late.abort(),
-        () => undefined,
-      );
-      await deliveries?.settle(late.signal);
-      inTime.abort();
-      await timer;
-    },
+    settle: () => within(SETTLE_MS, ctx.clock, async late => deliveries?.settle(late)),
     end,
   };
 }

@@ -10,7 +10,7 @@ import { EVENTS, eventsMatching } from '../../contract/events.ts';
 import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 import { usage } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { secretIn } from './verify.ts';
 
@@ -38,9 +38,7 @@ export function checkEvents(names: readonly string[]): readonly string[] {
   const known = Object.keys(EVENTS);
   for (const name of names) {
     if (name === '*' || known.includes(name)) continue;
-    const near = nearest(name, known);
-    const meant = near === undefined ? ` Known: * ${known.join(' ')}` : ` Did you mean ${JSON.stringify(near)}?`;
-    throw usage(`unknown event ${JSON.stringify(name)}.${meant}`);
+    throw usage(`unknown event ${JSON.stringify(name)}.${didYouMean(name, known) || ` Known: * ${known.join(' ')}`}`);
   }
   return names;
 }

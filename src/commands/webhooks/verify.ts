@@ -116,7 +116,7 @@ export const verifySignature = command({
         signature,
         ...secretFile.flatMap(each => ['--secret-file', each]),
       ];
-      throw broken(checked, { explain: explain ?? false, tried: secretFile, typed });
+      throw broken(checked, secretFile, explain ? undefined : typed.map(shellWord).join(' '));
     }
     const { secret, deviations } = checked;
     return {
@@ -150,13 +150,8 @@ export const verifySignature = command({
   }),
 });
 
-interface Tried {
-  readonly explain: boolean;
-  readonly tried: readonly string[];
-  readonly typed: readonly string[];
-}
-
-function broken({ explanations }: Unverified, { explain, tried, typed }: Tried): CliError {
+/** `typed`: what was asked, for a hint to `--explain`; undefined where that was given. */
+function broken({ explanations }: Unverified, tried: readonly string[], typed: string | undefined): CliError {
   const secrets = tried.length === 1 ? 'the secret' : `any of the ${tried.length} secrets`;
   const other = {
     mistake: 'other_secret_or_payload',
@@ -165,9 +160,9 @@ function broken({ explanations }: Unverified, { explain, tried, typed }: Tried):
   const found = explanations.length === 0 ? [other] : explanations;
   return new CliError('check_failed', {
     message: `the signature does not match the payload under ${secrets}`,
-    ...(explain
+    ...(typed === undefined
       ? { notes: found.map(({ says }) => says), evidence: { mistakes: found.map(({ mistake }) => mistake) } }
-      : { hint: `cardwright webhooks verify ${typed.map(shellWord).join(' ')} --explain` }),
+      : { hint: `cardwright webhooks verify ${typed} --explain` }),
   });
 }
 
