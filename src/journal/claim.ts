@@ -6,6 +6,7 @@
 import { CALLS } from '../contract/raw.ts';
 import { DAY, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { capital, rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import type { Database, Transaction } from './database.ts';
@@ -357,29 +358,41 @@ async function sameRows(
       since,
     );
     if (earlier === undefined) continue;
-    const there = await tx.all<{ digest: string }>('select distinct digest from change where op = ?', earlier.id);
-    const same = new Set(there.map(({ digest }) => digest));
-    throw sameRowsError(
-      earlier,
-      wanted.filter(({ digest }) => same.has(digest)),
-      wanted.length,
+    const there = await tx.all<{ digest: string; rows: number }>(
+      `select digest, count(*) as rows from change
+        where op = ? and (state = 'done' ${earlier.finished === null ? "or state in ('planned', 'sent', 'unknown')" : ''}) group by digest`,
+      earlier.id,
     );
+    throw sameRowsError(earlier, wanted, new Map(there.map(({ digest, rows }) => [digest, rows])));
   }
   return undefined;
 }
 
+/** `there` counts the rows of that op that are done or may still be, by digest. */
 function sameRowsError(
   { id, finished }: { readonly id: string; readonly finished: number | null },
-  same: readonly Change[],
-  all: number,
+  wanted: readonly Change[],
+  there: Map<string, number>,
 ): CliError {
+  const [same, others]: [number[], number[]] = [[], []];
+  for (const { n, digest } of wanted) {
+    const left = there.get(digest) ?? 0;
+    there.set(digest, left - 1);
+    (left > 0 ? same : others).push(n);
+  }
   const which =
-    all === same.length ? 'the same rows' : `${same.length} of ${all} rows (the first is row ${same[0]?.n})`;
+    others.length === 0 ? 'the same rows' : `${same.length} of ${wanted.length} rows (the first is row ${same[0]})`;
   const how = finished === null ? 'are under way' : `were done, at ${new Date(finished).toISOString()}`;
+  const one = others.length === 1;
+  const were = finished === null ? (one ? 'is' : 'are') : one ? 'was' : 'were';
   return opError('guarded', id, `${which} ${how}: ${id}. Nothing was sent`, {
     reason: 'finished_before',
     notes: [
-      'Leave these rows out, or name each purchase in a column called intent.',
+      ...(others.length === 0
+        ? ['Leave these rows out, or name each purchase in a column called intent.']
+        : [
+            `${capital(rowsNamed(others))} ${were} not: a file of ${one ? 'it alone makes it' : 'these alone makes them'}.`,
+          ]),
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
   });

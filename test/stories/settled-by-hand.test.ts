@@ -130,3 +130,20 @@ test('not done of a transfer that its card shows is refused, and a resume says t
   expect((await here.run(`ops resume ${op} --yes`, QUICK)).code).toBe(9);
   expect(await outcomes(here, op)).toBe('done done done not_sent done done');
 });
+
+test('rows that are recorded as not done: a resume that leads no further says so, and the same file again names them', async () => {
+  const { here, op } = await stopped();
+  await using _ = here;
+  expect((await here.run(`ops resume ${op}`, QUICK)).code).toBe(11);
+  expect((await here.run(`ops resolve ${op} 2 --as not-done --note gone`)).code).toBe(0);
+  const stuck = await here.run(`ops resume ${op}`, QUICK);
+  expect([stuck.code, stuck.err]).toEqual([11, expect.stringContaining(`try: cardwright ops show ${op}\n`)]);
+  expect((await here.run(`ops resolve ${op} 4 --as not-done --note gone`)).code).toBe(0);
+  const again = await here.run('cards fund --file rows.csv --yes', QUICK);
+  expect([again.code, again.err]).toEqual([14, expect.stringContaining('4 of 6 rows (the first is row 1) were done')]);
+  expect(again.err).toContain('Rows 2 and 4 were not: a file of these alone makes them.');
+  await writeFile(join(here.folder, 'left.csv'), 'card_id,amount\ncard_2,1\ncard_4,1\n');
+  expect((await here.run('sandbox faults clear --yes')).code).toBe(0);
+  expect((await here.run('cards fund --file left.csv --yes', QUICK)).code).toBe(0);
+  expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 6);
+});

@@ -153,6 +153,8 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   const otherwise: RowOutcome[] = [];
   /** Rows that a person must decide, and those among them of which there is no trace. */
   const decided: number[] = [];
+  /** A further resume has something to send, or to look for. */
+  let goesOn = false;
   const absent: AbsentRow[] = [];
   let bug: CliError | undefined;
   let lost: CliError | undefined;
@@ -216,13 +218,19 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       ...(count.unknown > 0 && !resumed
         ? [`This looks, and may send rows where that is safe: cardwright ops resume ${end.op}`]
         : []),
-      ...(resumed ? decisionNotes(end.op, decided, absent) : []),
+      ...(resumed
+        ? decisionNotes(
+            end.op,
+            decided.toSorted((a, b) => a - b),
+            absent,
+          )
+        : []),
     ];
   }
 
   /** A resume that leaves only rows for a person to decide would do the same again. */
   function hintOf(op: string): string {
-    const isStuck = resumed && decided.length > 0 && decided.length === count.unknown + count.not_sent && leftOut === 0;
+    const isStuck = resumed && decided.length > 0 && !goesOn && leftOut === 0;
     return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
   }
 
@@ -244,6 +252,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
         else if (error !== undefined && otherwise.length < NOTED_ROWS) otherwise.push(outcome);
       } else note(outcome);
       if (word !== 'done' && outcome.next === 'decide') decided.push(outcome.row);
+      else if (word === 'unknown' || (word !== 'done' && outcome.next !== undefined)) goesOn = true;
       if (outcome.absent === true) absent.push(outcome);
     },
     addSkipped({ amount: _, ...outcome }) {
