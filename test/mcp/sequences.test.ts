@@ -26,7 +26,7 @@ test.each([
 ])(
   'finds a planted mistake: %s',
   async (_, file, is, becomes, says) => {
-    const { broken } = await playSequences(1, 40, [{ file: `commands/mcp/${file}`, is, becomes }]);
+    const { broken } = await playSequences(1, 40, [[`commands/mcp/${file}`, is, becomes]]);
     expect(broken.join('\n')).toContain(says);
   },
   400_000,

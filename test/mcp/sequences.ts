@@ -2,15 +2,16 @@
  * Random calls of the tools against the lying service of the simulator (test/simulation): repeated, re-planned and beside each other,
  * by servers that are killed and started anew. Judged by the books of the service alone. A seed plays the same way each time.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { AppHost } from '../../src/app/process-host.ts';
-import { foldersFor } from '../../src/platform/folders.ts';
-import { as, Chance, closeFiles, effect, type Fate, isRunning, Process, sleep, World } from '../simulation/platform.ts';
-import { buildProgram, type Exchange, openProgram, type Program } from '../simulation/program.ts';
+import { hostOf } from '../simulation/host.ts';
+import type { Exchange } from '../simulation/mistakes.ts';
+import { removeHome } from '../simulation/platform.ts';
+import { buildProgram, openProgram, type Program } from '../simulation/program.ts';
 import { API_KEY, CARD_NUMBER, type Lie, SAYING_NAMES, Service } from '../simulation/service.ts';
+import { Chance, type Fate, Process, World } from '../simulation/world.ts';
 
 /** One purchase that the agent means: what it asks for at first, and what another plan makes of it. Cents are unique. */
 interface Purchase {
@@ -93,14 +94,13 @@ class Sequence {
       totals: true,
       others: [],
     };
-    this.#service = new Service(this.#world, settings, lies, () => undefined);
-    this.#world.listener = this.#service;
+    this.#service = new Service(this.#world, settings, lies);
+    this.#world.service = this.#service;
   }
 
   clear(): void {
     for (const who of [...this.#world.running]) who.end();
-    closeFiles(this.#home);
-    rmSync(this.#home, { recursive: true, force: true });
+    removeHome(this.#home);
   }
 
   async play(): Promise<void> {
@@ -127,7 +127,6 @@ class Sequence {
         : {
             how: 'dies',
             when: 'before',
-            from: 'write',
             nth: 1 + this.#chance.below(3),
             effect: 1 + this.#chance.below(12),
             ms: 0,
@@ -215,80 +214,29 @@ class Sequence {
       CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1',
     };
     const machine = { name: 'desk', boot: 'boot', ahead: 0 };
-    const who = new Process(this.#world, machine, home, env, fate, new Chance(this.#chance.below(2 ** 31)));
-    const random = { bytes: (count: number) => who.chance.bytes(count), fraction: () => who.chance.fraction() };
-    const written = (isOut: boolean) => ({
-      isTerminal: false,
-      columns: undefined,
-      closed: false,
-      write: (given: string | Uint8Array) =>
-        effect(() => {
-          const text = typeof given === 'string' ? given : Buffer.from(given).toString();
-          for (const secret of [API_KEY, CARD_NUMBER]) if (text.includes(secret)) this.broken.push('a canary is told');
-          if (isOut) for (const line of text.split('\n').filter(Boolean)) onLine(line);
-        }),
-    });
-    const host: AppHost = {
+    const chance = new Chance(this.#chance.below(2 ** 31));
+    const who = new Process({ world: this.#world, machine, home, env, fate, chance });
+    const host = hostOf(who, {
       argv: ['mcp', `--max-total=${MOST_CENTS / 100}`],
-      env,
-      streams: {
-        stdin: { isTerminal: false, readAll: async () => '', readBytes: async () => new Uint8Array() },
-        stdout: written(true),
-        stderr: written(false),
+      input,
+      interrupted: this.#program.interrupted,
+      write: (to, text) => {
+        for (const secret of [API_KEY, CARD_NUMBER]) if (text.includes(secret)) this.broken.push('a canary is told');
+        if (to === 'out') for (const line of text.split('\n').filter(Boolean)) onLine(line);
       },
-      clock: { now: () => who.wall(), monotonic: () => this.#world.now, sleep },
-      random,
-      folders: foldersFor({ env, platform: 'linux', home, temporary: home }),
-      platform: 'linux',
-      pid: who.pid,
-      cwd: home,
-      signal: new AbortController().signal,
-      promptInput: input,
-      promptOutput: new PassThrough(),
-      openSandbox: () => Promise.reject(new Error('nobody asked for a sandbox')),
-      readFile: path => effect(() => readFileSync(path, 'utf8'), false),
-      isRunning,
-      openKeys: () => ({ next: async () => 'q', close: () => undefined }),
-      writeTerminal: () => undefined,
-      onCrash: () => () => undefined,
-      noise: random,
-      scrypt: (_words, _salt, length) => Buffer.alloc(length),
-      user: 'agent',
-      machine: 'desk',
-      execArgv: [],
-      inspected: () => false,
-      node: undefined,
-      program: ['cardwright'],
-      keepSmall: () => undefined,
-      keepSmallAtOnce: async () => undefined,
-      nodeVersion: process.versions.node,
-      codeCache: undefined,
-      programFolders: [],
-      limitsFile: { path: join(home, 'managed', 'limits.json'), administrator: 0, platform: 'linux' },
-      cut: new AbortController().signal,
-      holdCut: () => () => undefined,
-      handOver: () => () => undefined,
-      keychain: () => Promise.reject(new Error('nobody asked for a keychain')),
-    };
-    who.line = 'mcp';
+    });
     who.onCrash = thrown => {
       this.broken.push(`the server crashes: ${(thrown as Error).stack}`);
       who.kill();
     };
     this.#servers.push(who);
-    this.#world.running.add(who);
-    this.#world.after(0, who, () => {
-      void as(who, () => this.#program.run(host)).then(
-        code => {
-          if (code !== 0 && !who.isDead) this.broken.push(`the server ends with ${code}`);
-          who.end();
-        },
-        (thrown: unknown) => {
-          if (!who.isDead) this.broken.push(`the server throws ${(thrown as Error).stack}`);
-          who.end();
-        },
-      );
-    });
+    who.run(
+      'mcp',
+      () => this.#program.run(host),
+      code => {
+        if (code !== undefined && code !== 0) this.broken.push(`the server ends with ${code}`);
+      },
+    );
     return who;
   }
 }

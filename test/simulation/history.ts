@@ -2,9 +2,9 @@
  * A history: what is meant, what the service does to it, and what persons do one after the other or at once. It is plain data,
  * so that a failing one can be kept and made shorter. `historyOf` invents one from a seed.
  */
-import { Chance, type Fate } from './platform.ts';
 import type { Cut } from './postgres.ts';
 import { DEFINITE, type Does, type Lie, SAYING_NAMES, type Saying, type Settings } from './service.ts';
+import { Chance, type Fate } from './world.ts';
 
 /** Something that somebody wants to happen. Its number is the cents of its amount, by which the books know it. */
 export interface Wish {
@@ -84,6 +84,9 @@ const HOUR = 3_600_000;
 
 export function historyOf(seed: number): History {
   const chance = new Chance(seed);
+  const calm = chance.is(0.12);
+  const shared = chance.is(0.2);
+  const held = chance.is(0.1);
   const wishes = Array.from(
     { length: 2 + chance.below(4) },
     (_, n): Wish => ({
@@ -94,28 +97,17 @@ export function historyOf(seed: number): History {
       ...(n > 0 && chance.is(0.1) ? { named: n - 1 } : {}),
     }),
   );
-  const calm = chance.is(0.12);
-  const first = chance.of([0, 0, 0, -HOUR, 60_000]);
-  const more = Array.from({ length: chance.of([0, 0, 0, 0, 0, 0, 1, 1, 2]) }, () =>
-    chance.of([-90_000, 0, 4_000, HOUR]),
-  );
-  const also = new Chance(seed + 1_000_003);
-  const shared = also.is(0.2);
-  const alone = more.length === 0 ? [first] : [0, ...more];
-  const machines = shared ? [0, ...Array.from({ length: also.below(3) }, () => also.of([-HOUR, 0, 0, HOUR]))] : alone;
-  const held = chance.is(0.1);
-  const steps = stepsOf(chance, { wishes, machines: machines.length, calm, held, shared });
+  const machines = machinesOf(chance, shared);
   const service = settingsOf(chance, calm);
   // Without metadata it finds out nothing.
   const probed = chance.is(0.3) && service.metadata === 'everywhere';
   // A request that is queued for longer than a key lives that was proved to be honoured is beyond what anybody can know.
-  const longest = probed && service.keysMs === 3_000 ? 1_500 : 20_000;
-  const lies = calm ? [] : liesOf(chance, longest);
+  const lies = calm ? [] : liesOf(chance, probed && service.keysMs === 3_000 ? 1_500 : 20_000);
   // "Later" has to be believed at last; what is shown for 8 s is taken for granted.
-  const isLimited = lies.some(({ says }) => says.startsWith('429'));
+  const slower = lies.some(({ says }) => says.startsWith('429')) ? 2 : 1;
   const { list, card, wallet, fresh } = service.behind;
-  const behind = isLimited ? { list: list / 2, card: card / 2, wallet: wallet / 2, fresh: fresh / 2 } : service.behind;
-  return inCorner(also, cornerOf(seed, also, calm, shared), {
+  const behind = { list: list / slower, card: card / slower, wallet: wallet / slower, fresh: fresh / slower };
+  const history: History = {
     noise: chance.below(1e9),
     wishes,
     service: { ...service, behind },
@@ -124,181 +116,163 @@ export function historyOf(seed: number): History {
     probed,
     held,
     cap: chance.is(0.1) ? 100 * (6 + chance.below(20)) : 0,
-    ...(shared ? { shared, cuts: calm ? [] : cutsOf(also) } : {}),
-    steps: also.is(0.15) ? withOtherAmounts(also, steps) : steps,
-  });
-}
-
-/** Whoever goes on last does so with another amount. */
-function withOtherAmounts(chance: Chance, steps: readonly Step[]): readonly Step[] {
-  const of = steps.find(({ act }) => act.do === 'buy')?.name ?? 1;
-  const act: Act = { do: 'repeat', of, as: 'other amounts', extra: chance.below(6) };
-  return [...steps.slice(0, -1), { ...(steps.at(-1) as Step), act }];
-}
-
-type Corner =
-  | 'none'
-  | 'refused though done'
-  | 'behind'
-  | 'spent at once'
-  | 'equal cards'
-  | 'two at an op'
-  | 'resumed beside';
-
-function cornerOf(seed: number, chance: Chance, calm: boolean, shared: boolean): Corner {
-  const named = chance.is(0.15);
-  // Drawn apart, so that the histories of other seeds stay what they are.
-  if (!named && !shared && !calm && new Chance(seed + 2_000_003).is(0.05)) return 'refused though done';
-  if (!named) return 'none';
-  if (shared) return calm ? 'resumed beside' : 'two at an op';
-  return calm ? 'none' : chance.of(['behind', 'spent at once', 'equal cards'] as const);
-}
-
-/** What seldom comes together by chance. */
-function inCorner(chance: Chance, corner: Corner, history: History): History {
-  const { service, wishes, steps } = history;
-  const [first, ...later] = steps;
-  if (first === undefined) return history;
-  const one = (wish: Partial<Wish>) => wishes.map((each, n) => (n === 0 ? { ...each, ...wish } : each));
-  const buying = (act: Extract<Act, { do: 'buy' }>): Step => {
-    const { fate: _, ...rest } = first;
-    return { ...rest, act };
+    ...(shared ? { shared, cuts: calm ? [] : cutsOf(chance) } : {}),
+    steps: stepsOf(chance, { wishes, machines: machines.length, calm, held, shared }),
   };
-  const lost: Lie = { nth: 1, does: 'done', ms: 0, says: 'lost' };
-  switch (corner) {
-    case 'behind': {
-      // A list is behind, for longer than anybody looks or not; keys are honoured, or throttled where they are used again.
-      const isShort = chance.is(0.3);
-      const list = isShort ? 1_000 + chance.below(5_000) : 8_500 + chance.below(3_500);
-      const late: Lie = { ...lost, does: 'later', ms: 20_000 };
-      const says = chance.of(['400 insufficient funds', '400 invalid request', '422 key reused', 'honest'] as const);
-      const odd: Lie = { ...lost, says: '400 odd word' };
-      // Beside another row the wallet is no evidence.
-      const isFile = chance.is(0.6);
-      return {
-        ...history,
-        probed: true,
-        held: false,
-        wishes: wishes.map((wish, n) => (n < 2 ? { ...wish, change: 'create' } : wish)),
-        service: {
-          ...service,
-          metadata: 'everywhere',
-          keysMs: chance.of([0, 600_000, null]),
-          limitsRepeats: chance.is(0.5),
-          diesAt: 0,
-          behind: { ...NOT_LATE, list },
-        },
-        lies: [
-          isShort ? odd : chance.of([lost, late]),
-          { nth: isFile ? 3 : 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says },
-        ],
-        steps: [buying({ do: 'buy', wishes: isFile ? [0, 1] : [0], how: isFile ? 'file' : 'command' }), ...later],
-      };
-    }
-    case 'refused though done': {
-      // What tells it is current: the wallet and the total, beside rows that are behind; or readings fail.
-      const change = chance.of(['create', 'create', 'fund', 'withdraw'] as const);
-      const isFile = chance.is(0.4);
-      const fails = chance.is(0.5);
-      const says = chance.of(REFUSALS);
-      const list = fails ? 0 : chance.of([0, 2_000, 6_000]);
-      const how = chance.of(['lost', '503'] as const);
-      return {
-        ...history,
-        held: false,
-        cap: 0,
-        wishes: one({ change }),
-        service: {
-          ...service,
-          wallet: 1_000_000,
-          metadata: 'everywhere',
-          totals: true,
-          totalsAhead: true,
-          behind: { ...NOT_LATE, list },
-          others: [],
-          ...(fails ? { failing: { how, ms: chance.of([500, 5_000, 60_000]) } } : {}),
-        },
-        lies: [{ nth: 1, does: 'done', ms: 0, says }],
-        steps: [buying({ do: 'buy', wishes: isFile ? [0, 0] : [0], how: isFile ? 'file' : 'command' }), ...later],
-      };
-    }
-    case 'spent at once': {
-      // What came onto a card is spent at once.
-      const { dollars, card } = wishes[0] as Wish;
-      const says = chance.of(['lost', '429', '503', '409 in progress'] as const);
-      const isFile = chance.is(0.5);
-      return {
-        ...history,
-        held: false,
-        wishes: one({ change: 'fund' }),
-        service: {
-          ...service,
-          behind: NOT_LATE,
-          others: [{ at: 60 + chance.below(6_000), cents: -100 * dollars, card }],
-        },
-        // In a file the wallet is no evidence, and 429 is believed where the card has what it had.
-        lies: [{ ...lost, says: isFile && says === '429' ? 'lost' : says }],
-        steps: [buying({ do: 'buy', wishes: [0], how: isFile ? 'file' : 'command' }), ...later],
-      };
-    }
-    case 'equal cards': {
-      // Two equal purchases: an answer names the card of the other one, or the first transfer is lost.
-      const change = chance.of(['create', 'create', 'fund', 'withdraw'] as const);
-      const isFile = change !== 'create' || chance.is(0.3);
-      const typed = buying({ do: 'buy', wishes: [0], how: 'command' });
-      const again: Step = { ...typed, name: 99, act: { do: 'repeat', of: typed.name, as: 'the same', extra: 0 } };
-      const second: Lie = { nth: 2, does: chance.of(['none', 'done'] as const), ms: 0, says: 'the newest card' };
-      return {
-        ...history,
-        held: false,
-        wishes: one({ change }),
-        service: { ...service, metadata: chance.of(['nowhere', 'nowhere', 'everywhere'] as const), behind: NOT_LATE },
-        lies: [change === 'create' ? second : { ...lost, does: 'none' }],
-        steps: isFile ? [buying({ do: 'buy', wishes: [0, 0], how: 'file' }), ...later] : [typed, again, ...later],
-      };
-    }
-    case 'two at an op': {
-      // One stands still, another machine takes its op, and both have it for a moment.
-      const at = { how: 'stands still', when: 'before', ms: 70_000 } as const;
-      const isUnsent = chance.is(0.6);
-      const fate: Fate = isUnsent
-        ? { ...at, from: 'start', nth: 0, effect: 50 + chance.below(45) }
-        : { ...at, from: 'write', nth: 1, effect: chance.below(20) };
-      const resume: Act = { do: 'resume', of: first.name, resend: false };
-      const wait = chance.of([60_500, 62_000, 66_000, 69_000]);
-      return {
-        ...history,
-        held: false,
-        machines: [0, 0],
-        lies: [{ ...lost, says: isUnsent ? 'silence' : chance.of(['lost', 'honest'] as const) }],
-        cuts: [],
-        service: { ...service, diesAt: 0 },
-        steps: [
-          { ...first, machine: 0, fate },
-          { name: 99, machine: 1, act: resume, wait, beside: true },
-          ...later.map(step => ({ ...step, machine: step.machine % 2 })),
-        ],
-      };
-    }
-    case 'resumed beside': {
-      const resume: Act = { do: 'resume', of: first.name, resend: false };
-      return {
-        ...history,
-        machines: [0, 0],
-        steps: [
-          { ...first, machine: 0 },
-          { name: 99, machine: 1, act: resume, wait: 20 + chance.below(200), beside: true },
-        ],
-      };
-    }
-    default:
-      return history;
-  }
+  if (!chance.is(0.15)) return history;
+  const corners = calm ? (shared ? [resumedBeside] : []) : shared ? [twoAtAnOp] : ALONE;
+  return corners.length === 0 ? history : { ...history, ...chance.of(corners)(chance, history) };
 }
 
-const REFUSALS: readonly Saying[] = ['400 insufficient funds', '400 invalid request', '401', '403', '404', '422'];
+function machinesOf(chance: Chance, shared: boolean): number[] {
+  const count = shared ? chance.below(3) : chance.of([0, 0, 0, 0, 0, 0, 1, 1, 2]);
+  const ahead = shared ? [-HOUR, 0, 0, HOUR] : [-90_000, 0, 4_000, HOUR];
+  const first = shared || count > 0 ? 0 : chance.of([0, 0, 0, -HOUR, 60_000]);
+  return [first, ...Array.from({ length: count }, () => chance.of(ahead))];
+}
+
+// Corners: what seldom comes together by chance. Each says what of a history is otherwise.
+
+type Corner = (chance: Chance, history: History) => Partial<History>;
 
 const NOT_LATE = { list: 0, card: 0, wallet: 0, fresh: 0 };
+const REFUSALS: readonly Saying[] = ['400 insufficient funds', '400 invalid request', '401', '403', '404', '422'];
+const LOST: Lie = { nth: 1, does: 'done', ms: 0, says: 'lost' };
+
+/** Its steps, of which the first one types this and is not disturbed. */
+function buying({ steps }: History, wishes: readonly number[], isFile: boolean): [Step, ...Step[]] {
+  const [first, ...later] = steps;
+  const { name = 1, machine = 0, wait = 0, beside = false } = first ?? {};
+  const act: Act = { do: 'buy', wishes, how: isFile ? 'file' : 'command' };
+  return [{ name, machine, wait, beside, act }, ...later];
+}
+
+const wishing = ({ wishes }: History, changed: Partial<Wish>, most = 1) =>
+  wishes.map((wish, n) => (n < most ? { ...wish, ...changed } : wish));
+
+/** A list is behind, for longer than anybody looks or not; keys are honoured, or throttled where they are used again. */
+const lateList: Corner = (chance, history) => {
+  const isShort = chance.is(0.3);
+  const list = isShort ? 1_000 + chance.below(5_000) : 8_500 + chance.below(3_500);
+  const says = chance.of(['400 insufficient funds', '400 invalid request', '422 key reused', 'honest'] as const);
+  // Beside another row the wallet is no evidence.
+  const isFile = chance.is(0.6);
+  return {
+    probed: true,
+    held: false,
+    wishes: wishing(history, { change: 'create' }, 2),
+    service: {
+      ...history.service,
+      metadata: 'everywhere',
+      keysMs: chance.of([0, 600_000, null]),
+      limitsRepeats: chance.is(0.5),
+      diesAt: 0,
+      behind: { ...NOT_LATE, list },
+    },
+    lies: [
+      isShort ? { ...LOST, says: '400 odd word' } : chance.of([LOST, { ...LOST, does: 'later', ms: 20_000 }]),
+      { nth: isFile ? 3 : 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says },
+    ],
+    steps: buying(history, isFile ? [0, 1] : [0], isFile),
+  };
+};
+
+/** A refusal is said behind the deed. What tells it is current: the wallet and the total, beside rows that are behind; or readings fail. */
+const refusedThoughDone: Corner = (chance, history) => {
+  const isFile = chance.is(0.4);
+  const failing = { how: chance.of(['lost', '503'] as const), ms: chance.of([500, 5_000, 60_000]) };
+  const isFailing = chance.is(0.5);
+  return {
+    held: false,
+    cap: 0,
+    wishes: wishing(history, { change: chance.of(['create', 'create', 'fund', 'withdraw'] as const) }),
+    service: {
+      ...history.service,
+      wallet: 1_000_000,
+      metadata: 'everywhere',
+      totals: true,
+      totalsAhead: true,
+      behind: { ...NOT_LATE, list: isFailing ? 0 : chance.of([0, 2_000, 6_000]) },
+      others: [],
+      ...(isFailing ? { failing } : {}),
+    },
+    lies: [{ ...LOST, says: chance.of(REFUSALS) }],
+    steps: buying(history, isFile ? [0, 0] : [0], isFile),
+  };
+};
+
+/** What came onto a card is spent at once. */
+const spentAtOnce: Corner = (chance, history) => {
+  const { dollars, card } = history.wishes[0] as Wish;
+  const says = chance.of(['lost', '429', '503', '409 in progress'] as const);
+  const isFile = chance.is(0.5);
+  return {
+    held: false,
+    wishes: wishing(history, { change: 'fund' }),
+    service: {
+      ...history.service,
+      behind: NOT_LATE,
+      others: [{ at: 60 + chance.below(6_000), cents: -100 * dollars, card }],
+    },
+    // In a file, and beside another purchase, the wallet is no evidence: then 429 is believed where the card has what it had.
+    lies: [{ ...LOST, says: says === '429' && (isFile || history.steps.some(step => step.beside)) ? 'lost' : says }],
+    steps: buying(history, [0], isFile),
+  };
+};
+
+/** Two equal purchases: an answer names the card of the other one, or the first transfer is lost. */
+const equalCards: Corner = (chance, history) => {
+  const change = chance.of(['create', 'create', 'fund', 'withdraw'] as const);
+  const isFile = change !== 'create' || chance.is(0.3);
+  const [typed, ...later] = buying(history, isFile ? [0, 0] : [0], isFile);
+  const again: Step = { ...typed, name: 99, act: { do: 'repeat', of: typed.name, as: 'the same', extra: 0 } };
+  const second: Lie = { nth: 2, does: chance.of(['none', 'done'] as const), ms: 0, says: 'the newest card' };
+  return {
+    held: false,
+    wishes: wishing(history, { change }),
+    service: {
+      ...history.service,
+      metadata: chance.of(['nowhere', 'nowhere', 'everywhere'] as const),
+      behind: NOT_LATE,
+    },
+    lies: [change === 'create' ? second : { ...LOST, does: 'none' }],
+    steps: [typed, ...(isFile ? [] : [again]), ...later],
+  };
+};
+
+const ALONE = [lateList, spentAtOnce, equalCards, refusedThoughDone];
+
+/** The first step, and who resumes it beside it on the second machine. */
+function resumed({ steps }: History, fate: Fate | undefined, wait: number): Step[] {
+  const [first, ...later] = steps as [Step, ...Step[]];
+  const { fate: _, ...rest } = first;
+  const act: Act = { do: 'resume', of: first.name, resend: false };
+  return [
+    { ...rest, machine: 0, ...(fate && { fate }) },
+    { name: 99, machine: 1, act, wait, beside: true },
+    ...later.map(step => ({ ...step, machine: step.machine % 2 })),
+  ];
+}
+
+/** One stands still, another machine takes its op, and both have it for a moment. */
+const twoAtAnOp: Corner = (chance, history) => {
+  const isUnsent = chance.is(0.6);
+  const at = isUnsent ? { nth: 0, effect: 50 + chance.below(45) } : { nth: 1, effect: chance.below(20) };
+  const fate: Fate = { how: 'stands still', when: 'before', ms: 70_000, ...at };
+  return {
+    held: false,
+    machines: [0, 0],
+    lies: [{ ...LOST, says: isUnsent ? 'silence' : chance.of(['lost', 'honest'] as const) }],
+    cuts: [],
+    service: { ...history.service, diesAt: 0 },
+    steps: resumed(history, fate, chance.of([60_500, 62_000, 66_000, 69_000])),
+  };
+};
+
+const resumedBeside: Corner = (chance, history) => ({
+  machines: [0, 0],
+  steps: resumed(history, undefined, 20 + chance.below(200)).slice(0, 2),
+});
 
 function cutsOf(chance: Chance): Cut[] {
   const count = chance.of([0, 0, 0, 1, 1, 2]);
@@ -341,7 +315,7 @@ function liesOf(chance: Chance, longest: number): Lie[] {
 
 function doesOf(chance: Chance, says: Saying, longest: number): { does: Does; ms: number } {
   if (DEFINITE.has(says)) return { does: 'none', ms: 0 };
-  if (says === 'honest' || says === 'answered twice') return { does: 'done', ms: 0 };
+  if (says === 'honest') return { does: 'done', ms: 0 };
   const does = chance.of(['done', 'done', 'none', 'none', 'later'] as const);
   const late = chance.of([100, 1_500, 6_000, 20_000]);
   return { does, ms: does === 'later' ? Math.min(late, longest, says.startsWith('429') ? 1_500 : late) : 0 };
@@ -349,13 +323,12 @@ function doesOf(chance: Chance, says: Saying, longest: number): { does: Does; ms
 
 function fateOf(chance: Chance): Fate {
   const how = chance.of(['dies', 'dies', 'dies', 'dies', 'stands still', 'is interrupted'] as const);
-  const from = chance.is(0.8) ? 'write' : 'start';
+  const isOfRequest = chance.is(0.8);
   const few = Math.floor(chance.fraction() ** 2 * 40);
   return {
     how,
-    from,
-    nth: from === 'start' ? 0 : chance.of([1, 1, 1, 2, 3]),
-    effect: from === 'start' ? 1 + chance.below(150) : few,
+    nth: isOfRequest ? chance.of([1, 1, 1, 2, 3]) : 0,
+    effect: isOfRequest ? few : 1 + chance.below(150),
     when: chance.of(['before', 'after'] as const),
     ms: chance.of([2_000, 70_000, 400_000]),
   };
@@ -402,7 +375,10 @@ function stepsOf(chance: Chance, { wishes, machines, calm, held, shared }: Aroun
       ...fate(0.2),
     });
   }
-  return steps;
+  const last = steps.pop() as Step;
+  const of = steps.find(({ act }) => act.do === 'buy')?.name ?? 1;
+  const other: Act = { do: 'repeat', of, as: 'other amounts', extra: chance.below(6) };
+  return [...steps, chance.is(0.15) ? { ...last, act: other } : last];
 }
 
 function decisionOn(chance: Chance, of: number): Act {
@@ -438,49 +414,18 @@ function goOn(chance: Chance, of: number, machines: number): Act {
   return chance.is(0.5) ? { do: 'look' } : { do: 'clock', ms: chance.of([-HOUR, -90_000, 60_000, HOUR]) };
 }
 
-/** Shorter ones, the shortest first: what is left out of a failing history is tried in this order. */
-export function* shorter(history: History): Generator<History> {
-  const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at);
-  for (let at = history.steps.length - 1; at >= 0 && history.steps.length > 1; at -= 1) {
-    yield { ...history, steps: without(history.steps, at) };
-  }
-  for (let at = history.lies.length - 1; at >= 0; at -= 1) yield { ...history, lies: without(history.lies, at) };
-  for (const [at, step] of history.steps.entries()) {
-    const other = (changed: Step) => ({
-      ...history,
-      steps: history.steps.map((each, n) => (n === at ? changed : each)),
-    });
-    const { fate, ...fateless } = step;
-    if (fate !== undefined) yield other(fateless);
-    if (step.beside) yield other({ ...step, beside: false, wait: 0 });
-    if (step.wait > 0 && !step.beside) yield other({ ...step, wait: 0 });
-    if (step.machine > 0) yield other({ ...step, machine: 0 });
-    const { act } = step;
-    if (act.do === 'buy' && act.wishes.length > 1) {
-      for (const n of act.wishes.keys()) yield other({ ...step, act: { ...act, wishes: without(act.wishes, n) } });
+/** Shorter ones: something is left out, or is nothing. Not all of them make sense. */
+export function* shorter<T>(value: T): Generator<T> {
+  if (typeof value === 'number' && value !== 0) yield 0 as T;
+  else if (value === true) yield false as T;
+  else if (Array.isArray(value)) {
+    for (const at of [...value.keys()].reverse()) yield value.toSpliced(at, 1) as T;
+    for (const [at, each] of value.entries()) for (const other of shorter(each)) yield value.with(at, other) as T;
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, each] of Object.entries(value)) {
+      if (['name', 'of', 'card', 'dollars'].includes(name)) continue;
+      if (name === 'fate') yield { ...value, fate: undefined };
+      for (const other of shorter(each)) yield { ...value, [name]: other };
     }
-    if (act.do === 'buy' && act.how === 'file' && act.wishes.length === 1)
-      yield other({ ...step, act: { ...act, how: 'command' } });
   }
-  const { service } = history;
-  const plain = (changed: Partial<Settings>) => ({ ...history, service: { ...service, ...changed } });
-  const { behind } = service;
-  for (const name of Object.keys(behind) as (keyof typeof behind)[]) {
-    if (behind[name] > 0) yield plain({ behind: { ...behind, [name]: 0 } });
-  }
-  if (service.others.length > 0) yield plain({ others: [] });
-  if (service.diesAt > 0) yield plain({ diesAt: 0 });
-  if (service.repeated !== 0) yield plain({ repeated: 0 });
-  if (service.keysMs !== 0) yield plain({ keysMs: 0 });
-  if (service.ignoresFilters) yield plain({ ignoresFilters: false });
-  if (service.metadata !== 'everywhere') yield plain({ metadata: 'everywhere' });
-  if (!service.totals) yield plain({ totals: true });
-  if (service.wallet < 1_000_000) yield plain({ wallet: 1_000_000 });
-  if (history.held) yield { ...history, held: false };
-  if (history.probed) yield { ...history, probed: false };
-  for (const at of history.cuts?.keys() ?? []) yield { ...history, cuts: without(history.cuts ?? [], at) };
-  if (history.shared && history.machines.length === 1) yield { ...history, shared: false };
-  if (history.cap > 0) yield { ...history, cap: 0 };
-  if (history.machines.some(ahead => ahead !== 0)) yield { ...history, machines: history.machines.map(() => 0) };
-  if (history.noise !== 1) yield { ...history, noise: 1 };
 }

@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 import { type Home, home } from '../package/built.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
 import { opsIn } from '../support/journal-file.ts';
-import { Chance } from './platform.ts';
+import { Chance } from './world.ts';
 
 const KEY = 'sk_test_0123456789abcdef0123456789abcdef';
 /** Of each purchase: its command, and then each resume. */

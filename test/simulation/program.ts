@@ -10,17 +10,12 @@ import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
 import type { AppHost } from '../../src/app/process-host.ts';
-import { platform, SIMULATED_MODULES, simulatedSqlite } from './platform.ts';
+import type { Exchange } from './mistakes.ts';
+import { platform } from './platform.ts';
 import { PgClient } from './postgres.ts';
 
+const modules: Readonly<Record<string, unknown>> = { ...platform.modules, 'pg/lib/client.js': PgClient };
 const root = join(import.meta.dirname, '..', '..');
-
-/** One text in one file of `src`, exchanged. It must stand there exactly once. */
-export interface Exchange {
-  readonly file: string;
-  readonly is: string;
-  readonly becomes: string;
-}
 
 export interface Program {
   /** Runs one command line to its exit code. */
@@ -60,7 +55,7 @@ const SIMULATED_GLOBALS = {
 /** Its text. @throws where a text to exchange does not stand in its file exactly once: then it would prove nothing. */
 export async function buildProgram(exchanges: readonly Exchange[] = []): Promise<string> {
   const changed = new Map<string, string>();
-  for (const { file, is, becomes } of exchanges) {
+  for (const [file, is, becomes] of exchanges) {
     const text = changed.get(file) ?? (await readFile(join(root, 'src', file), 'utf8'));
     const found = text.split(is).length - 1;
     if (found !== 1) throw new Error(`the text to exchange stands ${found} times in src/${file}: ${is}`);
@@ -89,12 +84,11 @@ export async function buildProgram(exchanges: readonly Exchange[] = []): Promise
       {
         name: 'simulated',
         setup({ onResolve, onLoad }) {
-          const bare = SIMULATED_MODULES.map(name => name.replace('node:', '').replace('/', '\\/')).join('|');
-          onResolve({ filter: new RegExp(`^(?:node:)?(?:${bare})$`) }, ({ path }) => ({
-            path: path.startsWith('node:') ? path : `node:${path}`,
+          const names = Object.keys(modules).map(name => name.replace('node:', '').replace(/[/.]/g, '\\$&'));
+          onResolve({ filter: new RegExp(`^(?:node:)?(?:${names.join('|')})$`) }, ({ path }) => ({
+            path: path in modules ? path : `node:${path}`,
             namespace: 'simulated',
           }));
-          onResolve({ filter: /^pg\/lib\/client\.js$/ }, ({ path }) => ({ path, namespace: 'simulated' }));
           onLoad({ filter: /.*/, namespace: 'simulated' }, ({ path }) => ({
             contents: `module.exports = simulated.modules[${JSON.stringify(path)}]`,
           }));
@@ -112,17 +106,8 @@ export async function buildProgram(exchanges: readonly Exchange[] = []): Promise
 /** Loads a text that was built. */
 export async function openProgram(text: string): Promise<Program> {
   const evaluate = compileFunction(text, ['simulated', 'require', 'module', 'exports'], { filename: 'simulated.cjs' });
-  const needed = createRequire(import.meta.url);
-  const require = Object.assign(
-    (name: string) => (name === '@photostructure/sqlite' ? simulatedSqlite(needed(name)) : needed(name)),
-    needed,
-  );
+  const require = createRequire(import.meta.url);
   const module = { exports: {} as { load(): Promise<Omit<Program, 'library'>> } & Pick<Program, 'library'> };
-  evaluate(
-    { ...platform, modules: { ...platform.modules, 'pg/lib/client.js': PgClient } },
-    require,
-    module,
-    module.exports,
-  );
+  evaluate({ ...platform, modules }, require, module, module.exports);
   return { ...(await module.exports.load()), library: module.exports.library };
 }

@@ -1,9 +1,8 @@
 /**
  * A card service with true books, written from the interface. What it does and what it says are two things. It knows nothing
- * of the program: no marker, no key's form, no journal. Requests come as bytes on a connection.
+ * of the program: no marker, no key's form, no journal.
  */
-import type { Listener, Process, Wire, World } from './platform.ts';
-import { START } from './platform.ts';
+import { type Process, START, type World } from './world.ts';
 
 export type Change = 'create' | 'fund' | 'withdraw' | 'freeze' | 'unfreeze' | 'terminate';
 
@@ -59,7 +58,6 @@ export interface Card {
 export interface Effect {
   readonly change: Change;
   readonly card: string;
-  readonly label: string;
   readonly cents: number;
   readonly at: number;
   /** How often the sandbox had been set back by then. */
@@ -76,8 +74,23 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How an answer is kept from coming. */
-type Kept = 'lost' | 'cut' | 'silent' | 'twice';
+/** What comes back over the wire, unless it is kept from coming. */
+export interface Reply {
+  readonly kept?: 'lost' | 'cut' | 'silent' | undefined;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** A request as it arrives. */
+interface Arrived {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly who: Process;
+  answer(reply: Reply): void;
+}
 
 interface Request {
   readonly method: string;
@@ -125,7 +138,7 @@ const moved = (view: View, more: object, as: 0 | 1 = 0): Answer => {
   return { status: 200, body: { card_id: request.card, amount, ...balances, ...more } };
 };
 
-type Says = Answer | Kept | ((view: View) => Answer);
+type Says = Answer | NonNullable<Reply['kept']> | ((view: View) => Answer);
 
 /** What may be said in place of the honest answer. A definite no in words of the interface is told of what was not done alone. */
 const SAYINGS = {
@@ -133,7 +146,6 @@ const SAYINGS = {
   lost: 'lost',
   'cut in its body': 'cut',
   silence: 'silent',
-  'answered twice': 'twice',
   '200 failed': { status: 200, body: { status: 'failed' } },
   '200 success false': { status: 200, body: { success: false, message: 'no' } },
   '200 error body': { status: 200, body: { error: 'declined', message: 'no', code: 400, request_id: 'req_said' } },
@@ -191,7 +203,7 @@ const NOT_BEHIND = { list: 0, card: 0, wallet: 0, fresh: 0 };
 const isTransfer = ({ request }: View) => request.change === 'fund' || request.change === 'withdraw';
 const centsOf = (amount: unknown) => Math.round(Number(amount) * 100);
 
-export class Service implements Listener {
+export class Service {
   readonly cards = new Map<string, Card>();
   readonly effects: Effect[] = [];
   readonly wallets: { readonly until: number; readonly cents: number }[] = [];
@@ -199,7 +211,6 @@ export class Service implements Listener {
   wallet: number;
   /** Requests that changed something, or were to. */
   changes = 0;
-  requests = 0;
   isHonest = true;
   epoch = 0;
   /** When it was set back last. */
@@ -208,12 +219,10 @@ export class Service implements Listener {
   readonly world: World;
   readonly settings: Settings;
   readonly lies: readonly Lie[];
-  readonly happened: (what: string) => void;
-  constructor(world: World, settings: Settings, lies: readonly Lie[], happened: (what: string) => void) {
+  constructor(world: World, settings: Settings, lies: readonly Lie[]) {
     this.world = world;
     this.settings = settings;
     this.lies = lies;
-    this.happened = happened;
     this.wallet = 1_000_000;
     this.#addFirst();
   }
@@ -247,67 +256,46 @@ export class Service implements Listener {
     return 1 + this.world.chance.fraction() * 20;
   }
 
-  accept(wire: Wire): (bytes: Buffer) => void {
-    let waiting = Buffer.alloc(0);
-    return bytes => {
-      waiting = Buffer.concat([waiting, bytes]);
-      for (;;) {
-        const head = waiting.indexOf('\r\n\r\n');
-        if (head === -1) return;
-        const lines = waiting.subarray(0, head).toString('latin1').split('\r\n');
-        const headers = Object.fromEntries(
-          lines
-            .slice(1)
-            .map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-        );
-        const end = head + 4 + Number(headers['content-length'] ?? 0);
-        if (waiting.length < end) return;
-        const text = waiting.subarray(head + 4, end).toString();
-        waiting = waiting.subarray(end);
-        this.#take(wire, requestOf(lines[0] ?? '', headers, text, wire.who));
-      }
-    };
-  }
-
-  #take(wire: Wire, request: Request): void {
+  /** A request has arrived. */
+  take({ method, path, headers, text, who, answer }: Arrived): void {
     const { world } = this;
-    this.requests += 1;
-    if (request.headers['authorization'] !== `Bearer ${API_KEY}`) send(wire, refused(401, 'unauthorized'), world);
-    else if (request.change !== undefined) this.#answer(wire, request);
-    else if (this.#isFailing() && this.settings.failing?.how === 'lost') wire.cut(0);
-    else if (this.#isFailing()) send(wire, refused(503, 'service_unavailable'), world);
-    else send(wire, this.#read(request), world);
-  }
-
-  #isFailing(): boolean {
-    return !this.isHonest && this.world.now - this.#changedAt < (this.settings.failing?.ms ?? 0);
+    const url = new URL(path.replace(/^\/v1/, ''), 'http://localhost');
+    const body = text === '' ? {} : (JSON.parse(text) as Request['body']);
+    const change = CHANGES.find(([pattern]) => pattern.test(`${method} ${url.pathname}`))?.[1];
+    const card = /^\/cards\/([^/]+)/.exec(url.pathname)?.[1] ?? '';
+    const request = { method, path: url.pathname, query: url.searchParams, headers, body, change, card, who };
+    const { failing } = this.settings;
+    const isFailing = !this.isHonest && world.now - this.#changedAt < (failing?.ms ?? 0);
+    if (headers['authorization'] !== `Bearer ${API_KEY}`) answer(this.#reply(refused(401, 'unauthorized')));
+    else if (change !== undefined) answer(this.#change(request));
+    else if (isFailing)
+      answer(this.#reply(refused(503, 'service_unavailable'), failing?.how === 'lost' ? 'lost' : undefined));
+    else answer(this.#reply(this.#read(request)));
   }
   #changedAt = Number.NEGATIVE_INFINITY;
 
-  #answer(wire: Wire, request: Request): void {
+  #change(request: Request): Reply {
     const { world } = this;
     this.changes += 1;
     this.#changedAt = world.now;
     const lie = this.isHonest ? undefined : this.lies.find(({ nth }) => nth === this.changes);
     if (lie !== undefined) {
-      this.happened(`says ${lie.says}`);
-      this.happened(`does ${lie.does}`);
+      world.happened(`says ${lie.says}`);
+      world.happened(`does ${lie.does}`);
     }
     const { does, says, ms } = lie ?? { does: 'done', says: 'honest', ms: 0 };
     const honest = does === 'done' ? this.#once(request) : refused(503, 'service_unavailable');
     if (does === 'later') world.after(ms, undefined, () => void this.#once(request));
     const said: Says = SAYINGS[says];
-    if (typeof said === 'object') send(wire, said, world);
-    else if (typeof said === 'function') send(wire, said(this.#view(request, honest)), world);
-    else if (said === 'lost') wire.cut(0);
-    else if (said === 'twice') {
-      send(wire, honest, world);
-      send(wire, honest, world);
-    } else if (said === 'cut') {
-      const whole = bytesOf(honest, world);
-      wire.answer(whole.slice(0, whole.length - 20), 0);
-      wire.cut(5);
-    }
+    if (typeof said === 'string') return this.#reply(honest, said);
+    return this.#reply(typeof said === 'function' ? said(this.#view(request, honest)) : said);
+  }
+
+  #reply({ status, body, text, type, headers }: Answer, kept?: Reply['kept']): Reply {
+    const written = text ?? (body === undefined ? '' : JSON.stringify(body));
+    const date = new Date(START + this.world.now).toUTCString();
+    const typed = written === '' ? {} : { 'content-type': type ?? 'application/json' };
+    return { kept, status, text: written, headers: { date, 'x-request-id': 'req_1', ...typed, ...headers } };
   }
 
   #view(request: Request, honest: Answer): View {
@@ -343,7 +331,7 @@ export class Service implements Listener {
     const kept = keysMs === 0 ? undefined : used;
     const isKnown =
       kept !== undefined && kept.instance === instance && (keysMs === null || world.now - kept.at <= keysMs);
-    if (kept !== undefined) this.happened(isKnown ? 'a key is repeated' : 'a key is repeated that is forgotten');
+    if (kept !== undefined) this.world.happened(isKnown ? 'a key is repeated' : 'a key is repeated that is forgotten');
     if (kept !== undefined && isKnown) {
       return settings.repeated === 0 ? kept.answer : refused(settings.repeated, 'idempotency_key_reused');
     }
@@ -370,20 +358,12 @@ export class Service implements Listener {
 
   #do({ change = 'create', body, card: id, who }: Request): Answer {
     const cents = centsOf(body['amount']);
-    const note = (card: Card, amount: number) =>
-      void this.effects.push({
-        change,
-        card: card.id,
-        label: card.label,
-        cents: amount,
-        at: this.world.now,
-        epoch: this.epoch,
-        who,
-      });
+    const note = (of: string, amount: number) =>
+      void this.effects.push({ change, card: of, cents: amount, at: this.world.now, epoch: this.epoch, who });
     if (change === 'create') {
       const card = this.#add(`card_${this.cards.size + 1}`, body, cents, this.world.now);
       this.#setWallet(this.wallet - cents);
-      note(card, cents);
+      note(card.id, cents);
       return { status: 201, body: this.#shown(card, 'single') };
     }
     const card = this.cards.get(id) as Card;
@@ -391,7 +371,7 @@ export class Service implements Listener {
       const plus = change === 'fund' ? cents : -cents;
       this.#set(card, card.status, card.cents + plus);
       this.#setWallet(this.wallet - plus);
-      note(card, cents);
+      note(card.id, cents);
       const balances = { card_balance: card.cents / 100, wallet_balance: this.wallet / 100 };
       return { status: 200, body: { card_id: id, amount: cents / 100, ...balances } };
     }
@@ -399,7 +379,7 @@ export class Service implements Listener {
     const freed = change === 'terminate' ? card.cents : 0;
     this.#set(card, status, card.cents - freed);
     this.#setWallet(this.wallet + freed);
-    note(card, freed);
+    note(card.id, freed);
     return { status: 200, body: this.#shown(card, 'single') };
   }
 
@@ -423,7 +403,7 @@ export class Service implements Listener {
 
   #spend(cents: number, n: number): void {
     const card = n === 0 ? undefined : [...this.cards.values()][n - 1];
-    this.happened('somebody else moves money');
+    this.world.happened('somebody else moves money');
     if (n === 0) this.#setWallet(Math.max(0, this.wallet + cents));
     else if (card !== undefined && card.status === 'active' && card.cents + cents >= 0) {
       this.#set(card, card.status, card.cents + cents);
@@ -502,29 +482,3 @@ const CHANGES: readonly (readonly [RegExp, Change])[] = [
   [/^POST \/cards\/[^/]+\/unfreeze$/, 'unfreeze'],
   [/^(?:POST \/cards\/[^/]+\/terminate|DELETE \/cards\/[^/]+)$/, 'terminate'],
 ];
-
-function requestOf(line: string, headers: Request['headers'], text: string, who: Process): Request {
-  const [method = '', target = ''] = line.split(' ');
-  const url = new URL(target.replace(/^\/v1/, ''), 'http://localhost');
-  const body = text === '' ? {} : (JSON.parse(text) as Request['body']);
-  const change = CHANGES.find(([pattern]) => pattern.test(`${method} ${url.pathname}`))?.[1];
-  const card = /^\/cards\/([^/]+)/.exec(url.pathname)?.[1] ?? '';
-  return { method, path: url.pathname, query: url.searchParams, headers, body, change, card, who };
-}
-
-function bytesOf({ status, body, text, type, headers }: Answer, world: World): string {
-  const written = text ?? (body === undefined ? '' : JSON.stringify(body));
-  const all = {
-    date: new Date(START + world.now).toUTCString(),
-    'x-request-id': 'req_1',
-    ...(written === '' ? {} : { 'content-type': type ?? 'application/json' }),
-    ...headers,
-    ...(status === 204 ? {} : { 'content-length': String(Buffer.byteLength(written)) }),
-  };
-  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${status < 400 ? 'Well' : 'No'}\r\n${head.join('')}\r\n${written}`;
-}
-
-function send(wire: Wire, answer: Answer, world: World): void {
-  wire.answer(bytesOf(answer, world), 0);
-}

@@ -1,0 +1,401 @@
+/**
+ * The laws, judged by the books of the service alone: what was meant, what somebody was told of it, and what happened. A broken law
+ * is a line of words.
+ */
+import type { History, Step } from './history.ts';
+import type { Card, Effect, Service } from './service.ts';
+import { type Process, START, type World } from './world.ts';
+
+/** What came of one process. `code` is undefined where it was killed. */
+export interface Ran {
+  readonly who: Process;
+  readonly from: number;
+  readonly to: number;
+  readonly code: number | undefined;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** One purchase that somebody means, and what he was told of it. */
+export interface Purchase {
+  readonly wish: number;
+  /** Where it was typed. */
+  readonly journal: number;
+  /** The journals that know of it: a copy of a home knows what was known before it was made. */
+  readonly journals: Set<number>;
+  /** The rows of the file that it was meant by; empty where it was typed. */
+  readonly file: string;
+  /** It was typed under an intent: for a file without one it is another purchase. */
+  readonly isNamed: boolean;
+  /** `open`: nobody was told what became of it. */
+  told: 'open' | 'done' | 'no';
+  /** It was told as open once: no later command can say no to it for all of them. */
+  wasOpen: boolean;
+  /** Processes at it that run. */
+  living: number;
+  /** A process at it has sent something. */
+  isBegun: boolean;
+  /** Resumes of its op that run. */
+  resumed: number;
+  /** The op that is about it; `several`, or `none`. */
+  op: string | undefined;
+  /** True time at which it was said to be done. */
+  doneAt: number;
+}
+
+/** What a person types. */
+interface Meaning {
+  readonly wishes: readonly number[];
+  readonly journal: number;
+  readonly isFile: boolean;
+  readonly isAgain: boolean;
+  /** Under the intent of that other wish. */
+  readonly named: number | undefined;
+}
+
+/** Exit codes that promise that nothing happened. */
+const NOTHING = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14, 17]);
+const DAY = 24 * 3_600_000;
+/** How old what somebody has read may be, ms. */
+const BEHIND = 13_000;
+
+export class Judge {
+  readonly broken: string[] = [];
+  readonly #history: History;
+  readonly #world: World;
+  readonly #service: Service;
+  readonly #purchases: Purchase[] = [];
+  /** What each op is about, where somebody was told its name. */
+  readonly #ops = new Map<string, readonly Purchase[]>();
+  /** Wishes that a person has let be sent again. */
+  readonly #excused = new Set<number>();
+  /** How often an op with that wish was approved. */
+  readonly #approved = new Map<number, number>();
+
+  constructor(history: History, world: World, service: Service) {
+    this.#history = history;
+    this.#world = world;
+    this.#service = service;
+  }
+
+  /** A law is broken; each is said once, whenever that is seen. */
+  break(what: string): void {
+    const law = (said: string) => said.slice(said.indexOf(':'));
+    if (!this.broken.some(said => law(said) === law(what))) this.broken.push(what);
+  }
+
+  // What is meant, and what somebody was told
+
+  /**
+   * Whoever goes on with what nobody was told of means the purchase he meant before. So does who runs the same file again
+   * within a day, however it ended.
+   */
+  mean({ wishes, journal, isFile, isAgain, named }: Meaning): readonly Purchase[] {
+    const file = isFile ? wishes.toSorted().join() : '';
+    const meant: Purchase[] = [];
+    for (const wish of wishes) {
+      const hasIntent = this.#history.wishes[wish]?.intent === true || named !== undefined;
+      const known = this.#purchases.filter(
+        each => each.wish === wish && each.journal === journal && !meant.includes(each),
+      );
+      const isOfFile = (each: Purchase) => isFile && each.file === file && this.#world.now - each.doneAt < DAY;
+      // Whoever types a command beside its resume may come before the end of that or behind it; a file is the same file.
+      // What left nothing is not known to another file, or to a command.
+      const isSame = (each: Purchase) =>
+        each.living === 0 &&
+        !(isFile && each.isNamed) &&
+        ((each.told === 'open' && (each.resumed === 0 || isFile) && (each.isBegun || each.file === file)) ||
+          (each.told === 'done' && isOfFile(each)));
+      const isNamed = hasIntent && !isFile;
+      const same = isNamed ? known.find(each => each.file === '') : isAgain ? undefined : known.find(isSame);
+      const purchase = same ?? { ...FRESH, wish, journal, journals: new Set([journal]), file, isNamed };
+      if (same === undefined) this.#purchases.push(purchase);
+      purchase.living += 1;
+      if (purchase.told === 'no') purchase.told = 'open';
+      meant.push(purchase);
+    }
+    return meant;
+  }
+
+  /** A process that was to buy them has ended. */
+  bought({ name, act }: Step, ran: Ran, meant: readonly Purchase[], isFile: boolean): void {
+    const when = `step ${name}`;
+    for (const purchase of meant) {
+      purchase.living -= 1;
+      purchase.isBegun ||= ran.who.writes > 0;
+    }
+    // A guard that says how to go on with an op names that of somebody else.
+    const op = hintOf(ran) === undefined ? opOf(ran) : undefined;
+    // Whoever was killed was told no name: it may be another op than the one of which somebody knows.
+    if (ran.code === undefined) for (const each of meant) if (each.op !== undefined) each.op = 'several';
+    if (op !== undefined) {
+      this.#ops.set(op, meant);
+      // What was open before may have been done by an earlier op: no later one can say no to it.
+      for (const each of meant) each.op = each.op === op || !each.wasOpen ? op : 'several';
+    }
+    this.#hear(ran, meant, isFile ? 'file' : 'command');
+    // What a guard has refused has no op.
+    if (hintOf(ran) !== undefined) for (const each of meant) if (each.told === 'no') each.op ??= 'none';
+    if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
+    this.#counts(when);
+    if (this.#isHonest() && !ran.who.wasKilled) this.#calm(when, ran, act.do === 'buy' ? meant : []);
+  }
+
+  /** An op is resumed; returns who is told how that has ended. */
+  resumes(op: string, journal: number, excused: readonly number[]): (when: string, ran: Ran) => void {
+    const known = this.#known(op, journal);
+    for (const wish of excused) if (!this.#isShown(wish)) this.#excused.add(wish);
+    // Rows that were not sent are sent now.
+    const anew = known.filter(({ told }) => told === 'no');
+    for (const purchase of anew) purchase.told = 'open';
+    for (const purchase of known) purchase.resumed += 1;
+    return (when, ran) => {
+      for (const purchase of known) purchase.resumed -= 1;
+      if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
+      if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, known, { op });
+      else for (const purchase of anew) if (purchase.told === 'open') purchase.wasOpen = true;
+      this.#counts(when);
+    };
+  }
+
+  /** All that was meant has happened, and every reading shows it: nobody may be led to send it again. */
+  #isShown(wish: number): boolean {
+    const { behind, metadata, others, failing } = this.#history.service;
+    const isPlain = Object.values(behind).every(ms => ms === 0) && failing === undefined && others.length === 0;
+    const meant = this.#purchases.filter(each => each.wish === wish).length;
+    return isPlain && metadata === 'everywhere' && this.#effectsOf(wish).length >= meant;
+  }
+
+  isApproved(op: string, journal: number): void {
+    for (const purchase of this.#known(op, journal)) {
+      this.#approved.set(purchase.wish, (this.#approved.get(purchase.wish) ?? 0) + 1);
+      if (purchase.told === 'no') purchase.told = 'open';
+      purchase.wasOpen = true;
+    }
+  }
+
+  isCopied(from: number, to: number): void {
+    for (const { journals } of this.#purchases) if (journals.has(from)) journals.add(to);
+  }
+
+  /** The purchases that an op is about; where nobody was told its name, those of which nobody knows. */
+  #known(op: string, journal: number): readonly Purchase[] {
+    const named = new Set([...this.#ops.values()].flat());
+    // A database that went away says no to what was claimed, and names no op.
+    const isOff = ({ told, op: by }: Purchase) => this.#history.shared && told === 'no' && by === undefined;
+    const mayBe = (each: Purchase) =>
+      each.journals.has(journal) && !named.has(each) && (each.told === 'open' || isOff(each));
+    return this.#ops.get(op) ?? this.#purchases.filter(mayBe);
+  }
+
+  /** What a process has told of these purchases. */
+  #hear(ran: Ran, meant: readonly Purchase[], by: 'command' | 'file' | { readonly op: string }): void {
+    const rows = listOf(ran.out) as { readonly outcome?: unknown; readonly amount?: unknown }[];
+    const { outcome = '' } = errorOf(ran);
+    const isPrinted = ran.code === undefined && by === 'command' && ran.out !== '';
+    const isNo = ran.code !== undefined && NOTHING.has(ran.code);
+    const whole = ran.code === 0 || isPrinted ? 'done' : isNo ? 'no' : (TOLD[outcome] ?? 'open');
+    const left = [...meant];
+    const found: Purchase[] = [];
+    for (const { amount, outcome: told } of rows) {
+      const at = left.findIndex(({ wish }) => typeof amount === 'number' && Math.round(amount * 100) % 100 === wish);
+      const [purchase] = at === -1 ? [] : left.splice(at, 1);
+      if (purchase === undefined) continue;
+      found.push(purchase);
+      this.#tell(purchase, TOLD[String(told)] ?? 'open', by);
+    }
+    // Whoever was killed was told no name: the rows of its op say which purchases it is about.
+    if (typeof by === 'object' && found.length > 0 && !this.#ops.has(by.op)) this.#ops.set(by.op, found);
+    for (const purchase of left) this.#tell(purchase, rows.length > 0 && whole === 'done' ? 'open' : whole, by);
+  }
+
+  #tell(purchase: Purchase, told: Purchase['told'], by: string | { readonly op: string }): void {
+    if (told === 'done') {
+      purchase.told = 'done';
+      purchase.doneAt = Math.min(purchase.doneAt, this.#world.now);
+    } else if (told === 'no') {
+      // It is one of this command alone, where others are at it or it was open before.
+      const isFinal = typeof by === 'object' ? (purchase.op ?? by.op) === by.op : !purchase.wasOpen;
+      const isAlone = purchase.living === 0 && purchase.resumed === 0;
+      if (purchase.told === 'open' && isAlone && isFinal) purchase.told = 'no';
+    } else if (purchase.told === 'open') purchase.wasOpen = true;
+  }
+
+  // The laws
+
+  #effectsOf(wish: number): readonly Effect[] {
+    return this.#service.effects.filter(({ change, cents }) => isMoney(change) && cents % 100 === wish);
+  }
+
+  /** Never more than was meant, and what was said to be done has happened. */
+  #counts(when: string): void {
+    for (const [wish, { change }] of this.#history.wishes.entries()) {
+      const all = this.#effectsOf(wish);
+      // What was done before the sandbox was set back is gone, and may be done anew.
+      const effects = all.filter(({ epoch }) => epoch === this.#service.epoch).length;
+      const own = this.#purchases.filter(each => each.wish === wish);
+      const done = own.filter(({ told }) => told === 'done').length;
+      const most =
+        own.filter(({ told, living }) => told !== 'no' || living > 0).length + (this.#excused.has(wish) ? 1 : 0);
+      // Two journals that do not know of each other cannot tell their equal transfers of one card apart: each sees that it moved.
+      const isMixed = change !== 'create' && new Set(own.map(({ journal }) => journal)).size > 1;
+      if (all.length < done && !isMixed)
+        this.break(`${when}: wish ${wish} was said to be done ${done} times, and happened ${all.length} times`);
+      const refused = own.length - most;
+      const no = refused > 0 ? `; ${refused} were said not to have happened` : '';
+      if (effects > most)
+        this.break(`${when}: wish ${wish} happened ${effects} times, and was meant ${most} times${no}`);
+    }
+  }
+
+  /** Balances and ids that exit 0 prints are those of the books, as they were while it ran or a little before. */
+  #numbers(ran: Ran, wish: number): void {
+    const { epoch, resetAt, cards } = this.#service;
+    const { change, card: n, intent } = this.#history.wishes[wish] ?? {};
+    // An intent tells what was done before the sandbox was set back.
+    const isReset = epoch > 0 && (resetAt >= ran.from || intent === true);
+    if (ran.code !== 0 || isReset) return;
+    const printed = jsonOf(ran.out);
+    const id = change === 'create' ? String(printed['id']) : `card_${n}`;
+    const card = cards.get(id);
+    if (change === 'create' && card?.label !== `wish-${wish}`)
+      this.break(`numbers: ${id} is printed as the card of wish ${wish}`);
+    else if (card !== undefined) this.#balances(ran, printed, change === 'create' ? 'balance' : 'card_balance', card);
+  }
+
+  #balances(ran: Ran, printed: Readonly<Record<string, unknown>>, name: string, card: Card): void {
+    type Were = readonly { readonly until: number; readonly cents: number }[];
+    const check = (of: string, were: Were, now: number) => {
+      const shown = printed[of];
+      const wasSo = (amount: number) =>
+        now === amount || were.some(({ until, cents }) => until >= ran.from - BEHIND && cents === amount);
+      if (typeof shown === 'number' && !wasSo(Math.round(shown * 100)))
+        this.break(`numbers: ${of} ${shown} was never so`);
+    };
+    check(name, card.before, card.cents);
+    check('wallet_balance', this.#service.wallets, this.#service.wallet);
+  }
+
+  /** A state that exit 0 tells of was so, and no is no. */
+  state(ran: Ran, change: 'freeze' | 'unfreeze' | 'terminate', id: string): void {
+    const card = this.#service.cards.get(id);
+    if (card === undefined || ran.code === undefined || this.#service.resetAt >= ran.from) return;
+    const wanted = { freeze: 'frozen', unfreeze: 'active', terminate: 'terminated' }[change];
+    const were = card.before.filter(({ until }) => until >= ran.from - BEHIND);
+    const wasSo = [card, ...were].some(({ status }) => status === wanted);
+    if (ran.code === 0 && !wasSo) this.break(`state: ${change} ends with 0, and ${id} was not ${wanted}`);
+    const isOwn = this.#service.effects.some(({ who }) => who === ran.who);
+    if (NOTHING.has(ran.code) && isOwn) this.break(`state: ${change} ends with ${ran.code}, and it has changed ${id}`);
+  }
+
+  /** With an honest service and nobody in the way nothing is unknown, and all that is meant for the first time happens. */
+  #calm(when: string, ran: Ran, begun: readonly Purchase[]): void {
+    const { cap, held, service, machines, shared } = this.#history;
+    // Where another journal has moved the wallet it is no evidence.
+    const isAlone = machines.length === 1 || shared === true;
+    if (ran.code === 11 && isAlone) this.break(`calm: ${when} says "unknown" of an honest service`);
+    const mayFail = cap > 0 || held || service.wallet < 100_000;
+    // A file that was done before is refused, whatever it means.
+    const isFirst = ({ wish: of, doneAt }: Purchase) =>
+      this.#purchases.filter(({ wish }) => wish === of).length === 1 && !(doneAt <= ran.from);
+    if (ran.code !== 0 && (ran.code !== 11 || isAlone) && !mayFail && begun.length > 0 && begun.every(isFirst))
+      this.break(`calm: ${when} ends with ${ran.code}`);
+  }
+
+  #isHonest(): boolean {
+    const { lies, steps, service, cuts = [] } = this.#history;
+    return (
+      lies.length + service.others.length + cuts.length === 0 &&
+      steps.every(({ fate, act }) => fate === undefined && act.do !== 'reset') &&
+      Object.values(service.behind).every(ms => ms === 0)
+    );
+  }
+
+  inTheEnd(homes: readonly string[]): void {
+    this.#counts('in the end');
+    this.#caps(homes);
+    this.#approvals();
+  }
+
+  /** What left the wallet on a day is never more than its cap. */
+  #caps(homes: readonly string[]): void {
+    const { cap, shared, steps } = this.#history;
+    // With its journal a machine forgets what it has spent.
+    if (cap === 0 || (!shared && steps.some(({ act }) => act.do === 'copy'))) return;
+    for (const home of homes) {
+      const days = new Map<number, number>();
+      for (const { change, cents, who, at } of this.#service.effects) {
+        if ((!shared && who.started.home !== home) || this.#isBare(who)) continue;
+        if (change !== 'create' && change !== 'fund') continue;
+        const day = Math.floor((START + at) / DAY);
+        days.set(day, (days.get(day) ?? 0) + cents);
+      }
+      for (const spent of days.values())
+        if (spent > cap) this.break(`cap: ${spent} of ${cap} cents were spent on one day`);
+    }
+  }
+
+  /** What is held is done no more often than it was approved. */
+  #approvals(): void {
+    if (!this.#history.held) return;
+    for (const [wish, { change }] of this.#history.wishes.entries()) {
+      const done = this.#effectsOf(wish).filter(({ who }) => !this.#isBare(who)).length;
+      const approved = this.#approved.get(wish) ?? 0;
+      if (change !== 'withdraw' && done > approved)
+        this.break(`approval: wish ${wish} happened ${done} times, and was approved ${approved} times`);
+    }
+  }
+
+  /** A program that uses the library has no profile, and no limits of one. */
+  #isBare({ line }: Process): boolean {
+    return this.#history.shared !== true && line.startsWith('library');
+  }
+}
+
+const FRESH: Omit<Purchase, 'wish' | 'journal' | 'journals' | 'file' | 'isNamed'> = {
+  op: undefined,
+  told: 'open',
+  wasOpen: false,
+  living: 0,
+  isBegun: false,
+  resumed: 0,
+  doneAt: Number.POSITIVE_INFINITY,
+};
+
+const TOLD: Readonly<Record<string, Purchase['told']>> = {
+  done: 'done',
+  refused: 'no',
+  not_sent: 'no',
+  unknown: 'open',
+};
+
+const isMoney = (change: string) => change === 'create' || change === 'fund' || change === 'withdraw';
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The rows of an answer. */
+export function listOf(text: string): readonly unknown[] {
+  const { data } = jsonOf(text);
+  return Array.isArray(data) ? data : [];
+}
+
+function errorOf({ err }: Ran): { readonly op?: string; readonly outcome?: string } {
+  return (jsonOf(err.trim().split('\n').at(-1) ?? '')['error'] ?? {}) as { op?: string; outcome?: string };
+}
+
+/** The op that an error or a page names. */
+export function opOf(ran: Ran): string | undefined {
+  return errorOf(ran).op ?? (jsonOf(ran.out)['page'] as { op?: string } | undefined)?.op;
+}
+
+/** The op that a guard says to go on with. */
+export function hintOf({ code, err }: Ran): string | undefined {
+  return code === 14 || code === 2 ? /ops (?:resume|show) (op_\w+)/.exec(err)?.[1] : undefined;
+}

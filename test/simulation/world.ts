@@ -1,0 +1,349 @@
+/**
+ * A simulated world: machines, processes and true time. Everything that a process does to its surroundings is an effect, and at
+ * any effect it can die or stand still. One process runs at a time, until it waits; so a history always runs in the same order.
+ */
+import { closeSync } from 'node:fs';
+import realProcess from 'node:process';
+import type { Postgres } from './postgres.ts';
+import type { Service } from './service.ts';
+
+/** Chance that can be repeated: xorshift32. */
+export class Chance {
+  #state: number;
+  constructor(seed: number) {
+    this.#state = (Math.imul(seed ^ 0x9e3779b9, 2_654_435_761) | 1) >>> 0;
+    for (let round = 0; round < 8; round += 1) this.fraction();
+  }
+  /** In [0, 1). */
+  fraction(): number {
+    this.#state ^= this.#state << 13;
+    this.#state ^= this.#state >>> 17;
+    this.#state ^= this.#state << 5;
+    this.#state >>>= 0;
+    return this.#state / 2 ** 32;
+  }
+  below(count: number): number {
+    return Math.floor(this.fraction() * count);
+  }
+  of<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)] as T;
+  }
+  is(probability: number): boolean {
+    return this.fraction() < probability;
+  }
+  bytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, () => this.below(256));
+  }
+}
+
+export const START = Date.parse('2026-11-20T14:00:00Z');
+
+/** A moment at which a process dies, is stopped by Ctrl-C, or stands still. */
+export interface Fate {
+  readonly how: 'dies' | 'stands still' | 'is interrupted';
+  /** Of the request that changes something, from 1; 0: effects are counted from the start of the process. */
+  readonly nth: number;
+  /** Effects after that. 0: the effect itself. */
+  readonly effect: number;
+  /** Whether the effect is still done. */
+  readonly when: 'before' | 'after';
+  readonly ms: number;
+}
+
+/** What a dead process gets where it cannot be kept waiting. */
+export class Gone extends Error {
+  override readonly name = 'Gone';
+}
+
+export interface Machine {
+  readonly name: string;
+  readonly boot: string;
+  /** ms that its wall clock is ahead. */
+  ahead: number;
+}
+
+/** What a process is started with. */
+interface Started {
+  readonly world: World;
+  readonly machine: Machine;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly fate: Fate | undefined;
+  readonly chance: Chance;
+}
+
+/** One process: what it has open, and what became of it. */
+export class Process {
+  readonly started: Started;
+  readonly world: World;
+  readonly pid: number;
+  readonly startedAt: number;
+  effects = 0;
+  /** Requests that change something. */
+  writes = 0;
+  isDead = false;
+  /** It died by its fate. */
+  wasKilled = false;
+  thawAt = 0;
+  /** What was typed. */
+  line = '';
+  readonly files = new Set<number>();
+  readonly databases = new Set<{ close(): void }>();
+  #onEnd: (code: number | undefined) => void = () => undefined;
+  onInterrupt: () => void = () => undefined;
+  onCrash: (thrown: unknown) => void = () => undefined;
+  /** The effect at which its fate comes. */
+  #fated = 0;
+
+  constructor(started: Started) {
+    this.started = started;
+    this.world = started.world;
+    this.pid = this.world.nextPid();
+    this.startedAt = 1_000 + Math.floor(this.world.now / 10);
+    if (started.fate?.nth === 0) this.#fated = Math.max(1, started.fate.effect);
+  }
+
+  /** Its clock, ms UTC. */
+  wall(): number {
+    return Math.floor(START + this.world.now + this.started.machine.ahead);
+  }
+
+  /** The system closes what it had open. Its locks and unfinished transactions go with its connections. */
+  end(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    for (const database of this.databases) database.close();
+    for (const fd of this.files) closeSync(fd);
+    this.world.running.delete(this);
+  }
+
+  kill(): void {
+    if (this.isDead) return;
+    this.wasKilled = true;
+    this.end();
+    this.#onEnd(undefined);
+  }
+
+  /** Runs `work` to its exit code, or to its death, which `onEnd` is told without a code. */
+  run(line: string, work: () => Promise<number>, onEnd: (code: number | undefined) => void): void {
+    this.line = line;
+    this.#onEnd = onEnd;
+    this.world.running.add(this);
+    const end = (code: number) => {
+      if (this.isDead) return;
+      this.end();
+      onEnd(code);
+    };
+    const crash = (thrown: unknown) => this.isDead || this.onCrash(thrown);
+    this.world.after(0, this, () => void as(this, work).then(end, crash));
+  }
+
+  /** A request that changes something is on its way. */
+  sends(): void {
+    this.writes += 1;
+    const { fate } = this.started;
+    if (fate?.nth === this.writes && this.#fated === 0) this.#fated = this.effects + fate.effect;
+  }
+
+  /** Before an effect; throws `Gone` where it is never done. */
+  begins(): void {
+    if (this.isDead) throw new Gone();
+    this.effects += 1;
+    const { fate } = this.started;
+    if (fate === undefined || this.#fated !== this.effects) return;
+    if (fate.how === 'stands still') this.thawAt = this.world.now + fate.ms;
+    else if (fate.how === 'is interrupted') this.world.after(0, this, this.onInterrupt);
+    else if (fate.when === 'before') {
+      this.kill();
+      throw new Gone();
+    }
+    if (fate.how !== 'dies') this.world.happened(fate.how);
+  }
+
+  /** Behind an effect. */
+  ends(): void {
+    if (!this.isDead && this.started.fate?.how === 'dies' && this.#fated === this.effects) this.kill();
+    if (this.isDead) throw new Gone();
+  }
+}
+
+interface Due {
+  readonly at: number;
+  readonly order: number;
+  readonly who: Process | undefined;
+  readonly happen: () => void;
+  isOff: boolean;
+}
+
+/** True time, in order: the next thing happens when everybody waits. */
+export class World {
+  now = 0;
+  /** What the processes speak to: the service, and the server of the journal that machines share. */
+  service!: Service;
+  database: Postgres | undefined;
+  #order = 0;
+  #pids = 1000;
+  /** The next one is last. */
+  readonly #due: Due[] = [];
+  readonly running = new Set<Process>();
+  readonly chance: Chance;
+  readonly happened: (what: string) => void;
+  constructor(chance: Chance, happened: (what: string) => void) {
+    this.chance = chance;
+    this.happened = happened;
+  }
+
+  nextPid(): number {
+    this.#pids += 1;
+    return this.#pids;
+  }
+
+  /** A thing of a process does not happen once that is dead, and later where it stands still. */
+  after(ms: number, who: Process | undefined, happen: () => void): Due {
+    return this.#put({ at: this.now + Math.max(0, ms), order: ++this.#order, who, happen, isOff: false });
+  }
+
+  #put(due: Due): Due {
+    const isBefore = (other: Due) => due.at < other.at || (due.at === other.at && due.order < other.order);
+    this.#due.splice(this.#due.findLastIndex(isBefore) + 1, 0, due);
+    return due;
+  }
+
+  readonly #waiting = new Set<{ isOver: () => boolean; resolve: (isSo: boolean) => void }>();
+  #isTurning = false;
+
+  /** Lets things happen until that is so; several may wait at once. False: nothing is left to happen, and it is not so. */
+  until(isOver: () => boolean): Promise<boolean> {
+    return new Promise(resolve => {
+      this.#waiting.add({ isOver, resolve });
+      if (!this.#isTurning) void this.#turn();
+    });
+  }
+
+  async #turn(): Promise<void> {
+    this.#isTurning = true;
+    while (this.#waiting.size > 0) {
+      const over = [...this.#waiting].filter(({ isOver }) => isOver());
+      if (over.length === 0 && (await this.#next())) continue;
+      for (const each of over.length > 0 ? over : [...this.#waiting]) {
+        this.#waiting.delete(each);
+        each.resolve(over.length > 0);
+      }
+      // Whoever waited says what comes next.
+      await everybodyWaits();
+    }
+    this.#isTurning = false;
+  }
+
+  /** False: nothing is left to happen. */
+  async #next(): Promise<boolean> {
+    const due = this.#due.pop();
+    if (due === undefined) return false;
+    const { who } = due;
+    if (due.isOff || who?.isDead) return true;
+    if (who !== undefined && who.thawAt > due.at) {
+      this.#put({ ...due, at: who.thawAt, order: ++this.#order });
+      return true;
+    }
+    this.now = Math.max(this.now, due.at);
+    current = who;
+    try {
+      due.happen();
+    } catch (thrown) {
+      if (who === undefined) throw thrown;
+      if (!who.isDead) who.onCrash(thrown);
+    }
+    await everybodyWaits();
+    current = undefined;
+    return true;
+  }
+}
+
+/** When all that can go on without time has done so. */
+const everybodyWaits = () => new Promise<void>(resolve => void setImmediate(resolve));
+
+/** The process whose turn it is; nobody's while modules are loaded. */
+let current: Process | undefined;
+export const turnOf = (): Process | undefined => current;
+
+/** The process whose turn it is. */
+export function self(): Process {
+  if (current === undefined) throw new Error('somebody acts who is no process');
+  return current;
+}
+
+/** Nobody catches what is thrown: Node ends the process whose turn it is. */
+export function takeCrashes(): void {
+  realProcess.on('uncaughtException', thrown => {
+    if (current === undefined) {
+      realProcess.stderr.write(`${(thrown as Error).stack}\n`);
+      realProcess.exit(1);
+    }
+    if (!current.isDead) current.onCrash(thrown);
+  });
+}
+
+/** Runs `work` as that process, from outside of its turns. */
+export function as<T>(who: Process, work: () => T): T {
+  const before = current;
+  current = who;
+  try {
+    return work();
+  } finally {
+    current = before;
+  }
+}
+
+/** An effect that is done at once. */
+export function effectNow<T>(work: () => T): T {
+  const who = current;
+  if (who === undefined) return work();
+  who.begins();
+  const result = work();
+  who.ends();
+  return result;
+}
+
+/**
+ * An effect that can be waited for. `change`: others may come first where several processes run; `in order`: nobody does; `reading`:
+ * it is no effect.
+ */
+export async function effect<T>(work: () => T, how: 'change' | 'in order' | 'reading' = 'change'): Promise<Awaited<T>> {
+  const who = current;
+  if (who === undefined) return await work();
+  try {
+    if (how !== 'reading') who.begins();
+    if (who.isDead) throw new Gone();
+    const { world } = who;
+    const mayWait = how !== 'in order' && (world.running.size > 1 || who.thawAt > world.now);
+    if (mayWait) await new Promise<void>(resolve => void world.after(world.chance.fraction() * 0.4, who, resolve));
+    const result = work();
+    if (how !== 'reading') who.ends();
+    return await result;
+  } catch (thrown) {
+    if (thrown instanceof Gone || who.isDead) return new Promise<never>(() => undefined);
+    throw thrown;
+  }
+}
+
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  const who = self();
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      due.isOff = true;
+      reject(signal?.reason);
+    };
+    const due = who.world.after(ms, who, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** True for processes that run on the machine of whoever asks. */
+export const runningHere = (pid: number): Process | undefined =>
+  [...(current?.world.running ?? [])].find(
+    each => each.pid === pid && each.started.machine.boot === current?.started.machine.boot,
+  );
