@@ -9,7 +9,7 @@
  * | shows the effect | read: agrees, done; else looked at again for 8 s; else unknown (11) |
  * | no byte left | again, three times in all |
  * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that the service names (60 s at most); else 7 |
- * | refused | refused; of a state where a reading says so, done where it shows it, else unknown; in a word that is not known, or behind an ambiguous answer: look first |
+ * | refused | look, but where it was foretold or leaves no trace; not there: refused; a state that is there: done; else unknown |
  * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
 import type { Table } from '../contract/calls.ts';
@@ -19,12 +19,12 @@ import {
   notMadeNow,
   otherThanAnswered,
   proofOf,
-  sameUrl,
   transferAgrees,
   transferShown,
   unshown,
 } from '../contract/evidence.ts';
 import { MADE } from '../contract/operation.ts';
+import { isForetold } from '../contract/refusals.ts';
 import type { Answered, Attempt, CallOptions, PlannedRequest } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
@@ -73,8 +73,8 @@ interface Look {
   readonly text?: string;
   readonly result?: Values;
   readonly final?: boolean;
-  /** The service says that what was to be changed does not exist. */
-  readonly isMissing?: boolean;
+  /** Why the service refused the reading. */
+  readonly refusedAs?: CliError['kind'];
 }
 
 /** Sends it until its outcome is known, or throws: `outcome_unknown` where it is not. */
@@ -113,14 +113,10 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
       if (mayHelp && (await pausedFor(backoff(100, counts.not_sent - 1, random), 'network'))) continue;
       throw stoppedBy(stop) ?? sent.error;
     }
-    if (sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true) {
-      const isRead = row.leadsTo !== undefined && wasElse;
-      const seen: Look = isRead ? await lookOnce(write, { evidence, made }).catch(unread) : { found: 'not there' };
-      // A card that is not there was not changed.
-      if (seen.found === 'not there' || seen.isMissing) throw sent.error;
-      if (seen.found === 'cannot tell') throw unknownError(write, sent, seen.text);
-      return { result: seen.result, status, requestId, idempotencyKey, changed: true, reread: true };
-    }
+    const isPlain = sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true;
+    // What is said not to be there is not deleted.
+    const isGone = row.removesFrom !== undefined && sent.refusal === 'not_found';
+    if (isPlain && (!wasElse || isGone || wasForetold(write, evidence, sent))) throw sent.error;
     let mayRepeat = row.repeat === 'freely' && sent.class !== 'refused' && counts[sent.class] < MOST_SENT;
     if (sent.class === 'throttled' && mayRepeat) {
       const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, counts.throttled - 1, random));
@@ -130,9 +126,10 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     // Words of failure are not denied by a state that was there before.
     const isDenied =
       sent.class === 'ambiguous' && sent.result === undefined && sent.status !== undefined && status < 300;
-    if (seen.found === 'there' && !(isDenied && (!wasElse || row.removesFrom !== undefined))) {
+    const isOfOthers = isPlain ? row.leadsTo === undefined : isDenied && (!wasElse || row.removesFrom !== undefined);
+    if (seen.found === 'there' && !isOfOthers) {
       // "Already frozen": nothing came of this very request.
-      const isOurs = ambiguous !== undefined || status < 400 || status >= 500 || status === 429;
+      const isOurs = isPlain || ambiguous !== undefined || status < 400 || status >= 500 || status === 429;
       return { result: seen.result, status, requestId, idempotencyKey, changed: wasElse && isOurs, reread: true };
     }
     if (sent.class === 'ambiguous') {
@@ -143,10 +140,18 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
       continue;
     }
     // Of a request that leaves no trace nobody knows more than the service says.
-    const isBelieved = seen.found === 'not there' || (seen.text === NO_TRACE && !movesMoney);
+    const isAgreed = isPlain && seen.refusedAs !== undefined && seen.refusedAs === sent.error?.kind;
+    const isUntraced = seen.text === NO_TRACE && (isPlain || !movesMoney);
+    const isBelieved = seen.found === 'not there' || isAgreed || isUntraced;
     if (ambiguous !== undefined || !isBelieved) throw ambiguous ?? unknownError(write, sent, seen.text);
     if (!mayRepeat) throw sent.error;
   }
+}
+
+/** Whether what was read before the change foretold its refusal. */
+function wasForetold({ target, input }: DirectWrite, evidence: Evidence | undefined, { refusal }: Attempt): boolean {
+  const { wallet, before, was } = evidence ?? {};
+  return isForetold(refusal, target.row, Number(input['amount']), { wallet, ...before, status: was });
 }
 
 /**
@@ -211,9 +216,13 @@ async function look(write: DirectWrite, known: Known): Promise<Look> {
 
 function unread(failed: unknown): Look {
   if (!(failed instanceof CliError) || failed.kind === 'internal' || failed.facts.outcome === 'done') throw failed;
-  const isMissing = failed.kind === 'not_found';
-  const final = isMissing || failed.kind === 'not_authenticated';
-  return { found: 'cannot tell', text: `reading it back: ${failed.message}`, final, isMissing };
+  const final = failed.kind === 'not_found' || failed.kind === 'not_authenticated';
+  return {
+    found: 'cannot tell',
+    text: `reading it back: ${failed.message}`,
+    final,
+    ...(final && { refusedAs: failed.kind }),
+  };
 }
 
 const NO_TRACE = 'there is no trace to look for';
@@ -259,10 +268,10 @@ async function lookOnce(write: DirectWrite, { evidence, made, answer }: Known): 
   if (made !== undefined) return lookForMade(write, made, evidence, answer);
   if (row.makes === 'webhook') {
     const { data } = await read('webhooks.list', {});
-    const isThere = !Array.isArray(data) || data.some(each => isObject(each) && sameUrl(each['url'], input['url']));
-    return isThere
-      ? { found: 'cannot tell', text: 'a subscription to this address is there', final: true }
-      : { found: 'not there', text: 'no subscription to this address is listed' };
+    const isOurs = (each: unknown) => isObject(each) && proofOf({ row, input }, each, evidence).by === 'fields';
+    return !Array.isArray(data) || data.some(isOurs)
+      ? { found: 'cannot tell', text: 'such a subscription is there', final: true }
+      : { found: 'not there', text: 'no such subscription is listed' };
   }
   if (evidence.wallet === undefined) return { found: 'cannot tell', text: NO_TRACE, final: true };
   return money((await read('wallet.get', {}))['balance']) === evidence.wallet

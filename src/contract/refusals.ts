@@ -295,6 +295,26 @@ export function ruleFor(facts: RefusalFacts): RefusalRule {
   return rule;
 }
 
+/** What was read just before a change; money in cents. */
+interface SeenBefore {
+  readonly card?: number | undefined;
+  readonly wallet?: number | undefined;
+  readonly status?: string | undefined;
+}
+
+/** Whether a refusal says what was read just before it: the change was impossible then, and nobody need look for its effect. */
+export function isForetold(
+  refusal: RefusalName | undefined,
+  { transfer }: Pick<Operation, 'transfer'>,
+  amount: number,
+  { card, wallet, status }: SeenBefore = {},
+): boolean {
+  if (refusal === 'card_terminated') return status === 'terminated';
+  if (refusal !== 'insufficient_funds' && refusal !== 'insufficient_card_funds') return false;
+  const there = transfer === 'to-wallet' ? card : wallet;
+  return there !== undefined && there < amount;
+}
+
 function saysWantedState({ leadsTo }: Operation, refusal: RefusalName | undefined): boolean {
   const { saysState }: Partial<Refusal> = refusal === undefined ? {} : REFUSALS[refusal];
   return saysState !== undefined && saysState === leadsTo?.value;

@@ -3,7 +3,7 @@
  * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
  * seconds before it says that something is not there. It only reads.
  */
-import { type Balances, fixedDifferences } from '../contract/evidence.ts';
+import { fixedDifferences } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
@@ -38,9 +38,7 @@ export async function look(work: Work, change: Change): Promise<Look> {
     const seen = await lookOnce(work, change);
     if (seen.found === 'there' || seen.found === 'several' || seen.isFinal || pause === undefined) return seen;
     if (await rest(pause, work.clock, work.stop)) continue;
-    return seen.found === 'not there'
-      ? { ...seen, found: 'cannot tell', text: `${seen.text}, and there was no time to look again` }
-      : seen;
+    return { ...seen, found: 'cannot tell', isWhole: false, text: `${seen.text}, and there was no time to look again` };
   }
   throw new RangeError('a look has an end');
 }
@@ -54,12 +52,21 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
     if (leadsTo !== undefined) return await lookForState(work.reader, change, leadsTo.value);
     return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true, isWhole: true };
   } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    const text = `it could not be looked for: ${thrown.message}`;
-    // A card that is not there is an answer, too.
-    const isWhole = thrown.kind === 'not_found' && thrown.facts.operation === 'cards.get';
-    return { found: 'cannot tell', text, isFinal: thrown.kind === 'unreachable', isWhole };
+    const { kind, message, facts } = failedReading(thrown);
+    return {
+      found: 'cannot tell',
+      text: `it could not be looked for: ${message}`,
+      isFinal: kind === 'unreachable' || kind === 'not_authenticated',
+      // A card that is not there is an answer, too.
+      isWhole: kind === 'not_found' && facts.operation === 'cards.get',
+    };
   }
+}
+
+/** Why a reading failed; throws a bug. */
+export function failedReading(thrown: unknown): CliError {
+  if (thrown instanceof CliError && thrown.kind !== 'internal') return thrown;
+  throw thrown;
 }
 
 async function lookForCard(work: Work, change: Change): Promise<Look> {
@@ -68,7 +75,8 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (marker === undefined) {
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
-    return { found: 'cannot tell', text, isFinal: true, isWhole: true, moved: { card: 0, wallet: wallet?.change } };
+    const isFinal = wallet === undefined;
+    return { found: 'cannot tell', text, isFinal, isWhole: true, moved: { card: 0, wallet: wallet?.change } };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
@@ -103,8 +111,8 @@ async function namedCard(reader: Reader, id: string | undefined, marker: string)
     const card = await reader.read('cards.get', { card_id: id });
     return card.metadata?.[MARKER_KEY] === marker ? card : undefined;
   } catch (thrown) {
-    if (thrown instanceof CliError && thrown.kind !== 'internal') return undefined;
-    throw thrown;
+    failedReading(thrown);
+    return undefined;
   }
 }
 
@@ -192,12 +200,12 @@ export async function readBefore(work: Work, change: Change, at: number): Promis
   }
 }
 
-async function balancesNow({ reader, alone }: Pick<Work, 'reader' | 'alone'>, cardId: string): Promise<Balances> {
+async function balancesNow({ reader, alone }: Pick<Work, 'reader' | 'alone'>, cardId: string) {
   const [card, wallet] = await Promise.all([
     reader.read('cards.get', { card_id: cardId }),
     alone ? walletNow(reader) : undefined,
   ]);
-  return { card: money(card.balance, 'balance of the card'), last4: card.last4, wallet };
+  return { card: money(card.balance, 'balance of the card'), status: card.status, last4: card.last4, wallet };
 }
 
 export async function walletNow(reader: Reader): Promise<Cents> {

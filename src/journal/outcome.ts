@@ -6,7 +6,7 @@
  * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
  * | no byte left | again, up to 4 times; then not sent (12) | unknown |
  * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
- * | 4xx in the form of the service | read once, creates of a file at the end of their run; whole, and not there: refused; else unknown. In a word that is not known: look first | look; else unknown |
+ * | 4xx in the form of the service | look, creates of a file at the end of their run; not there: refused; else unknown. Read once where what was read before foretold it | look; else unknown |
  * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
@@ -14,7 +14,7 @@
  * outcome before anybody reads it (docs/design/reliability.md).
  */
 import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
-import { REFUSALS } from '../contract/refusals.ts';
+import { isForetold, REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
@@ -22,7 +22,7 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { between, rest } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
-import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore, speaksFor } from './look.ts';
+import { failedReading, isOwnMarker, type Look, look, lookOnce, otherwise, readBefore, speaksFor } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, isRefused, keptError } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
@@ -127,27 +127,24 @@ async function judge(
     case 'refused': {
       // What was answered 429 before may be what it is refused for now.
       const isPlain = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
-      if (isPlain) {
-        // Creates of a file are compared with the list of cards at the end of their run.
-        const isCompared = change.operation === 'cards.create' && !work.alone;
-        const seen = isCompared ? undefined : await lookOnce(work, change);
-        const isFor = seen !== undefined && speaksFor(seen, change);
-        if (seen === undefined || (seen.isWhole && !isFor)) return refused(work, change, attempt, permit);
-        const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
-        note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
-        // The marker proves a card, and a state is as it was wanted; a balance may have been moved by others.
-        const isProved = rowOf(change.operation).transfer === undefined && isThere(seen);
-        return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
-      }
-      if (!isAmbiguous) note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
-      const seen = await look(work, change);
+      // Creates of a file are compared with the list of cards at the end of their run.
+      const isCompared = isPlain && change.operation === 'cards.create' && !work.alone;
+      if (isCompared) return refused(work, change, attempt, permit);
+      const isAtOnce = isPlain && (await wasForetold(work, change, attempt));
+      const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
       sending.seen = seen;
-      if (isThere(seen)) return done(work, change, { seen });
+      const isFor = speaksFor(seen, change);
       // A key of the caller's may have been used by another command for the same change.
-      const isOwn = !isKeyOfOthers(work, change);
+      const isAbsent = isPlain
+        ? seen.isWhole === true && !isFor
+        : !isAmbiguous && !isKeyOfOthers(work, change) && seen.found === 'not there';
       const isTaken = (!isAmbiguous || work.resendAbsent) && isChainTaken(work, change, attempt, seen);
-      const isBelieved = !isAmbiguous && isOwn && seen.found === 'not there';
-      return isTaken || isBelieved ? refused(work, change, attempt, permit) : unknown(work, change, seen);
+      if (isAbsent || isTaken) return refused(work, change, attempt, permit);
+      const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
+      if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
+      // The marker proves a card, and a state is as it was wanted; the balance of a card may have been moved by others.
+      const isProved = isThere(seen) && (!isPlain || rowOf(change.operation).transfer === undefined);
+      return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
     }
     case 'ambiguous':
       // The answer is lost, or proves nothing.
@@ -186,9 +183,26 @@ function countResent(change: Change): void {
   change.evidence = { ...change.evidence, resent: (change.evidence.resent ?? 0) + 1 };
 }
 
+/** Whether the readings before a change foretold its refusal: it is believed beside one reading more. */
+async function wasForetold({ reader }: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
+  const { operation, input, amount, before } = change;
+  const row = rowOf(operation);
+  // Of a card that is not there nothing could be read.
+  if (refusal === 'not_found') return before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
+  if (refusal !== 'bin_not_found') return isForetold(refusal, row, amount, before);
+  try {
+    return (await reader.read('bins.list', {})).data.every(({ id }) => id !== input['bin_id']);
+  } catch (thrown) {
+    failedReading(thrown);
+    return false;
+  }
+}
+
 /** A refusal of an earlier command under another key: what was done in spite of it is not done again. */
 async function lookForRefused(work: Work, change: Change): Promise<RowOutcome | undefined> {
-  const seen = await look(work, change);
+  // Readings are behind for so long at most.
+  const isOld = (await timeOf(work)) - (change.decidedAt ?? 0) > READ_LAG;
+  const seen = isOld ? await lookOnce(work, change) : await look(work, change);
   if (isThere(seen)) return done(work, change, { seen });
   if (seen.found === 'cannot tell') return unknown(work, change, seen);
   change.before = undefined;
@@ -308,7 +322,7 @@ async function denied(
       const why = notMadeNow(card, judged) ?? otherThanAnswered(card, answer);
       return why === undefined ? undefined : `a read of its id shows another card: ${why}`;
     } catch (thrown) {
-      return unread(thrown);
+      return `reading it back: ${failedReading(thrown).message}`;
     }
   }
   const row = rowOf(operation);
@@ -335,11 +349,6 @@ function onlyBalances(result: Values = {}): Values {
   return { card_balance: card, ...(wallet !== undefined && { wallet_balance: wallet }) };
 }
 
-function unread(thrown: unknown): string {
-  if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-  return `reading it back: ${thrown.message}`;
-}
-
 /**
  * Whether the card of a create with a marker of an intention does not show it. The first card is read, and each whose answer shows
  * none: an answer may repeat what was asked, and a reading show nothing of it.
@@ -351,7 +360,7 @@ async function hidesMarker(work: Work, change: Change, { result }: Attempt): Pro
     const card = await work.reader.read('cards.get', { card_id: String((result as Values | undefined)?.['id']) });
     work.markers.isHidden ||= card.metadata?.[MARKER_KEY] !== marker;
   } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    failedReading(thrown);
   }
   return work.markers.isHidden;
 }
@@ -479,8 +488,8 @@ async function coversAmount({ reader }: Work, { error, amount }: Change): Promis
   try {
     return (centsOf((await reader.read('wallet.get', {})).balance) ?? 0) >= amount;
   } catch (thrown) {
-    if (thrown instanceof CliError && thrown.kind !== 'internal') return false;
-    throw thrown;
+    failedReading(thrown);
+    return false;
   }
 }
 

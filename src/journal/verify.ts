@@ -2,18 +2,18 @@
  * The end of a run: what the journal says is compared with what the service has. Cards with the markers of its rows are counted,
  * of refused creates too, and the wallet is compared. What it finds is an objection (15), a remark, or another outcome of a row.
  */
-import { READ_LAG_PAUSES } from '../contract/spans.ts';
+import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
 import { rest } from '../platform/time.ts';
 import { settle } from './changes.ts';
-import { isOwnMarker, othersMoved, walletNow } from './look.ts';
+import { failedReading, othersMoved, walletNow } from './look.ts';
 import { MARKER_KEY } from './names.ts';
 import { type Change, isRefused } from './records.ts';
 import type { CorrectedOutcome } from './types.ts';
 import { duplicateNotes, recordedOutcome } from './words.ts';
-import type { Work } from './work.ts';
+import { timeOf, type Work } from './work.ts';
 
 export interface Verified {
   readonly objections: readonly string[];
@@ -26,21 +26,21 @@ export interface Verified {
 
 /** Throws as `settle` does. */
 export async function verify(work: Work, changes: readonly Change[], wallet: number | undefined): Promise<Verified> {
-  // A refusal alone was read at once; a marker that follows from an intention may be on a card of another machine.
-  const isToSettle = (change: Change) => !work.alone && isRefused(change) && isOwnMarker(change);
+  // A refusal of a single change was looked for at once.
+  const isToSettle = (change: Change) => !work.alone && isRefused(change);
   const creates = changes.filter(
     change => change.operation === 'cards.create' && (change.state === 'done' || isToSettle(change)),
   );
   const recorded = creates.flatMap(({ n, evidence: { duplicate } }) => (duplicate ? duplicateNotes(n, duplicate) : []));
   const remarks: string[] = [];
   const unread = (thrown: unknown): Compared => {
-    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    remarks.push(`it could not be verified: ${thrown.message}`);
+    remarks.push(`it could not be verified: ${failedReading(thrown).message}`);
     return { ...NOTHING, unclear: creates.filter(isRefused) };
   };
   const marked = creates.filter(({ evidence }) => evidence.unmarked !== true);
-  const comparing = work.alone ? verifyOne(work, creates[0]) : compareCards(work, marked);
-  const listed = creates.length === 0 ? NOTHING : await comparing.catch(unread);
+  const comparing = async () =>
+    work.alone ? verifyOne(work, creates[0]) : compareCards(work, marked, await isCurrent(work, creates));
+  const listed = creates.length === 0 ? NOTHING : await comparing().catch(unread);
   const changed = new Map<Change, CorrectedOutcome['was']>(listed.missing.map(change => [change, 'done']));
   for (const { change, card } of listed.found) {
     if (isRefused(change)) changed.set(change, 'refused');
@@ -55,7 +55,7 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
   for (const change of new Set([...listed.unclear, ...money.unclear])) {
     changed.set(change, 'refused');
     const why = listed.unclear.includes(change)
-      ? 'the list of cards is not whole'
+      ? 'the list of cards is not whole, or may be behind'
       : 'the wallet does not speak against it';
     const evidence = { ...change.evidence, reason: `it was refused, but ${why}` };
     await settle(work, change, { state: 'unknown', evidence });
@@ -80,6 +80,15 @@ interface Compared {
 
 const NOTHING: Compared = { objections: [], found: [], missing: [], unclear: [] };
 
+/** Waits until a list shows what was done behind the last refusal; false where there was no time. */
+async function isCurrent(work: Work, creates: readonly Change[]): Promise<boolean> {
+  const refused = creates.filter(isRefused);
+  if (refused.length === 0 || work.exact) return true;
+  const last = Math.max(...refused.map(({ decidedAt = 0 }) => decidedAt));
+  const left = last + READ_LAG - (await timeOf(work));
+  return left <= 0 || rest(Math.min(left, READ_LAG), work.clock, work.stop);
+}
+
 /** A single create was read by its id. Where the wallet has not moved by its amount, a second card may be there. */
 async function verifyOne(work: Work, change: Change | undefined): Promise<Compared> {
   if (change === undefined || change.marker === undefined || change.before?.wallet === undefined) return NOTHING;
@@ -103,8 +112,8 @@ function ownFirst({ card }: Change, ids: readonly string[]): readonly string[] {
   return [...ids].sort((one, other) => Number(other === card) - Number(one === card));
 }
 
-/** The lists of the BINs that cards were made from, read once. */
-async function compareCards(work: Work, creates: readonly Change[]): Promise<Compared> {
+/** The lists of the BINs that cards were made from, read once. `isWhole`: nothing that was done is too young for them. */
+async function compareCards(work: Work, creates: readonly Change[], isCurrent: boolean): Promise<Compared> {
   const byId = new Map<string, Change>();
   const byMarker = new Map<string, Change>();
   const objections: string[] = [];
@@ -121,7 +130,7 @@ async function compareCards(work: Work, creates: readonly Change[]): Promise<Com
   }
   const missing = new Map(byId);
   const unmarked = new Map<string, Change>();
-  let [isDenied, isWhole] = [false, true];
+  let [isDenied, isWhole] = [false, isCurrent];
   const onIncomplete = () => {
     isWhole = false;
   };
@@ -233,8 +242,8 @@ async function compareWallet(
   try {
     now = await walletNow(work.reader);
   } catch (thrown) {
-    if (thrown instanceof CliError && thrown.kind !== 'internal') return { ...NOTHING, unclear: odd };
-    throw thrown;
+    failedReading(thrown);
+    return { ...NOTHING, unclear: odd };
   }
   if (now === wanted) return NOTHING;
   const difference = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;

@@ -1,5 +1,6 @@
 /** A wallet that is said to be too low for what is done all the same: no way of going on gives it a second effect. */
 import { expect, test } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { refusal } from '../support/hostile-service.ts';
 import { arena, TEST_KEY } from './arena.ts';
 
@@ -122,3 +123,70 @@ test.each(['terminate', 'freeze'] as const)(
     expect((await place.run(`cards ${action} card_1 --yes`)).code).toBe(0);
   },
 );
+
+/** Every reading is so far behind the books. */
+const LATE = { listMs: 1_500, rowMs: 1_500, cardMs: 1_500, walletMs: 1_500 };
+
+test.each([
+  ['create', 'cards create --bin bin_1 --amount 26 --intent late-1', 422, 'invalid_request', 0],
+  ['create', 'cards create --bin bin_1 --amount 26 --intent late-1 --no-marker', 422, 'invalid_request', 11],
+  ['fund', 'cards fund card_1 --amount 26 --intent late-1', 400, 'insufficient_funds', 11],
+  ['withdraw', 'cards withdraw card_1 --amount 26 --intent late-1', 422, 'invalid_request', 11],
+  ['terminate', 'cards terminate card_1', 403, 'forbidden', 0],
+  ['freeze', 'cards freeze card_1', 400, 'invalid_request', 0],
+  ['unfreeze', 'cards unfreeze card_2', 403, 'forbidden', 0],
+] as const)('%s that shows 1.5 s behind its refusal: %s', async (operation, line, status, word, code) => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}, { status: 'frozen' }], behind: LATE, keys: 'ignored' } });
+  const play = { effect: 'done', answer: refusal(status, word) } as const;
+  here.service.script({ operation, where: () => true, plays: [play] });
+  const first = await place.run(line);
+  await place.run(line);
+  expect([first.code, here.service.books(TEST_KEY).effects.length], first.err).toEqual([code, 1]);
+});
+
+test('a file of funds, each of which shows 1.5 s behind its refusal', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}, {}], behind: LATE, keys: 'ignored' } });
+  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
+  here.service.script({ operation: 'fund', where: ({ body }) => body['amount'] === 26, plays: [play] });
+  expect((await place.run('cards fund --file -', FILES.fund)).code).toBe(11);
+  expect((await place.run('cards fund --file -', FILES.fund)).code).toBe(14);
+  expect(here.service.books(TEST_KEY).effects.length).toBe(2);
+});
+
+test('a file of creates, one of which is listed 1.5 s behind its refusal', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [], behind: LATE, keys: 'ignored' } });
+  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
+  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
+  const { code, err } = await place.run('cards create --file -', FILES.create);
+  expect([code, /row 2 was refused, and made all the same: card_\w+/.test(err)]).toEqual([15, true]);
+});
+
+// What an honest refusal costs: nothing where a reading before the change has foretold it.
+test.each([
+  ['cards create --bin bin_1 --amount 2600', 10, 0],
+  ['cards create --bin bin_9 --amount 26', 5, 0],
+  ['cards fund card_1 --amount 2600', 10, 0],
+  ['cards withdraw card_1 --amount 2600', 6, 0],
+  ['cards fund card_9 --amount 26', 5, 0],
+  ['cards fund card_2 --amount 26', 6, 0],
+  ['cards freeze card_2', 6, 0],
+  ['cards freeze card_9', 5, 0],
+  ['cards create --bin bin_1 --amount 26 --label refused', 6, READ_LAG],
+  ['cards fund card_1 --amount 26', 6, READ_LAG],
+] as const)('an honest refusal of %s: %i behind %i ms', async (line, code, ms) => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}, { status: 'terminated' }] } });
+  const play = { effect: 'none', answer: refusal(422, 'invalid_request') } as const;
+  for (const operation of ['create', 'fund'] as const)
+    here.service.script({ operation, where: ({ body }) => ms > 0 && body['amount'] === 26, plays: [play] });
+  const before = here.clock.waited();
+  const ended = await place.run(line);
+  expect([ended.code, here.clock.waited() - before], ended.err).toEqual([code, ms]);
+});

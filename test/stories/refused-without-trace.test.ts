@@ -83,7 +83,7 @@ test('a change of a kind that nobody knows is unknown, and is not sent again', a
   }
 });
 
-test('a new webhook is unknown behind a refusal that nobody knows, and refused behind one of the service', async () => {
+test('a new webhook is unknown behind a refusal, where the list does not speak against it', async () => {
   await using service = await refusing();
   await using here = await world({ env: service.env });
   const line = 'webhooks create --url https://example.com/hook --event card.created --yes --json';
@@ -92,6 +92,18 @@ test('a new webhook is unknown behind a refusal that nobody knows, and refused b
     Object.assign(service, { list, status: 409, error: 'not_this_way' });
     expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, 11]);
     Object.assign(service, { status: 400, error: 'invalid_request' });
-    expect([list, (await here.run(line)).code]).toEqual([list, 6]);
+    const code = Array.isArray(list) && list.length === 0 ? 6 : 11;
+    expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, code]);
   }
+});
+
+test.each([
+  ['is listed no more', 403, 'forbidden', [], 11],
+  ['is listed still', 403, 'forbidden', [{ id: 'wh_1', url: 'https://a.example' }], 4],
+  ['was never there', 404, 'not_found', [], 5],
+] as const)('a deleted webhook that %s, %i', async (_name, status, error, list, code) => {
+  await using service = await refusing();
+  await using here = await world({ env: service.env });
+  Object.assign(service, { list, status, error });
+  expect((await here.run('webhooks delete wh_1 --yes --json', { onPause: () => undefined })).code).toBe(code);
 });
