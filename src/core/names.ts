@@ -15,6 +15,20 @@ export function randomName(bytes: Uint8Array): string {
     .replace(/[0-9]/g, digit => LETTERS[Number(digit)] ?? digit);
 }
 
+/** Without letters that are taken for digits. */
+const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** 26 digits of base 32: 130 of the bits. */
+export function base32(bytes: Uint8Array): string {
+  let bits = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  while (text.length < 26) {
+    text = `${BASE_32[Number(bits & 31n)]}${text}`;
+    bits >>= 5n;
+  }
+  return text;
+}
+
 // What a caller may name a purchase.
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/;

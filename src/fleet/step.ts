@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type Cents, cents } from '../core/money.ts';
+import { base32 } from '../core/names.ts';
 import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
 import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from './fleet-file.ts';
 
@@ -136,20 +137,8 @@ export interface Scope {
   readonly fleet: string;
 }
 
-/** Without letters that are taken for digits, as the ids of operations. */
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const DIGITS = 26;
-
-/** 26 digits of base 32. */
 function digestOf(parts: readonly (string | number)[]): string {
-  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest();
-  let bits = BigInt(`0x${bytes.subarray(0, 17).toString('hex')}`);
-  let text = '';
-  for (let digit = 0; digit < DIGITS; digit += 1) {
-    text = `${ALPHABET[Number(bits & 31n)]}${text}`;
-    bits >>= 5n;
-  }
-  return text;
+  return base32(createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 17));
 }
 
 /** The chain of keys of one card of a fleet; `.1`, `.2` … follow. */

@@ -1,9 +1,6 @@
 /** Names of an operation: its id, the idempotency keys and markers of its rows. */
+import { base32 } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
-
-/** Without letters that are taken for digits. */
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const DIGITS = 26;
 
 const OP_PATTERN = /^op_[0-9a-hjkmnp-tv-z]{26}$/;
 
@@ -20,19 +17,9 @@ const LIKE_A_NUMBER = /[2-9][0-9]{12}|[2-9][0-9]{3,}$/;
 /** `op_` and 130 random bits, drawn again where they look like a card number. */
 export function newOp(random: Randomness): string {
   for (;;) {
-    const op = drawnOp(random);
+    const op = `op_${base32(random.bytes(17))}`;
     if (!LIKE_A_NUMBER.test(op)) return op;
   }
-}
-
-function drawnOp(random: Randomness): string {
-  let bits = BigInt(`0x${Buffer.from(random.bytes(17)).toString('hex')}`);
-  let text = '';
-  for (let digit = 0; digit < DIGITS; digit += 1) {
-    text = `${ALPHABET[Number(bits & 31n)]}${text}`;
-    bits >>= 5n;
-  }
-  return `op_${text}`;
 }
 
 /**

@@ -53,13 +53,13 @@ describe('one line of NDJSON', () => {
   it.each([
     ['[1]', '1 a list; NDJSON has one object a line'],
     ['5', '1 not a JSON object'],
-    ['{"a":1} x', '9 there is text after the object'],
+    ['{"a":1} x', '9 there is text behind the end'],
     ['{"a":1,"a":2}', '8 "a" is given a second time'],
-    ['{"é😀":01}', '8 "," was expected here'],
+    ['{"é😀":01}', '7 a value was expected here'],
     ["{'a':1}", '2 a name in quotes was expected here'],
     ['{"a":}', '6 a value was expected here'],
-    ['{"a":"b}', '6 a quote is opened here and never closed'],
-    ['{"a":"\\x"}', '6 not a JSON string: a control character or a wrong escape'],
+    ['{"a":"b}', '6 a text in quotes is not closed, or has a wrong escape'],
+    ['{"a":"\\x"}', '6 a text in quotes is not closed, or has a wrong escape'],
     ['{"a":{"b":{"c":{"d":{}}}}}', '21 too deep'],
   ])('%j: %s', (line, expected) => {
     expect(faultOf(line)).toBe(expected);
