@@ -16,7 +16,6 @@ import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
 import { unknownOp } from '../journal/changes.ts';
 import type { ClaimRules } from '../journal/claim.ts';
-import { selfOf } from '../journal/holder.ts';
 import { detail } from '../journal/ops.ts';
 import {
   type ApprovalState,
@@ -30,6 +29,7 @@ import {
 } from '../journal/rules.ts';
 import type { Connections } from './connections.ts';
 import type { RunLimits } from './context.ts';
+import { selfFor } from './journal.ts';
 import type { AppHost } from './process-host.ts';
 import type { JournalPlace } from './shared-journal.ts';
 
@@ -122,9 +122,8 @@ export function approvalsFor(around: ApprovalsAround): Approvals {
     async reject(op, reason) {
       const database = await place.existing();
       if (database === undefined) throw unknownOp(op);
-      const who = `${person}@${host.machine}`;
-      await rejectOp(await place.open(), op, { who, reason });
-      const self = selfOf({ holder: who, pid: host.pid, isRunning: other => host.isRunning(other) });
+      const self = selfFor(host, place);
+      await rejectOp(await place.open(), op, { who: self.holder, reason });
       return detail(database, self, op);
     },
     async createKey(passphrase, where) {

@@ -5,7 +5,6 @@ import { CliError, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
 import type { Database, Transaction } from '../journal/database.ts';
-import { selfOf } from '../journal/holder.ts';
 import { isOp } from '../journal/names.ts';
 import { setAsideSandbox, summaries } from '../journal/ops.ts';
 import { asAdmin } from '../journal/postgres.ts';
@@ -14,7 +13,7 @@ import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
-import { sharedAddress } from './journal.ts';
+import { selfFor, sharedAddress } from './journal.ts';
 import { type JournalPlace, postgresSettings, type SharedAround, sharedPlace } from './shared-journal.ts';
 
 interface AdminAround extends SharedAround {
@@ -106,12 +105,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
         };
       const account = await accountHere(database, place);
       const journal = await database.read(journalId);
-      const self = selfOf({
-        holder: `${place.user ?? host.user}@${host.machine}`,
-        pid: host.pid,
-        isRunning: other => host.isRunning(other),
-      });
-      const ops = await summaries(database, self, account);
+      const ops = await summaries(database, selfFor(host, place), account);
       const found = await database.read(async tx => {
         const [row] = await tx.all<{ seq: number }>('select audit_seq as seq from account where id = ?', account ?? '');
         const { limits } = await journalLimits(tx, account ?? '');

@@ -4,7 +4,7 @@ import { keyPrint } from '../core/key-print.ts';
 import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { ClaimRules } from '../journal/claim.ts';
 import type { Database } from '../journal/database.ts';
-import { selfOf } from '../journal/holder.ts';
+import { type Self, selfOf } from '../journal/holder.ts';
 import { createJournal } from '../journal/journal.ts';
 import { noteKnownState } from '../journal/known-states.ts';
 import { newestOps, type RecentOp } from '../journal/ops.ts';
@@ -82,6 +82,12 @@ export async function sharedAddress({ host: { env }, globals, opened }: JournalA
   return named === undefined || named === 'local' ? undefined : named;
 }
 
+/** This process, as the journal of a run names it. */
+export function selfFor(host: AppHost, { user = host.user }: Pick<JournalPlace, 'user'>): Self {
+  const { machine, pid } = host;
+  return selfOf({ holder: `${user}@${machine}`, pid, isRunning: other => host.isRunning(other) });
+}
+
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
@@ -92,7 +98,7 @@ export interface JournalSettings extends Omit<JournalAround, 'local'> {
 }
 
 export function journalFor({ host, globals, opened, notice, place, rules, afterAnswer }: JournalSettings): Journal {
-  const { platform, random, clock, pid } = host;
+  const { platform, random, clock } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   return createJournal({
     database: place.open,
@@ -100,11 +106,7 @@ export function journalFor({ host, globals, opened, notice, place, rules, afterA
     account: place.account,
     keyPrint: place.keyPrint,
     rules,
-    self: selfOf({
-      holder: `${place.user ?? host.user}@${host.machine}`,
-      pid,
-      isRunning: other => host.isRunning(other),
-    }),
+    self: selfFor(host, place),
     clock,
     random,
     service: opened.service,

@@ -27,7 +27,7 @@ export interface DrivenOutcome extends RowOutcome {
 }
 
 interface DriveSettings {
-  readonly run: Pick<Run, 'perform'>;
+  readonly run: Pick<Run, 'execute'>;
   readonly rows: readonly DriveRow[];
   /** Most rows at once. */
   readonly concurrency: number;
@@ -132,7 +132,7 @@ export function drive(settings: DriveSettings): Drive {
     underWay += 1;
     if (row.isUnknown === true) lookedFor += 1;
     const begun: Underway = { index, row, slot: slots.begin(), epoch: pace.epoch() };
-    run.perform(row.row, begun.slot).then(
+    run.execute(row.row, begun.slot).then(
       outcome => settled(begun, outcome),
       thrown => settled(begun, rejected(row.row, thrown)),
     );

@@ -215,7 +215,7 @@ function parsed(text: string): PlanDocument | undefined {
   }
 }
 
-// Why a plan must not be carried out any more
+// Why a plan must not be executed any more
 
 const LONGEST_LIFE_MS = 7 * DAY;
 

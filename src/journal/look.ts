@@ -3,6 +3,7 @@
  * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
  * seconds before it says that something is not there. It only reads.
  */
+import type { WriteName } from '../contract/calls.ts';
 import { fixedDifferences } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
@@ -158,14 +159,19 @@ async function lookForState(reader: Reader, { input }: Change, wanted: string): 
  * Whether another op of this journal may have moved the wallet since a time: then it is no evidence. Asked after the reading: what
  * the reading shows was marked as sent before.
  */
-export async function othersMoved({ database, op }: Work, since: number): Promise<boolean> {
+export async function othersMoved(
+  { database, op }: Work,
+  since: number,
+  operations: readonly WriteName[] = ['cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate'],
+): Promise<boolean> {
+  const named = operations.map(name => `'${name}'`).join(', ');
   const found = await database.read(tx =>
     tx.all(
       `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.decided_at >= ?
-        and c.attempts > 0 and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
+        and c.attempts > 0 and c.operation in (${named})
        union all
        select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.state = 'sent'
-        and c.last_sent_at > ? and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
+        and c.last_sent_at > ? and c.operation in (${named})
        limit 1`,
       op.account,
       op.id,

@@ -22,7 +22,17 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { between, rest } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
-import { failedReading, isOwnMarker, type Look, look, lookOnce, otherwise, readBefore, speaksFor } from './look.ts';
+import {
+  failedReading,
+  isOwnMarker,
+  type Look,
+  look,
+  lookOnce,
+  othersMoved,
+  otherwise,
+  readBefore,
+  speaksFor,
+} from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, isRefused, keptError } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
@@ -184,14 +194,21 @@ function countResent(change: Change): void {
 }
 
 /** Whether the readings before a change foretold its refusal: it is believed beside one reading more. */
-async function wasForetold({ reader }: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
+async function wasForetold(work: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
   const { operation, input, amount, before } = change;
   const row = rowOf(operation);
-  // Of a card that is not there nothing could be read.
-  if (refusal === 'not_found') return before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
-  if (refusal !== 'bin_not_found') return isForetold(refusal, row, amount, before);
   try {
-    return (await reader.read('bins.list', {})).data.every(({ id }) => id !== input['bin_id']);
+    if (refusal === 'bin_not_found') {
+      const { data } = await work.reader.read('bins.list', {});
+      return data.every(({ id }) => id !== input['bin_id']);
+    }
+    // Of a card that is not there nothing could be read.
+    const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
+    const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
+    if (!isMissing && !isForetold(refusal, row, amount, before)) return false;
+    // A reading may be behind what this journal has added.
+    const adding = isOfCard ? (['cards.create', 'cards.fund'] as const) : (['cards.withdraw', 'cards.terminate'] as const);
+    return !(await othersMoved(work, work.op.created - READ_LAG, adding));
   } catch (thrown) {
     failedReading(thrown);
     return false;

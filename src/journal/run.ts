@@ -79,7 +79,7 @@ export function createRun(settings: RunSettings): Run {
     approvedBy: settings.approvedBy.length > 0 ? settings.approvedBy : undefined,
     isReleased: settings.isReleased,
     rows: rowsOf(changes, work),
-    async perform(row: number, permit?: SendPermit): Promise<RowOutcome> {
+    async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
       const change = byRow.get(row);
       if (change === undefined) throw new CliError('internal', { message: `${op.id} has no row ${row}` });
       return executeChange(work, change, permit);

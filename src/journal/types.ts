@@ -182,7 +182,7 @@ export interface Run extends AsyncDisposable {
    * Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded` when the journal cannot be written
    * or another process has taken over: then nothing more was sent.
    */
-  perform(row: number, permit?: SendPermit): Promise<RowOutcome>;
+  execute(row: number, permit?: SendPermit): Promise<RowOutcome>;
   /** Who has approved it, where it was held. */
   readonly approvedBy?: readonly string[] | undefined;
   /** It was held, and no command before this one has sent anything of it. */

@@ -65,7 +65,7 @@ export async function executeOnly(
   { operation, input }: Pick<JournaledWrite, 'operation' | 'input'>,
   reader: Reader,
 ): Promise<JournaledResult> {
-  const outcome = await run.perform(1);
+  const outcome = await run.execute(1);
   // Done otherwise than asked: a script that only sees the exit code must not buy it again.
   if (outcome.outcome === 'done' && outcome.error !== undefined) run.leaveUnacknowledged();
   const { objections, corrected, ended } = await run.finish().catch((thrown: unknown) => {

@@ -12,7 +12,7 @@
  * | limits | those of one operation and of one run | nothing was sent |
  * | approval | a rule holds the plan until other persons agree; of an op that was held, whether they have | nothing was sent |
  * | journal | the limit of the day; the plan is durable, or the op is taken over | nothing was sent |
- * | carry out | the requests | as each of them says |
+ * | execute | the requests | as each of them says |
  * | audit end | what became of it | |
  *
  * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that waits for approval is durable; its resume
@@ -92,11 +92,11 @@ export interface Ending {
 export interface Admitted {
   begin<R extends Run | undefined>(beginning: Beginning<R>): Promise<Underway<R>>;
   /** Begins, carries out and ends. */
-  perform<R extends Run | undefined, Result>(beginning: Beginning<R>, work: Work<R, Result>): Promise<Result>;
+  execute<R extends Run | undefined, Result>(beginning: Beginning<R>, work: Work<R, Result>): Promise<Result>;
 }
 
 export interface Work<R extends Run | undefined, Result> {
-  carryOut(run: R): Promise<Result>;
+  execute(run: R): Promise<Result>;
   /** What the answer tells of what was made. */
   learn?(result: Result): Learned;
 }
@@ -169,7 +169,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       }
       return {
         begin: beginning => begin(change, beginning),
-        perform: (beginning, work) => performed(() => begin(change, beginning), work),
+        execute: (beginning, work) => executed(() => begin(change, beginning), work),
       };
     },
   };
@@ -236,14 +236,14 @@ async function end({ audited }: Change, { run, lines }: Held, ending: Ending): P
   if (lost !== undefined) throw lost;
 }
 
-async function performed<R extends Run | undefined, Result>(
+async function executed<R extends Run | undefined, Result>(
   begin: () => Promise<Underway<R>>,
-  { carryOut, learn }: Work<R, Result>,
+  { execute, learn }: Work<R, Result>,
 ): Promise<Result> {
   const underway = await begin();
   let result: Result;
   try {
-    result = await carryOut(underway.run);
+    result = await execute(underway.run);
   } catch (thrown) {
     await underway.end({ failure: thrown });
     throw thrown;

@@ -1,4 +1,4 @@
-/** A failure of ours after the service has carried something out: it says so first, whatever its own words are. */
+/** A failure of ours after the service has done something: it says so first, whatever its own words are. */
 import { CliError } from '../core/errors.ts';
 
 /** `what` failed after `operation` was done: exit 15 with `outcome: done`. Returns the error to throw; a thrown value that is no `CliError` is returned unchanged. */

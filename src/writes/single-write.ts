@@ -73,7 +73,7 @@ export interface WriteSettings extends Asker {
   readonly signal: AbortSignal;
   readonly notice: (text: string) => void;
   readonly journal: () => Promise<Journal>;
-  /** Told of every operation of the journal that was carried out. */
+  /** Told of every operation of the journal that was executed. */
   readonly onOp: (op: string) => void;
 }
 
@@ -98,7 +98,7 @@ interface Prepared {
   /** What its beginning would refuse it for; a dry run asks for it. */
   check?(): Promise<void>;
   /** What is left of the pipeline once it is admitted. */
-  perform(admitted: Admitted): Promise<Answer>;
+  execute(admitted: Admitted): Promise<Answer>;
 }
 
 export function createWriter(settings: WriteSettings) {
@@ -118,7 +118,7 @@ export function createWriter(settings: WriteSettings) {
       throw new DryRun(options.intent);
     }
     const admitted = await settings.pipeline.admit(changeOf(settings, wanted));
-    const answer = await prepared.perform(admitted).catch(async thrown => {
+    const answer = await prepared.execute(admitted).catch(async thrown => {
       throw await explainRefusal(thrown, wanted, settings);
     });
     return answer as WriteResult<N, Before>;
@@ -155,13 +155,13 @@ async function throughJournal(
   if (earlier?.settled !== undefined) {
     const { settled } = earlier;
     const nothing = { requests: [], spending: spendingOf([]) };
-    const perform = async () => {
+    const execute = async () => {
       const before = await resultBefore(wanted, { ...earlier, settled }, await settings.reader());
       const objected = settings.dryRun || showsEarlier === false ? undefined : await journal.shown([earlier]);
       if (objected !== undefined) throw objected;
       return named(before, true);
     };
-    return { ...nothing, settled: perform, perform };
+    return { ...nothing, settled: execute, execute };
   }
   if (settings.dryRun && earlier !== undefined) {
     // It goes on with what was begun: no new request that could be shown.
@@ -181,7 +181,7 @@ async function throughJournal(
     spending,
     // A key or a name of the caller leads to the run that has it.
     ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
-    async perform(admitted) {
+    async execute(admitted) {
       const open = async () => {
         if (earlier === undefined) {
           seen = before && (await readBefore(before(await settings.reader())));
@@ -190,14 +190,14 @@ async function throughJournal(
         return prepared.begin();
       };
       const resumed = earlier?.op;
-      const carryOut = async (run: Run) => {
+      const execute = async (run: Run) => {
         if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUnacknowledged();
         return executeOnly(run, wanted, await settings.reader());
       };
       const beginning = { lines: 'write', spending, resumed, open } as const;
-      const answer = await admitted.perform(beginning, { carryOut, learn: learnedFromAnswer });
-      const { isReleased, ...carriedOut } = answer;
-      return { ...named(carriedOut, answer.op !== prepared.op && isReleased !== true), before: seen };
+      const answer = await admitted.execute(beginning, { execute, learn: learnedFromAnswer });
+      const { isReleased, ...shown } = answer;
+      return { ...named(shown, answer.op !== prepared.op && isReleased !== true), before: seen };
     },
   };
 }
@@ -215,10 +215,10 @@ async function straight(
   return {
     requests: [planned],
     spending,
-    perform: admitted =>
-      admitted.perform(
+    execute: admitted =>
+      admitted.execute(
         { lines: 'write', spending, open: async () => undefined },
-        { carryOut: (): Promise<Answer> => service.send(operation, input as never, sent), learn: learnedFromAnswer },
+        { execute: (): Promise<Answer> => service.send(operation, input as never, sent), learn: learnedFromAnswer },
       ),
   };
 }

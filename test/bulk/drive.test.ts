@@ -16,7 +16,7 @@ function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ 
     begun,
     waiting,
     most: () => most,
-    async perform(row: number, permit?: SendPermit): Promise<RowOutcome> {
+    async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
       written.push(row);
       if (!(await permit?.acquire())) return { row, outcome: 'not_sent' };
       begun.push(row);
@@ -38,7 +38,7 @@ function quickRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'>) {
   const begun: number[] = [];
   return {
     begun,
-    async perform(row: number, permit?: SendPermit): Promise<RowOutcome> {
+    async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
       if (!(await permit?.acquire())) return { row, outcome: 'not_sent' };
       begun.push(row);
       return { row, ...outcomeOf(row) };
@@ -70,11 +70,11 @@ const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 
 describe('driving the rows of a run', () => {
   it('calls no row of an op that another process has taken "not sent"', async () => {
-    const perform = async (row: number): Promise<RowOutcome> => {
+    const execute = async (row: number): Promise<RowOutcome> => {
       if (row > 2) throw new CliError('guarded', { message: 'taken', reason: 'taken_over' });
       return { row, outcome: 'done' };
     };
-    const { outcomes } = drive({ ...usual, run: { perform }, rows: rowsTo(40), concurrency: 1 });
+    const { outcomes } = drive({ ...usual, run: { execute }, rows: rowsTo(40), concurrency: 1 });
     const told = (await all(outcomes)).map(({ outcome }) => outcome);
     expect(told.slice(0, 2)).toEqual(['done', 'done']);
     expect([...new Set(told.slice(2))]).toEqual(['unknown']);
@@ -188,7 +188,7 @@ describe('driving the rows of a run', () => {
       [new TypeError('bug'), 'unknown'],
     ] as const) {
       const run = {
-        async perform(row: number): Promise<RowOutcome> {
+        async execute(row: number): Promise<RowOutcome> {
           if (row === 2) throw thrown;
           return { row, outcome: 'done' };
         },

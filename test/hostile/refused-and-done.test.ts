@@ -167,6 +167,19 @@ test('a file of creates, one of which is listed 1.5 s behind its refusal', async
   expect([code, /row 2 was refused, and made all the same: card_\w+/.test(err)]).toEqual([15, true]);
 });
 
+test('a wallet that is behind a withdrawal of this journal foretells nothing', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}], walletCents: 500, behind: LATE, keys: 'ignored' } });
+  const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
+  here.service.script({ operation: 'fund', where: () => true, plays: [play] });
+  expect((await place.run('cards withdraw card_1 --amount 50')).code).toBe(0);
+  here.service.change(TEST_KEY, { behind: { ...LATE, walletMs: 6_000 } });
+  expect((await place.run('cards fund card_1 --amount 40 --intent late-1')).code).toBe(11);
+  await place.run('cards fund card_1 --amount 40 --intent late-1');
+  expect(here.service.books(TEST_KEY).effects.length).toBe(2);
+});
+
 // What an honest refusal costs: nothing where a reading before the change has foretold it.
 test.each([
   ['cards create --bin bin_1 --amount 2600', 10, 0],

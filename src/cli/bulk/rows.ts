@@ -376,11 +376,20 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   if (!(await input.unchanged())) throw usage(`${name} changed while it was read. Nothing was sent`);
   const all = faults.wrong() === counted && counted > 0;
   if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
-  const skipped = faults.outcomes();
-  const total = totalOf(rows);
+  return readAs(name, operation, rows, faults.outcomes());
+}
+
+/** Rows of an input, and those of it that are wrong. */
+export function readAs(
+  name: string,
+  operation: BulkOperation,
+  rows: readonly PlannedRow[],
+  skipped: readonly RowOutcome[] = [],
+): ReadRows {
+  const counted = rows.length + skipped.length;
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
   const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeatsIn(operation, rows)];
-  return { name, rows, total, skipped, found, digest: inputDigest(rows), aimed: false };
+  return { name, rows, total: totalOf(rows), skipped, found, digest: inputDigest(rows), aimed: false };
 }
 
 function totalOf(rows: readonly PlannedRow[]): Cents {

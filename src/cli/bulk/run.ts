@@ -20,7 +20,7 @@ import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { createRunCounts, RESULT_COLUMNS, type RunCounts, resultRow, rowsOf } from './results.ts';
-import { type ReadRows, readRows, withoutDone } from './rows.ts';
+import { type ReadRows, readAs, readRows, withoutDone } from './rows.ts';
 import { selectRows } from './selection.ts';
 
 const RESULTS = { noun: 'row', idField: 'card_id', columns: RESULT_COLUMNS } as const;
@@ -38,17 +38,12 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
       ? await selectRows(ctx, operation, input)
       : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
   if (read.rows.length === 0 && read.skipped.length === 0) return nothingToDo(ctx, read, file !== undefined);
-  return runRows(ctx, {
-    operations: [operation],
-    command: operation.replace('.', ' '),
-    intent: intentOf(operation, read.rows.length, read.total),
-    read,
-    keepGoing,
-    noMarker,
-    concurrency,
-    maxTotal,
-    again,
-  });
+  return runRows(ctx, { ...runOf(operation, read), read, keepGoing, noMarker, concurrency, maxTotal, again });
+}
+
+function runOf(operation: BulkOperation, { rows, total }: ReadRows) {
+  const intent = intentOf(operation, rows.length, total);
+  return { operations: [operation], command: operation.replace('.', ' '), intent } as const;
 }
 
 /** Rows that are read and checked, as a run of the journal. */
@@ -319,19 +314,17 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
     ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
     return noRows();
   }
-  const rows = ids.map(
-    id => `${JSON.stringify({ card_id: id, ...(amount !== undefined && { amount: toUsd(amount) }) })}\n`,
-  );
-  async function* pieces() {
-    yield Buffer.from(rows.join(''));
-  }
-  const openInput = async () => ({
-    pieces: pieces(),
-    unchanged: async () => true,
-    [Symbol.asyncDispose]: async () => undefined,
-  });
-  const withRows = { ...ctx, files: { ...ctx.files, openInput } };
-  return runBulk(withRows, bulk, { file: '-' } satisfies BulkInput);
+  const { operation } = bulk;
+  const moved = amount === undefined ? {} : { amount };
+  const rows = ids.map((cardId, at) => ({
+    row: at + 1,
+    operation,
+    input: { card_id: cardId, ...moved },
+    ...moved,
+    cardId,
+  }));
+  const read = readAs('standard input', operation, rows);
+  return runRows(ctx, { ...runOf(operation, read), read, keepGoing: false, noMarker: false });
 }
 
 interface Driving {

@@ -130,7 +130,7 @@ async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promis
     const allowed = await askForHeldBack(ctx, made.document);
     if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed, lifeMs });
   }
-  return carryOut(ctx, named, { ...limits, document: made.document });
+  return execute(ctx, named, { ...limits, document: made.document });
 }
 
 /** A plan that was made before: made again, and sent only where it comes out the same. */
@@ -158,7 +158,7 @@ async function applyPlan(
   const reasons =
     foreign.length > 0 ? foreign : staleReasons(plan, { fresh, fleet: named.fleet, account, records, scope });
   if (reasons.length > 0) throw await stale(reasons);
-  return carryOut(ctx, named, { ...limits, document: plan });
+  return execute(ctx, named, { ...limits, document: plan });
 }
 
 /** Where something may still be on its way that this journal does not know, it is waited for and looked at again. */
@@ -194,7 +194,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
-async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Carrying): Promise<Shown> {
+async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carrying): Promise<Shown> {
   const { document, concurrency, maxTotal, resendAbsent, release } = carrying;
   if (document.steps.length === 0) return nothingToDo(ctx, word, carrying);
   const rows = rowsOfSteps(document.steps, fleet);
