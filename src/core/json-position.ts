@@ -54,6 +54,7 @@ export function walkJson(
     return sign(':');
   };
   const value = (depth: number): boolean => {
+    lacking = 'it is nested too deep';
     if (depth > DEEPEST) return false;
     space();
     visit({ is: 'value', at, end: at, depth });
