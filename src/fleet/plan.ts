@@ -357,26 +357,15 @@ class CardPlanner {
   #create(wish: Wish, { generation, why, instead }: Making): void {
     const { name, amount } = wish;
     const { scope, file, pickBin, account } = this.#input;
-    if (amount === undefined) {
-      throw faultyFleet(
-        [faultAt(wish, 'card', `${name} needs an amount: its card is gone, and a new one would be made`)],
-        file,
-      );
-    }
+    const fault = (field: string, text: string) => faultyFleet([faultAt(wish, field, text)], file);
+    if (amount === undefined)
+      throw fault('card', `${name} needs an amount: its card is gone, and a new one would be made`);
     const least = cents(Math.max(amount, wish.limit ?? 0));
     const bin = wish.bin.by === 'id' ? wish.bin.id : pickBin(wish.bin, { name, least });
-    if (bin === undefined)
-      throw faultyFleet(
-        [faultAt(wish, 'bin', `no BIN takes ${plainAmount(least)} a month and has these features`)],
-        file,
-      );
+    if (bin === undefined) throw fault('bin', `no BIN takes ${plainAmount(least)} a month and has these features`);
     const most = account.bins.find(({ id }) => id === bin)?.maxMonthly;
-    if (wish.limit !== undefined && most !== undefined && wish.limit > most) {
-      throw faultyFleet(
-        [faultAt(wish, 'limit', `the limit is above the ${plainAmount(most)} a month of ${bin}`)],
-        file,
-      );
-    }
+    if (wish.limit !== undefined && most !== undefined && wish.limit > most)
+      throw fault('limit', `the limit is above the ${plainAmount(most)} a month of ${bin}`);
     const step: Step = {
       do: 'create',
       name,

@@ -6,7 +6,7 @@ import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
-import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
+import { sameCommandWith } from '../core/shell-quote.ts';
 
 /** What of an input an explanation may name. */
 export interface NamedInput extends Readonly<Record<string, unknown>> {
@@ -66,12 +66,13 @@ async function shortOfFunds(
   write: RefusedWrite,
   { reader, identity }: AskedService,
 ): Promise<CliError> {
-  const { operation, input } = write;
+  const { input } = write;
   if (input.amount === undefined) return refused;
   try {
     const wallet = await (await reader()).read('wallet.get', {});
     const there = toCents(wallet.balance);
-    if (there >= input.amount) return contradicted(refused, operation, { input, there });
+    // It was topped up meanwhile.
+    if (there >= input.amount) return refused;
     const short = cents(input.amount - there);
     return refused.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
@@ -81,20 +82,6 @@ async function shortOfFunds(
     // The wallet could not be read either: the refusal itself is what the user must see.
     return refused;
   }
-}
-
-/** The wallet was topped up meanwhile, or the money moved all the same: what is there now fits no shortage. */
-function contradicted(
-  refused: CliError,
-  operation: WriteName,
-  { input, there }: { input: NamedInput; there: Cents },
-): CliError {
-  return refused.with({
-    message: `the service says that the wallet is too low for ${dollars(input.amount ?? cents(0))}, but it holds ${dollars(there)}`,
-    notes: ['Look whether it happened before you repeat it.'],
-    hint:
-      operation === 'cards.fund' ? `cardwright cards get ${shellWord(input.card_id ?? '')}` : 'cardwright cards list',
-  });
 }
 
 /**
