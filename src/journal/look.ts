@@ -3,10 +3,9 @@
  * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
  * seconds before it says that something is not there. It only reads.
  */
-import type { WriteName } from '../contract/calls.ts';
 import { fixedDifferences } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
-import { READ_LAG_PAUSES } from '../contract/spans.ts';
+import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { rest } from '../platform/time.ts';
@@ -159,19 +158,14 @@ async function lookForState(reader: Reader, { input }: Change, wanted: string): 
  * Whether another op of this journal may have moved the wallet since a time: then it is no evidence. Asked after the reading: what
  * the reading shows was marked as sent before.
  */
-export async function othersMoved(
-  { database, op }: Work,
-  since: number,
-  operations: readonly WriteName[] = ['cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate'],
-): Promise<boolean> {
-  const named = operations.map(name => `'${name}'`).join(', ');
+export async function othersMoved({ database, op }: Work, since: number): Promise<boolean> {
   const found = await database.read(tx =>
     tx.all(
       `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.decided_at >= ?
-        and c.attempts > 0 and c.operation in (${named})
+        and c.attempts > 0 and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
        union all
        select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.state = 'sent'
-        and c.last_sent_at > ? and c.operation in (${named})
+        and c.last_sent_at > ? and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
        limit 1`,
       op.account,
       op.id,
@@ -179,6 +173,25 @@ export async function othersMoved(
       op.account,
       op.id,
       since - RECENT_MS,
+    ),
+  );
+  return found.length > 0;
+}
+
+/** Whether this journal has added to a card, or to the wallet, so lately that a reading may not show it. */
+export async function addedLately({ database, op }: Work, card: string | undefined): Promise<boolean> {
+  const [adding, ...values] =
+    card === undefined
+      ? ["c.operation in ('cards.withdraw', 'cards.terminate')"]
+      : ["c.operation in ('cards.create', 'cards.fund') and c.card = ?", card];
+  const found = await database.read(tx =>
+    tx.all(
+      `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ?
+        and coalesce(c.decided_at, c.last_sent_at) >= ? and ${adding} limit 1`,
+      op.account,
+      op.id,
+      op.created - READ_LAG,
+      ...values,
     ),
   );
   return found.length > 0;

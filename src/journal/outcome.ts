@@ -23,12 +23,12 @@ import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { between, rest } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
 import {
+  addedLately,
   failedReading,
   isOwnMarker,
   type Look,
   look,
   lookOnce,
-  othersMoved,
   otherwise,
   readBefore,
   speaksFor,
@@ -195,7 +195,7 @@ function countResent(change: Change): void {
 
 /** Whether the readings before a change foretold its refusal: it is believed beside one reading more. */
 async function wasForetold(work: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
-  const { operation, input, amount, before } = change;
+  const { operation, input, amount, before, card } = change;
   const row = rowOf(operation);
   try {
     if (refusal === 'bin_not_found') {
@@ -206,9 +206,8 @@ async function wasForetold(work: Work, change: Change, { refusal }: Attempt): Pr
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
     const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
     if (!isMissing && !isForetold(refusal, row, amount, before)) return false;
-    // A reading may be behind what this journal has added.
-    const adding = isOfCard ? (['cards.create', 'cards.fund'] as const) : (['cards.withdraw', 'cards.terminate'] as const);
-    return !(await othersMoved(work, work.op.created - READ_LAG, adding));
+    // A card stays terminated; a balance may be behind what this journal has added, and a card that it has made.
+    return refusal === 'card_terminated' || !(await addedLately(work, isOfCard ? (card ?? '') : undefined));
   } catch (thrown) {
     failedReading(thrown);
     return false;

@@ -2,10 +2,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { type ServiceWorld, serviceWorld } from './service-world.ts';
 
 let here: ServiceWorld;
-const team = { env: { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '', CARDWRIGHT_PROFILE: 'team' } };
+const team = {
+  env: { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '', CARDWRIGHT_PROFILE: 'team' },
+  // What is waited for behind a refusal ends at once.
+  onPause: () => undefined,
+  longestPause: READ_LAG,
+};
 const run = (line: string) => here.run(line, team);
 /** A person at a terminal, for a limit that is loosened. */
 const set = async (name: string, value: string | number) =>

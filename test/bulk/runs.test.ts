@@ -2,8 +2,12 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { amounts, cents, expectEachRowOnce, rowsOf } from './many-cards.ts';
 import { serviceWorld } from './service-world.ts';
+
+/** What the list of cards is waited for behind a refusal ends at once. */
+const HURRIED = { onPause: () => undefined, longestPause: READ_LAG };
 
 test('60 cards: one a row, in order, the wallet exact, and a second time sends nothing', () => expectEachRowOnce(60));
 
@@ -60,7 +64,7 @@ test('--keep-going buys what the wallet covers, and leaves the rest', async () =
   await using here = await serviceWorld({ wallet: 20 });
   const file = await here.creates('team.csv', [5, 50, 6]);
   expect((await here.run(`cards create --file ${file} --yes`)).code).toBe(10);
-  const { code, err } = await here.run(`cards create --file ${file} --yes --keep-going`);
+  const { code, err } = await here.run(`cards create --file ${file} --yes --keep-going`, HURRIED);
   expect([code, await here.wallet()], err).toEqual([9, 9]);
 });
 
@@ -76,7 +80,7 @@ test('rows that fail on their own leave the others alone: exit 9', async () => {
   await using here = await serviceWorld();
   await here.run('cards create --bin bin_1 --amount 5 -q');
   await writeFile(join(here.folder, 'fund.csv'), 'card_id,amount\ncard_1,5\ncard_x,5\ncard_1,2.5\ncard_y,5\n');
-  const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv');
+  const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv', HURRIED);
   expect(code).toBe(9);
   expect(rowsOf(out).map(([, outcome, , , , error]) => [outcome, error])).toEqual([
     ['done', ''],
@@ -111,6 +115,7 @@ test('a wallet that runs dry on the way stops the run, and resume goes on with t
   const file = await here.creates('team.csv', [5, 6, 4, 3]);
   let header = true;
   const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`, {
+    ...HURRIED,
     // Somebody else spends after the check and before the first row.
     async onOut() {
       if (header) await here.spend(8);
@@ -126,7 +131,7 @@ test('a wallet that runs dry on the way stops the run, and resume goes on with t
   expect(code).toBe(9);
   expect(err).toContain('error: stopped after 3 of 4: 2 done, 1 failed, 1 not started');
   const op = /try: cardwright ops resume (op_\S+)/.exec(err)?.[1];
-  const again = await here.run(`ops resume ${op} --yes -o csv`);
+  const again = await here.run(`ops resume ${op} --yes -o csv`, HURRIED);
   expect([again.code, await here.wallet()]).toEqual([9, 1]);
 
   const dry = await here.creates('dry.csv', [1, 1.5]);
@@ -138,7 +143,7 @@ test('a refused key stops everything: no row is done, exit 4', async () => {
   await using here = await serviceWorld();
   here.proxy.fail('POST', /\/cards$/, 'unauthorized');
   const file = await here.creates('team.csv', amounts(100));
-  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`);
+  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`, HURRIED);
   expect(code).toBe(4);
   expect(here.proxy.posts().length).toBe(1);
   expect(rowsOf(out).map(([, outcome]) => outcome)).toEqual([
