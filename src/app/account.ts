@@ -1,6 +1,6 @@
 /** Which account a run speaks for, and which sandbox its simulations go to. */
 import type { Globals } from '../cli/parsing/globals.ts';
-import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';

@@ -4,7 +4,7 @@ import type { Globals } from '../cli/parsing/globals.ts';
 import type { Wait } from '../client/read.ts';
 import type { Observed } from '../client/request.ts';
 import { NO_OVERRIDES } from '../contract/overrides.ts';
-import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { Service } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';

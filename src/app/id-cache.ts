@@ -1,7 +1,6 @@
 /** Ids that this run has shown, for completion; and what makes them void. */
 import { resolve } from 'node:path';
-import { ADMIN_OPERATIONS } from '../contract/sandbox/admin.ts';
-import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import { ADMIN_OPERATIONS, type SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { forgetShown, type Whose } from '../id-cache/shown.ts';
 import type { ResolvedProfile } from '../profile/resolve.ts';
 import type { AppHost } from './process-host.ts';

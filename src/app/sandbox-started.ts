@@ -177,7 +177,10 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
       const { runProgram } = await import('../cli/child.ts');
       const { cwd, platform, streams } = host;
       return runProgram(program, {
-        env: { ...withoutOurs(host), ...variablesOf(opened, folder) },
+        env: {
+          ...environmentFor(host, opened, folder),
+          CARDWRIGHT_WEBHOOK_SECRET: opened.webhookSecret.expose(),
+        },
         cwd,
         platform,
         handOver: onSignal => host.handOver(onSignal),
@@ -209,8 +212,6 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
   };
 }
 
-type Served = Awaited<ReturnType<typeof serve>>;
-
 async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
   const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-files.ts');
@@ -240,21 +241,17 @@ async function serve({ host, version, notice }: ServerFacts, options: PrivateSan
   return { ...made, webhookSecret };
 }
 
-function variablesOf({ origin, key, adminToken, webhookSecret }: Served, folder: string) {
+/** Variables of a program that speaks to a sandbox and steers it: profiles, keys and dialects of the user are not its own. */
+function environmentFor({ env }: Pick<AppHost, 'env'>, { origin, key, adminToken }: Stage, folder: string | undefined) {
   return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('CARDWRIGHT_'))),
     CARDWRIGHT_BASE_URL: `${origin}/v1`,
     CARDWRIGHT_API_KEY: key.expose(),
     CARDWRIGHT_SANDBOX_URL: origin,
     CARDWRIGHT_SANDBOX_TOKEN: adminToken.expose(),
-    CARDWRIGHT_WEBHOOK_SECRET: webhookSecret.expose(),
-    CARDWRIGHT_CONFIG_DIR: folder,
     CARDWRIGHT_TEST_ONLY: '1',
+    ...(folder !== undefined && { CARDWRIGHT_CONFIG_DIR: folder }),
   };
-}
-
-/** Profiles, keys and dialects of the user are not the program's. */
-function withoutOurs({ env }: AppHost): AppHost['env'] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('CARDWRIGHT_')));
 }
 
 function notStarted(error: unknown): unknown {
@@ -362,18 +359,11 @@ function withFault(steps: readonly PlayedStep[], fault: string | undefined): rea
 
 /** Never rejects: what went wrong is what it says. */
 function played(host: PlayerHost, { text, stage, asDone }: Playing): Promise<Ended> {
-  const { origin, key, adminToken } = stage;
   const [node, ...program] = host.program;
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '-o', 'ndjson'];
   const child = spawn(node, [...program, ...words], {
-    env: {
-      ...outerEnvironment(host),
-      CARDWRIGHT_BASE_URL: `${origin}/v1`,
-      CARDWRIGHT_API_KEY: key.expose(),
-      CARDWRIGHT_SANDBOX_URL: origin,
-      CARDWRIGHT_SANDBOX_TOKEN: adminToken.expose(),
-      CARDWRIGHT_TEST_ONLY: '1',
-    },
+    // Its folders are those of the server.
+    env: environmentFor(host, stage, host.env['CARDWRIGHT_CONFIG_DIR']),
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   });
@@ -391,12 +381,6 @@ function played(host: PlayerHost, { text, stage, asDone }: Playing): Promise<End
     child.once('error', error => resolve({ state: 'failed', says: error.message }));
     child.once('close', code => resolve(code === 0 ? { state: 'as_expected', says: null } : failed(err, code)));
   });
-}
-
-/** Its folders are those of the server; profiles, keys and dialects of the user are not its own. */
-function outerEnvironment({ env }: Pick<AppHost, 'env'>): AppHost['env'] {
-  const isOurs = (name: string) => name.startsWith('CARDWRIGHT_') && name !== 'CARDWRIGHT_CONFIG_DIR';
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }
 
 function failed(err: string, code: number | null): Ended {

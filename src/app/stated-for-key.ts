@@ -3,7 +3,7 @@
  * of the control surface alone, could come from something in front of another service (decision 0030).
  */
 import type { ResultOf } from '../contract/operation.ts';
-import type { AdminOperations, SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { AdminOperations, SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { CliError } from '../core/errors.ts';
 import { digestOf, statedForKey } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';

@@ -3,7 +3,7 @@
  * script reads. The ticket leaves the address before anything else happens.
  */
 import type { ReplyOf } from '../contract/operation.ts';
-import type { AdminName, AdminOperations } from '../contract/sandbox/admin-calls.ts';
+import type { AdminName, AdminOperations } from '../contract/sandbox/admin.ts';
 import { ADMIN_PATH, PAGE_HALF_HEADER } from '../contract/sandbox/basis.ts';
 import type { PageAccess } from '../contract/sandbox/page.ts';
 import { useLayoutEffect, useRef, useState } from './elements.ts';

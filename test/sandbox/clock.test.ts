@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { durationOf } from '../../src/core/durations.ts';
 import { finishMove } from '../../src/sandbox/admin/advance-clock.ts';
+import { beginAdvance } from '../../src/sandbox/clock/clock.ts';
 import { runTimersUntil } from '../../src/sandbox/service/service.ts';
-import { beginAdvance } from '../../src/sandbox/store/counters.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 import { isWhole } from '../support/whole.ts';

@@ -40,8 +40,8 @@ const MISTAKES: readonly Planted[] = [
   {
     name: 'a terminated card can be unfrozen',
     file: 'handlers/cards.ts',
-    is: "export const unfreezeCard: Handlers['cards.unfreeze'] = async call => {\n  const card = await livingCard(",
-    becomes: "export const unfreezeCard: Handlers['cards.unfreeze'] = async call => {\n  const card = await cardOf(",
+    is: "'cards.unfreeze': async call => {\n    const card = await livingCard(",
+    becomes: "'cards.unfreeze': async call => {\n    const card = await cardOf(",
   },
   {
     name: 'the monthly limit forgets what was used',

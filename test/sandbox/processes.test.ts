@@ -20,9 +20,11 @@ if (what === 'wait') {
   console.log(ownerName(process.pid));
   setInterval(() => undefined, 1000);
 } else {
-  const tables = ['create table sums (account_id text primary key, value integer not null) strict'];
-  const fill = sql => sql.run("insert into sums (account_id, value) values ('a', 0)");
-  const { store, meta } = await openStore({ path, tables, seed: 1, ids: 'derived', fill, ...libraryHost() });
+  const fill = async sql => {
+    await sql.run('create table sums (account_id text primary key, value integer not null) strict');
+    await sql.run("insert into sums (account_id, value) values ('a', 0)");
+  };
+  const { store, meta } = await openStore({ path, seed: 1, ids: 'derived', fill, ...libraryHost() });
   for (let done = 0; done < Number(count); done += 1) {
     await store.write(async sql => {
       const { value } = await sql.get("select value from sums where account_id = 'a'");
@@ -52,7 +54,7 @@ it('keeps every write of 3 processes that make and share one store', { timeout: 
   const instances = await Promise.all(Array.from({ length: 3 }, () => child.run(path, 'write', '40')));
   expect(new Set(instances).size).toBe(1);
   const fill = async () => undefined;
-  const { store } = await openStore({ path, tables: [], seed: 2, ids: 'counted', fill, ...libraryHost() });
+  const { store } = await openStore({ path, seed: 2, ids: 'counted', fill, ...libraryHost() });
   expect(await store.read(sql => sql.get('select value from sums'))).toEqual({ value: 120 });
   await store.close();
 });

@@ -21,8 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const open = () =>
-  openStore({ path, tables: [], seed: 7, ids: 'derived', fill: async () => undefined, ...libraryHost() });
+const open = () => openStore({ path, seed: 7, ids: 'derived', fill: async () => undefined, ...libraryHost() });
 
 async function refusal(work: () => Promise<unknown>): Promise<CliError> {
   const error = await work().then(
@@ -39,7 +38,6 @@ it('keeps seed and instance of a store that exists', async () => {
   await first.store.close();
   const again = await openStore({
     path,
-    tables: [],
     seed: 8,
     ids: 'counted',
     fill: async () => {
@@ -53,7 +51,7 @@ it('keeps seed and instance of a store that exists', async () => {
 
 it('is made once, by the first of two that both found it empty', async () => {
   const host = libraryHost();
-  const rest = { path, tables: [], seed: 1, ids: 'derived', ...host } as const;
+  const rest = { path, seed: 1, ids: 'derived', ...host } as const;
   let second: ReturnType<typeof openStore> | undefined;
   const first = await openStore({
     ...rest,

@@ -2,7 +2,7 @@
 import type { OperationName, Operations } from '../../src/contract/calls.ts';
 import type { EventName } from '../../src/contract/events.ts';
 import type { ReplyOf } from '../../src/contract/operation.ts';
-import type { AdminName, AdminOperations } from '../../src/contract/sandbox/admin-calls.ts';
+import type { AdminName, AdminOperations } from '../../src/contract/sandbox/admin.ts';
 import type { Cents } from '../../src/core/money.ts';
 import type { Clock, Randomness } from '../../src/platform/host.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/challenges.ts';
@@ -15,7 +15,6 @@ import { fireDue, type Timer } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
-import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Sql, Store } from '../../src/sandbox/store/sql.ts';
 
 export const START = Date.parse('2026-11-20T14:00:00Z');
@@ -58,7 +57,7 @@ export class DomainWorld {
         idSource: deterministicIds({ sql }),
         ...(wallet !== undefined && { wallet }),
       });
-    const request = { path: 'memory', tables: TABLES, seed, ids, fill, clock, random, platform: 'linux' } as const;
+    const request = { path: 'memory', seed, ids, fill, clock, random, platform: 'linux' } as const;
     const { store } = await openStore(request);
     return new DomainWorld(store, now);
   }

@@ -12,12 +12,11 @@ import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { ActiveDialect } from '../../src/sandbox/dialects/table.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { InspectorSessions, type PageFiles } from '../../src/sandbox/page/inspector-sessions.ts';
-import { ActLog, TurnedLog } from '../../src/sandbox/service/act-log.ts';
+import { Recent } from '../../src/sandbox/service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../../src/sandbox/service/request-log.ts';
 import type { ScenarioPlayer, ServiceParts } from '../../src/sandbox/service/service.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
-import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
 import { idSource, type Served, setClock } from './sandbox-http.ts';
 
@@ -41,8 +40,6 @@ export interface Wishes {
   /** By which tickets and sessions end. */
   readonly pageClock?: Pick<Clock, 'monotonic' | 'now'>;
   readonly scenarios?: ScenarioPlayer;
-  /** On which engine its store is, whatever others are on. */
-  readonly open?: typeof openStore;
   /** Told that it is to end. */
   readonly onStop?: () => void;
 }
@@ -57,9 +54,8 @@ export interface FakeService extends Served, AsyncDisposable {
 
 export async function fakeService(options: Wishes = {}): Promise<FakeService> {
   const clock = setClock(NOON);
-  const { store } = await (options.open ?? openStore)({
+  const { store } = await openStore({
     path: 'memory',
-    tables: TABLES,
     seed: 1,
     ids: 'derived',
     fill: sql =>
@@ -89,8 +85,8 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
-    turnedLog: new TurnedLog(),
-    actLog: new ActLog(),
+    turnedLog: new Recent(200),
+    actLog: new Recent(1_000),
     scenarios: options.scenarios,
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,

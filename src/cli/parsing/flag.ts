@@ -22,7 +22,7 @@ import {
   text,
   time,
 } from '../../contract/field.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 
 type Rows = Calls & AdminOperations;
 /** Operation of the interface, or of the sandbox's control surface. */

@@ -15,8 +15,12 @@ import type { FlagSources } from '../../cli/parsing/flag.ts';
 import type { PagedName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
 import type { InputOf, ItemOf, ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import type { AdminName, AdminOperations, SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import {
+  ADMIN_OPERATIONS,
+  type AdminName,
+  type AdminOperations,
+  type SandboxAdmin,
+} from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 
@@ -88,8 +92,12 @@ function requestOf(operation: AdminName, flags: FlagSources<AdminName>, typed: V
 
 type AdminDeclaration<N extends AdminName, Args extends Arguments, Flags extends FlagSources<N>, R> = Omit<
   Declaration<N, Args, Flags, R>,
-  'run'
-> & { readonly operation: N };
+  'run' | 'summary'
+> & {
+  readonly operation: N;
+  /** That of its row when left out. */
+  readonly summary?: string;
+};
 
 /** A command that sends its operation and shows the answer. `check` may refuse, or say the request in other words. */
 export function adminCommand<
@@ -107,6 +115,7 @@ export function adminCommand<
   const { check, ...declared } = declaration;
   return command<N, Args, Flags, ResultOf<AdminOperations[N]>>({
     ...(declared as unknown as Declaration<N, Args, Flags, ResultOf<AdminOperations[N]>>),
+    summary: declared.summary ?? ADMIN_OPERATIONS[declared.operation].summary,
     async run(ctx, typed) {
       const checked = await check?.(typed, ctx);
       const input = requestOf(declared.operation, declared.flags ?? {}, { ...typed, ...checked });

@@ -5,8 +5,7 @@ import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
@@ -92,7 +91,6 @@ function showAdvanced(advanced: Advanced): Shown {
 
 export const showSandboxClock = adminCommand({
   path: 'sandbox clock show',
-  summary: 'Show the clock of the sandbox',
   operation: 'clock.show',
   examples: [{ does: 'In words', run: 'sandbox clock show' }],
   show: showClock,

@@ -5,8 +5,7 @@ import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import { usage } from '../../core/errors.ts';
 import { type Column, copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
@@ -120,7 +119,6 @@ function show(whole: WholeDelivery): Shown {
 
 export const showDelivery = adminCommand({
   path: 'sandbox deliveries show',
-  summary: 'Show a delivery with its attempts and the text that it brings',
   about:
     'The digest is that of the bytes that are sent. webhooks verify --explain tells why a receiver gets another signature. Looking changes nothing in the sandbox.',
   operation: 'deliveries.get',
@@ -131,7 +129,6 @@ export const showDelivery = adminCommand({
 
 export const redeliver = adminCommand({
   path: 'sandbox deliveries redeliver',
-  summary: 'Send a delivery again, with the same event id and the same bytes',
   operation: 'deliveries.redeliver',
   args: { delivery },
   examples: [
@@ -143,7 +140,6 @@ export const redeliver = adminCommand({
 
 export const recoverDeliveries = adminCommand({
   path: 'sandbox deliveries recover',
-  summary: 'Send a subscription every event that it missed since a time',
   about:
     'Includes events of the time when it was disabled. Events that were delivered or are on their way are left out.',
   operation: 'deliveries.recover',
@@ -169,7 +165,6 @@ export const recoverDeliveries = adminCommand({
 
 export const sendExample = adminCommand({
   path: 'sandbox deliveries send-example',
-  summary: 'Send an example event to a subscription',
   about:
     'The payload is invented and signed like a real one. It is sent even if the subscription did not ask for this event.',
   operation: 'deliveries.example',
@@ -233,7 +228,6 @@ export const sendDelivery = adminCommand({
 
 export const explainDelivery = adminCommand({
   path: 'sandbox deliveries explain',
-  summary: 'Judge a signature that your code saw, and name the usual mistakes',
   about: [
     'The sandbox knows the secret and does not show it. For a payload of the service, with a secret in a file: webhooks verify --explain.',
     'A signature that does not match is an answer and no error: the command ends with 0.',
@@ -275,7 +269,6 @@ export const explainDelivery = adminCommand({
 
 export const rotateSecret = adminCommand({
   path: 'sandbox deliveries rotate',
-  summary: 'Replace the signing secret of a subscription; both sign for a while',
   about:
     'While both are valid, the signature header holds one signature of each, separated by a comma, the new one first. At most two secrets sign: a second rotation ends the oldest at once.',
   operation: 'deliveries.rotate',

@@ -4,8 +4,7 @@ import type { Context, PrivateSandbox, PrivateSandboxOptions } from '../../cli/c
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, takes } from '../../cli/parsing/flag.ts';
 
-import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
-import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import { ADMIN_OPERATIONS, DATA_SETS, type SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES, type FaultRule } from '../../contract/sandbox/faults.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { readRules } from './faults.ts';

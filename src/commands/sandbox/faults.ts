@@ -5,7 +5,7 @@ import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { FAULT, FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } from '../../contract/sandbox/faults.ts';
 import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
@@ -149,7 +149,6 @@ export const removeFault = command({
 
 export const clearFaults = adminCommand({
   path: 'sandbox faults clear',
-  summary: 'Remove all fault rules',
   operation: 'faults.clear',
   examples: [
     { does: 'Everything works again', run: 'sandbox faults clear' },

@@ -7,7 +7,7 @@ import { argument, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
 import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
 import { CliError, usage } from '../../core/errors.ts';
@@ -97,7 +97,6 @@ function showWhy(why: Why): Shown {
 
 export const whyDeclined = adminCommand({
   path: 'sandbox why',
-  summary: 'Show the checks that a purchase went through, and which one declined it',
   about: [
     'The checks stand in the order in which they are asked; the first that fails declines the purchase, and the rest are not asked. The values are those of that moment.',
     'Looking changes nothing in the sandbox.',

@@ -3,7 +3,7 @@
 import type { Context, StartedBrowser } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
-import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';

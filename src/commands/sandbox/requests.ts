@@ -3,7 +3,7 @@ import { columnsOf, PAGING_FLAGS, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';

@@ -5,8 +5,13 @@ import type { Context, ServerRow } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS, DATA_SETS, type DataSet, type LoadSize } from '../../contract/sandbox/admin.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import {
+  ADMIN_OPERATIONS,
+  type AdminOperations,
+  DATA_SETS,
+  type DataSet,
+  type LoadSize,
+} from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
@@ -58,12 +63,7 @@ const SERVER_ROW = {
 } as const;
 
 /** A server of many accounts as data: each has a key of its own. */
-const SHARED_ROW = {
-  url: SERVER_ROW.url,
-  pid: SERVER_ROW.pid,
-  started_at: SERVER_ROW.started_at,
-  store: SERVER_ROW.store,
-} as const;
+const { api_key_file: _, ...SHARED_ROW } = SERVER_ROW;
 
 export type SandboxStatus = ResultOf<AdminOperations['status']>;
 

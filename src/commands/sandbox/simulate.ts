@@ -4,7 +4,7 @@ import type { Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
@@ -64,7 +64,6 @@ function confirmed({ confirmations, required_confirmations: needed }: Simulated)
 
 export const simulateAuthorize = adminCommand({
   path: 'sandbox simulate authorize',
-  summary: 'Simulate an authorization on a card',
   about: 'A declined authorization is a result, not a failure: the command ends with 0 and says why.',
   operation: 'simulate.authorize',
   flags: {
@@ -89,7 +88,6 @@ export const simulateAuthorize = adminCommand({
 
 export const simulateIncrement = adminCommand({
   path: 'sandbox simulate increment',
-  summary: 'Simulate an increase of a pending authorization',
   about: 'The checks of an authorization run again. If the increase is declined, the authorization does not change.',
   operation: 'simulate.increment',
   args: { authorization },
@@ -178,7 +176,6 @@ export const simulateRefund = command({
 
 export const simulateForcePost = adminCommand({
   path: 'sandbox simulate force-post',
-  summary: 'Simulate a settlement without an authorization',
   about:
     'It is never declined. The balance can fall below 0; on a terminated card the amount is taken from the wallet.',
   operation: 'simulate.force-post',
@@ -201,7 +198,6 @@ export const simulateForcePost = adminCommand({
 
 export const simulateChallenge = adminCommand({
   path: 'sandbox simulate challenge',
-  summary: 'Open a 3DS challenge on a card',
   operation: 'simulate.challenge',
   flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
   examples: [
@@ -241,7 +237,6 @@ export const simulateAnswer = adminCommand({
 
 export const simulateCancel = adminCommand({
   path: 'sandbox simulate cancel',
-  summary: 'Cancel a 3DS challenge as the card holder',
   operation: 'simulate.cancel',
   args: { challenge },
   examples: [{ does: 'No code is typed', run: 'sandbox simulate cancel tds_1' }],
@@ -293,7 +288,6 @@ export const simulateConfirm = command({
 
 export const simulateFail = adminCommand({
   path: 'sandbox simulate fail',
-  summary: 'Let a pending deposit fail; it is never credited',
   operation: 'simulate.fail',
   args: { deposit },
   examples: [{ does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' }],

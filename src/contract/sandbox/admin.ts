@@ -3,8 +3,10 @@
  * its own. The same kind of rows, so that client, flags and routes are derived from them too
  * (docs/design/sandbox.md, section 4).
  */
+import type { NameIn } from '../calls.ts';
 import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
+import type { ServiceOf } from '../service.ts';
 import { change, described, ours, reading, THOROUGH } from './basis.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { FAULT_OPERATIONS } from './faults.ts';
@@ -134,3 +136,10 @@ export const ADMIN_OPERATIONS = {
   ...SCENARIO_OPERATIONS,
   ...DOCUMENTS,
 } as const;
+
+// Types of its calls.
+
+export type AdminOperations = typeof ADMIN_OPERATIONS;
+export type AdminName = NameIn<AdminOperations>;
+/** The sandbox's control surface. */
+export type SandboxAdmin = ServiceOf<AdminOperations>;

@@ -1,5 +1,6 @@
 /** What all rows of the sandbox's control surface rest on: nothing but our own choice. */
 import type { Basis } from '../basis.ts';
+import { integer } from '../field.ts';
 
 export const ours: Basis = { why: 'control of the sandbox, not part of the service' };
 
@@ -17,6 +18,12 @@ export const SANDBOX_ADDRESS = 'sandbox-do-not-send-';
 
 /** Facts every field must have. */
 export const described = (doc: string) => ({ doc, basis: ours });
+
+/** Which page of a list, with so many rows where nothing else is asked for. */
+export const paging = (rows: number, most = 1000) => ({
+  page: integer({ ...described('Page, from 1.'), min: 1, defaults: 1 }),
+  per_page: integer({ ...described('Rows a page.'), min: 1, max: most, defaults: rows }),
+});
 
 /** A simulation changes the sandbox's own money only: no guard beyond being a sandbox is needed. */
 export const change = {

@@ -4,7 +4,7 @@
 import { choice, flag, integer, list, map, must, nullable, object, text, time } from '../field.ts';
 import { listOf, one, operation, pageOf } from '../operation.ts';
 import { WEBHOOK_ID } from '../resources.ts';
-import { change, described, ours, traceless } from './basis.ts';
+import { change, described, ours, paging, traceless } from './basis.ts';
 
 /** The secret of the subscription, another text, the one before it, or no signature at all. */
 const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
@@ -81,8 +81,7 @@ export const DELIVERY_OPERATIONS = {
       event_id: text(described('Only those of this event.')),
       event: { ...event, doc: 'Only those of events of this name.' },
       state: choice(DELIVERY_STATES, described('Only those.')),
-      page: integer({ ...described('Page, from 1.'), min: 1, defaults: 1 }),
-      per_page: integer({ ...described('Rows a page.'), min: 1, max: 100, defaults: 25 }),
+      ...paging(25, 100),
     },
     returns: pageOf(DELIVERY, ours),
   }),

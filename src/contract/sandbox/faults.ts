@@ -9,7 +9,7 @@ import { choice, flag, integer, list, must, nullable, number, object, type Shape
 import { listOf, nothing, one, operation, pageOf } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { type Problem, shapeProblem, wordOf } from '../violation.ts';
-import { change, described, ours, traceless } from './basis.ts';
+import { change, described, ours, paging, traceless } from './basis.ts';
 
 const FAULT_PHASES = ['before', 'after_commit'] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
@@ -384,8 +384,7 @@ export const FAULT_OPERATIONS = {
       idempotency_key: key,
       card_id: cardId,
       status: answeredStatus,
-      page: integer({ ...described('Page, from 1.'), min: 1, defaults: 1 }),
-      per_page: integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 100 }),
+      ...paging(100),
     },
     returns: pageOf(LOGGED_REQUEST, ours),
   }),

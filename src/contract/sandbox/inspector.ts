@@ -6,13 +6,10 @@ import { CARD_ID } from '../card.ts';
 import { choice, integer, list, map, money, must, nullable, object, text, time } from '../field.ts';
 import { listOf, one, operation, pageOf } from '../operation.ts';
 import { DECLINE_REASONS } from '../resources.ts';
-import { described, ours, THOROUGH, traceless } from './basis.ts';
+import { described, ours, paging, THOROUGH, traceless } from './basis.ts';
 import { LOGGED_REQUEST } from './faults.ts';
 import { NOT_KEPT_REASONS } from './not-kept.ts';
 import { SNAPSHOT_NAME_FIELD } from './snapshots.ts';
-
-const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
-const per_page = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 50 });
 
 const CHECK_RESULTS = ['holds', 'fails', 'not_asked'] as const;
 const WHY_OUTCOMES = ['approved', 'declined', 'posted'] as const;
@@ -175,8 +172,7 @@ export const INSPECTOR_OPERATIONS = {
     params: { card_id: CARD_ID },
     query: {
       kinds: text({ ...described(`Only those kinds, with commas: ${TIMELINE_KINDS.join(', ')}.`), maxLength: 100 }),
-      page,
-      per_page,
+      ...paging(50),
     },
     returns: pageOf(TIMELINE_ITEM, ours),
   }),
@@ -197,7 +193,7 @@ export const INSPECTOR_OPERATIONS = {
     ...traceless,
     summary: 'List what happens by itself, earliest first',
     path: '/timers',
-    query: { page, per_page },
+    query: paging(50),
     returns: pageOf(TIMER, ours),
   }),
   'snapshots.diff': operation({

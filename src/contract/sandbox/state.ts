@@ -4,7 +4,7 @@ import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
 import { choice, flag, integer, list, money, must, nullable, number, object, sealed, text, time } from '../field.ts';
 import { listOf, one, operation, pageOf } from '../operation.ts';
 import { CURRENCIES, DEPOSIT, TRANSACTION, TRANSACTION_STATUSES, TRANSACTION_TYPES } from '../resources.ts';
-import { change, described, ours, reading, THOROUGH, traceless } from './basis.ts';
+import { change, described, ours, paging, reading, THOROUGH, traceless } from './basis.ts';
 import { DIALECT_NAMES } from './faults.ts';
 
 export const SERVER_OPERATIONS = {
@@ -220,9 +220,6 @@ const WHOLE_CARD = {
   entries: must(list(object(CARD_ENTRY, described('One of them.')), described('The newest 50 of them, newest first.'))),
 } as const;
 
-const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
-const per_page = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 50 });
-
 const card_id = text({ ...described('Only those of this card.'), names: 'card', maxLength: 64 });
 const search = (doc: string) => text({ ...described(doc), maxLength: 200 });
 
@@ -280,8 +277,7 @@ export const HOLDING_OPERATIONS = {
       }),
       status: choice(CARD_STATUSES, described('Only those.')),
       bin: text({ ...described('Only cards of this BIN.'), names: 'bin', maxLength: 128 }),
-      page,
-      per_page,
+      ...paging(50),
     },
     returns: pageOf(FOUND_CARD, ours),
   }),
@@ -301,8 +297,7 @@ export const HOLDING_OPERATIONS = {
       type: choice(TRANSACTION_TYPES, described('Only those.')),
       status: choice(TRANSACTION_STATUSES, described('Only those.')),
       card_id,
-      page,
-      per_page,
+      ...paging(50),
     },
     returns: pageOf(FOUND_TRANSACTION, ours),
   }),
@@ -321,8 +316,7 @@ export const HOLDING_OPERATIONS = {
       q: search('Part of a merchant, last four digits of a card, or an id.'),
       status: choice(CHALLENGE_STATUSES, described('Only those.')),
       card_id,
-      page,
-      per_page,
+      ...paging(50),
     },
     returns: pageOf(FOUND_CHALLENGE, ours),
   }),
@@ -336,8 +330,6 @@ export const HOLDING_OPERATIONS = {
 } as const;
 
 // Looks behind the service: its books, its events, its deposits. Nothing of it is part of the interface.
-
-const rowsOfBooks = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 100 });
 
 const ENTRY = {
   id: must(integer(described('Number of the entry; entries are never changed.'))),
@@ -381,8 +373,7 @@ export const LEDGER_OPERATIONS = {
       q: search('Part of the hash of its transaction on the chain, or an id.'),
       status: choice(['pending', 'confirmed', 'failed'], described('Only those.')),
       currency: choice(CURRENCIES, described('Only those.')),
-      page,
-      per_page: rowsOfBooks,
+      ...paging(100),
     },
     returns: pageOf(DEPOSIT, ours),
   }),
@@ -395,8 +386,7 @@ export const LEDGER_OPERATIONS = {
       card_id: text({ ...described('Only those about this card.'), names: 'card', maxLength: 64 }),
       after: integer({ ...described('Only those behind the event of this number.'), min: 0 }),
       order: choice(['asc', 'desc'], { ...described('From the first one, or from the newest.'), defaults: 'asc' }),
-      page,
-      per_page: rowsOfBooks,
+      ...paging(100),
     },
     returns: pageOf(EVENT, ours),
   }),
@@ -404,7 +394,7 @@ export const LEDGER_OPERATIONS = {
     ...reading,
     summary: 'List the accounts of the ledger with what is in them',
     path: '/ledger/accounts',
-    query: { page, per_page: rowsOfBooks },
+    query: paging(100),
     returns: pageOf(
       {
         account: must(text(described('Account of the ledger.'))),
@@ -421,8 +411,7 @@ export const LEDGER_OPERATIONS = {
     query: {
       account: text(described('Only those that touch this account.')),
       ref: text(described('Only those about it.')),
-      page,
-      per_page: rowsOfBooks,
+      ...paging(100),
     },
     returns: pageOf(ENTRY, ours),
   }),

@@ -3,8 +3,7 @@ import type { AnyField, Shape } from '../field.ts';
 import type { Operation } from '../operation.ts';
 import { PAGE_META } from '../resources.ts';
 import { commentText, membersOf, type TypeStyle } from '../typescript.ts';
-import { ADMIN_OPERATIONS } from './admin.ts';
-import type { AdminName } from './admin-calls.ts';
+import { ADMIN_OPERATIONS, type AdminName } from './admin.ts';
 import { FAULT, FAULT_BODY, FAULT_SHAPES } from './faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from './methods.ts';
 

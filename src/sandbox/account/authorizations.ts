@@ -8,15 +8,15 @@ import { schedule, unschedule } from '../clock/timers.ts';
 import { monthOf } from '../rules/dates.ts';
 import { type Asking, authorizationDue, type DeclineFacts, declineReason, type Standing } from '../rules/declines.ts';
 import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
-import { binById } from '../store/account.ts';
-import type { CardRow } from '../store/cards.ts';
 import {
   authorizationById,
+  binById,
+  type CardRow,
   type DeclineReason,
   type TransactionRow,
   updateAuthorization,
   usedBetween,
-} from '../store/transactions.ts';
+} from '../store/account.ts';
 import { type Act, afterDecrease, cardOf, categoriesOf, minus, moveOnCard, plus, wireTransaction } from './ledger.ts';
 
 export const AUTHORIZATION_EXPIRY = 'authorization.expiry';

@@ -5,16 +5,17 @@ import { schedule, type TimerActions, type TimerCall, unschedule } from '../cloc
 import { isExpired } from '../rules/dates.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/money.ts';
 import {
+  authorizationById,
+  type CardRow,
   type ChallengeRow,
   type Currency,
   challengeById,
   type DepositRow,
   depositById,
+  type TransactionRow,
   updateChallenge,
   updateDeposit,
 } from '../store/account.ts';
-import type { CardRow } from '../store/cards.ts';
-import { authorizationById, type TransactionRow } from '../store/transactions.ts';
 import { AUTHORIZATION_EXPIRY, authorize, decline, type Purchase, release } from './authorizations.ts';
 import { type Act, cardOf, post, wireChallenge, wireDeposit } from './ledger.ts';
 

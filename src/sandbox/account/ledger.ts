@@ -12,13 +12,18 @@ import { type Cents, cents, plainAmount, sumCents, toUsd } from '../../core/mone
 import { type Call, encodedAs, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import { mustFreeze } from '../rules/money.ts';
-import { type BinRow, type ChallengeRow, type DepositRow, walletOf } from '../store/account.ts';
-import { type CardRow, cardById, keepDocument, setCardStatus } from '../store/cards.ts';
+import {
+  type BinRow,
+  type CardRow,
+  type ChallengeRow,
+  cardById,
+  type DepositRow,
+  type TransactionRow,
+  walletOf,
+} from '../store/account.ts';
 import type { WebhookRow } from '../store/deliveries.ts';
-import { moveCard, moveWallet } from '../store/ledger.ts';
 import { ACCOUNT } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
-import type { TransactionRow } from '../store/transactions.ts';
 
 export type EntryKind =
   | 'deposit'
@@ -75,12 +80,15 @@ export async function post(sql: Sql, entry: Entry): Promise<Balances> {
   if (postings.length < 2 || sumCents(postings.map(({ amount }) => amount)) !== 0) {
     throw new CliError('internal', { message: `not a balanced entry: ${entry.kind} ${JSON.stringify(moves)}` });
   }
-  const wallet = await moveWallet(sql, {
-    wallet: cents(moves.wallet ?? 0),
-    deposited: cents(-(moves.crypto ?? 0) - (moves.adjust ?? 0)),
-    spent: cents(moves.network ?? 0),
-    least: entry.isCovered ? -(moves.wallet ?? 0) : Number.MIN_SAFE_INTEGER,
-  });
+  // Takes the next number of an entry too. Nothing is moved where it holds less than must be covered.
+  const wallet = await sql.get<{ readonly entries: number; readonly balance: Cents }>(
+    `update wallets set entries = entries + 1, balance = balance + ?, deposited = deposited + ?, spent = spent + ?
+     where balance >= ? returning entries, balance`,
+    moves.wallet ?? 0,
+    -(moves.crypto ?? 0) - (moves.adjust ?? 0),
+    moves.network ?? 0,
+    entry.isCovered ? -(moves.wallet ?? 0) : Number.MIN_SAFE_INTEGER,
+  );
   if (wallet === undefined) throw await shortWallet(sql, entry);
   const card = await movedCard(sql, entry);
   const entry_id = wallet.entries;
@@ -99,10 +107,12 @@ async function shortWallet(sql: Sql, { moves }: Entry): Promise<Error> {
 async function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Promise<Balances['card']> {
   if (moves.card === undefined && moves.hold === undefined) return undefined;
   if (isOpening) return { balance: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) };
-  const row =
-    card === undefined
-      ? undefined
-      : await moveCard(sql, { id: card, card: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) });
+  const row = await sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
+    'update cards set balance = balance + ?, hold = hold + ? where id = ? returning balance, hold',
+    moves.card ?? 0,
+    moves.hold ?? 0,
+    card ?? '',
+  );
   if (row === undefined) throw new CliError('internal', { message: `no card ${card}` });
   return row;
 }
@@ -151,7 +161,8 @@ export async function moveOnCard(
 ): Promise<Moved> {
   const after: Balances = await post(sql, { ...entry, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };
-  await keepDocument(sql, cardDocument(moved));
+  const { id, document } = cardDocument(moved);
+  await sql.update('cards', { id }, { document });
   return { card: moved, wallet: after.wallet };
 }
 
@@ -166,7 +177,8 @@ export async function afterDecrease(act: Act, card: CardRow): Promise<CardRow> {
 /** Freezes or unfreezes, with its event. */
 export async function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): Promise<CardRow> {
   const changed: CardRow = { ...card, status };
-  await setCardStatus(act.sql, { ...cardDocument(changed), status });
+  const { id, document } = cardDocument(changed);
+  await act.sql.update('cards', { id }, { status, document });
   await act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
   return changed;
 }
@@ -214,7 +226,7 @@ export function wireCard(row: CardRow): CompleteOf<typeof CARD> {
   };
 }
 
-/** The card exactly as it is sent; stored beside its row. */
+/** The card exactly as it is sent: every change of a card writes it anew beside its row, so that reading a page encodes nothing. */
 export function cardDocument(row: CardRow) {
   const wire = wireCard(row);
   const document = JSON.stringify(wireObject(CARD, wire));

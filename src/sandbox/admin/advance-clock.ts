@@ -4,14 +4,21 @@
  */
 
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { durationOf } from '../../core/durations.ts';
 import { type Call, impossible, Refused } from '../calls/handler.ts';
-import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts';
+import {
+  advanceOf,
+  beginAdvance,
+  clockShowing,
+  isAdvanceRunning,
+  readClock,
+  sandboxNow,
+  setClock,
+} from '../clock/clock.ts';
 import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
-import { abandonedAdvance, beginAdvance, endAdvance, isAdvanceRunning, keepsAdvance } from '../store/counters.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './state.ts';
 
@@ -42,7 +49,10 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
 /** Goes on where somebody who moved the clock ended or fell silent, to where it was to go. */
 export async function finishMove(parts: ServiceParts): Promise<void> {
   const { store, clock, owner, isGone } = parts;
-  const left = (sql: Sql) => abandonedAdvance(sql, isGone);
+  const left = async (sql: Sql) => {
+    const found = await advanceOf(sql);
+    return found !== undefined && isGone(found.owner) ? found.moves_to : undefined;
+  };
   if ((await store.read(left)) === undefined) return;
   const token = freshToken(parts);
   const move = await store.write(async sql => {
@@ -84,7 +94,8 @@ async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>>
     });
   } finally {
     goOn?.();
-    await store.write(sql => endAdvance(sql, token));
+    // Unless somebody else has it meanwhile.
+    await store.write(sql => sql.run('delete from advances where token = ?', token));
   }
 }
 
@@ -155,6 +166,6 @@ async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promi
 
 /** A process that was thought dead must not move a clock that is not its own any more. */
 async function refuseLost(sql: Sql, token: string): Promise<void> {
-  if (await keepsAdvance(sql, token)) return;
+  if ((await advanceOf(sql))?.token === token) return;
   throw impossible('another process moves the clock now');
 }

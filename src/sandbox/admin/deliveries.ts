@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { EVENTS, type EventName, withoutCode } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { type AdminCall, type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
@@ -20,7 +20,7 @@ import {
   type WebhookRow,
   webhookById,
 } from '../store/deliveries.ts';
-import { listed, type Sql } from '../store/sql.ts';
+import { listed, type Page, type Sql } from '../store/sql.ts';
 
 export const DELIVERY_LOOKS = {
   deliveries: async moment => {
@@ -33,12 +33,17 @@ export const DELIVERY_LOOKS = {
       'state = ?': state,
     };
     const sending = await beingSent(moment);
-    return paged(
-      input,
-      25,
-      where => listed<DeliveryRow>(sql, { from: 'deliveries', wanted, order: 'position desc' }, where),
-      async row => wireDelivery(row, await attemptsOf(sql, row.id), sending),
-    );
+    const list = async (where: Page) => {
+      const { rows, total } = await listed<DeliveryRow>(
+        sql,
+        { from: 'deliveries', wanted, order: 'position desc' },
+        where,
+      );
+      const told = [];
+      for (const row of rows) told.push(wireDelivery(row, await attemptsOf(sql, row.id), sending));
+      return { rows: told, total };
+    };
+    return paged(input, 25, list, told => told);
   },
 
   /** The digest is that of the bytes, also where a code in the text is not shown. */

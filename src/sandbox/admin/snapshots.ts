@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo } from '../../engine/open.ts';
@@ -16,14 +16,13 @@ import {
   writeSnapshot,
 } from '../archive/archives.ts';
 import { impossible, Refused } from '../calls/handler.ts';
-import { sandboxNow } from '../clock/clock.ts';
+import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
+import { forgetCheck, keepCheck } from '../store/account.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
-import { forgetAdvance, isAdvanceRunning } from '../store/counters.ts';
 import { countActiveSubscriptions } from '../store/deliveries.ts';
-import { forgetCheck, keepCheck } from '../store/ledger.ts';
 import { beginGeneration } from '../store/open.ts';
 import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
 import { isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';

@@ -8,17 +8,35 @@ import { wireDeposit } from '../account/ledger.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/whole.ts';
-import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, sandboxNow, setClock } from '../clock/clock.ts';
+import {
+  advanceOf,
+  type ClockRow,
+  clockRate,
+  clockShowing,
+  forgetAdvance,
+  isAdvanceRunning,
+  REAL_CLOCK,
+  readClock,
+  sandboxNow,
+  setClock,
+} from '../clock/clock.ts';
 import { parkedTimers } from '../clock/timers.ts';
 import { loadDataSet } from '../data/load.ts';
 import { paged } from '../handlers/account.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, wireRequest } from '../service/request-log.ts';
 import type { LookHandlers, ServiceHandlers, StoreMoment } from '../service/service.ts';
-import { allBins, type DepositRow, emptyAccount, walletOf } from '../store/account.ts';
-import { advanceTarget, forgetAdvance, isAdvanceRunning, nextCount } from '../store/counters.ts';
+import {
+  allBins,
+  countAll,
+  type DepositRow,
+  emptyAccount,
+  keepCheck,
+  type LastCheck,
+  lastCheck,
+  walletOf,
+} from '../store/account.ts';
 import { sendingNow } from '../store/deliveries.ts';
-import { countAll, keepCheck, type LastCheck, lastCheck } from '../store/ledger.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
   type ApiKeyRow,
@@ -30,7 +48,7 @@ import {
   type RequestFilter,
   type RequestRow,
 } from '../store/requests.ts';
-import { escaped, listed, type Page } from '../store/sql.ts';
+import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {
   /**
@@ -111,20 +129,21 @@ export const STATE = {
       'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': input.account,
       'ref = ?': input.ref,
     };
-    return paged(
-      input,
-      100,
-      where => listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where),
-      async row => {
-        const statement = 'select ledger, amount from postings where entry_id = ? order by ledger';
-        const postings = await sql.all<{ readonly ledger: string; readonly amount: Cents }>(statement, row.id);
-        return {
+    const list = async (where: Page) => {
+      const { rows, total } = await listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where);
+      const told = [];
+      for (const row of rows) {
+        const statement = 'select ledger as account, amount from postings where entry_id = ? order by ledger';
+        const postings = await sql.all<{ readonly account: string; readonly amount: Cents }>(statement, row.id);
+        told.push({
           ...row,
           created_at: isoTime(row.created_at),
-          postings: postings.map(({ ledger, amount }) => ({ account: ledger, amount: toUsd(amount) })),
-        };
-      },
-    );
+          postings: postings.map(({ account, amount }) => ({ account, amount: toUsd(amount) })),
+        });
+      }
+      return { rows: told, total };
+    };
+    return paged(input, 100, list, told => told);
   },
 
   'ledger.check': async ({ sql, now }) => {
@@ -270,7 +289,7 @@ export const STATE_LOOKS = {
   },
 
   'clock.show': async ({ sql, now }) => {
-    const target = await advanceTarget(sql);
+    const target = (await advanceOf(sql))?.moves_to;
     const shown = wireClock(await readClock(sql), now);
     if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
     const sending = await sendingNow(sql);

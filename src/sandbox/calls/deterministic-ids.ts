@@ -4,9 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
-import { nextCount, takeCounts } from '../store/counters.ts';
 import type { IdForm } from '../store/open.ts';
-import type { Sql } from '../store/sql.ts';
+import { nextCount, type Sql, takeCounts } from '../store/sql.ts';
 import type { IdSource } from './handler.ts';
 
 interface DeterministicIdParts {

@@ -3,8 +3,8 @@
 import { CliError } from '../../core/errors.ts';
 import { isDamage } from '../../engine/open.ts';
 import type { EntryKind } from '../account/ledger.ts';
+import { countAll } from '../store/account.ts';
 import { withLargeCache } from '../store/bulk.ts';
-import { countAll } from '../store/ledger.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { brokenOf, checkLedger, eventFaults, type Invariant, replayFaults, SAYS } from './ledger-check.ts';
 

@@ -82,3 +82,30 @@ function written(date: Date): string {
   const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(':');
   return `${day} ${year} ${time} GMT`;
 }
+
+// Who is moving the clock forward, at most one, and where to.
+
+interface Advance {
+  readonly owner: string;
+  readonly token: string;
+  /** ms UTC on the clock of the sandbox. */
+  readonly moves_to: number;
+}
+
+/** Who moves it, whether alive or gone. */
+export const advanceOf = (sql: Sql) => sql.get<Advance>('select owner, token, moves_to from advances');
+
+/** Whether somebody moves the clock; one that is gone, as a process by its name, moves it no more. */
+export async function isAdvanceRunning(sql: Sql, isGone: (owner: string) => boolean): Promise<boolean> {
+  const found = await advanceOf(sql);
+  return found !== undefined && !isGone(found.owner);
+}
+
+/** Takes the clock, also from one that is gone; the caller has looked before, in the same transaction. */
+export async function beginAdvance(sql: Sql, advance: Advance): Promise<void> {
+  await forgetAdvance(sql);
+  await sql.insert('advances', advance);
+}
+
+/** What was left on its way is not gone on with: the clock was set otherwise. */
+export const forgetAdvance = (sql: Sql) => sql.run('delete from advances');

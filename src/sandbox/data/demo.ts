@@ -7,8 +7,8 @@ import { type Cents, cents } from '../../core/money.ts';
 import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../account/authorizations.ts';
 import { confirmDeposit, detectDeposit, openChallenge } from '../account/challenges.ts';
 import { type Act, cardOf } from '../account/ledger.ts';
-import { createWebhook } from '../handlers/account.ts';
-import { createCard, endCard, freezeCard, fundCard, withdrawFromCard } from '../handlers/cards.ts';
+import { ACCOUNT_HANDLERS } from '../handlers/account.ts';
+import { CARDS } from '../handlers/cards.ts';
 import { authorizationDue } from '../rules/declines.ts';
 import type { Currency } from '../store/account.ts';
 
@@ -20,7 +20,7 @@ export interface Teller extends Pick<Act, 'sql' | 'now' | 'idSource'> {
   readonly bins: readonly string[];
 }
 
-type Wanted = Parameters<typeof createCard>[0]['input'];
+type Wanted = Parameters<(typeof CARDS)['cards.create']>[0]['input'];
 type Shop = Pick<Purchase, 'merchant' | 'mcc' | 'country'>;
 
 const SEARCH_ADS: Shop = { merchant: 'SEARCH ADS 4411', mcc: '7311', country: 'US' };
@@ -54,7 +54,7 @@ class Story {
 
   async card(ago: number, bin: number, wanted: Omit<Wanted, 'bin_id'>): Promise<string> {
     const input: Wanted = { ...wanted, bin_id: this.#teller.bins[bin] ?? '' };
-    return (await createCard({ ...this.at(ago), input })).id;
+    return (await CARDS['cards.create']({ ...this.at(ago), input })).id;
   }
 
   /** Approved or declined, as the rules have it; the id of the record. */
@@ -101,11 +101,11 @@ export async function tellDemo(teller: Teller): Promise<void> {
 async function tellTerminated(story: Story): Promise<void> {
   const first = await story.card(41 * DAY, 0, { amount: cents(50_00) });
   await story.buy(40 * DAY, first, { ...ELECTRONICS, amount: cents(49_50) });
-  await endCard({ ...story.at(38 * DAY), input: { card_id: first } });
+  await CARDS['cards.terminate']({ ...story.at(38 * DAY), input: { card_id: first } });
   await story.deposit(19 * DAY, 'usdt', cents(5_000_00));
   const once = await story.card(6 * DAY, 4, { amount: cents(89_00), label: 'one-off purchase' });
   const bought = await story.buy(6 * DAY - HOUR, once, { ...ELECTRONICS, amount: cents(89_00) });
-  await endCard({ ...story.at(4 * DAY), input: { card_id: once } });
+  await CARDS['cards.terminate']({ ...story.at(4 * DAY), input: { card_id: once } });
   await story.refund(3 * DAY, bought, cents(20_00));
 }
 
@@ -115,7 +115,7 @@ async function tellSpending(story: Story): Promise<void> {
     label: 'video ads',
     metadata: { team: 'growth', campaign: 'autumn' },
   });
-  await fundCard({ ...story.at(33 * DAY), input: { card_id: video, amount: cents(1_100_00) } });
+  await CARDS['cards.fund']({ ...story.at(33 * DAY), input: { card_id: video, amount: cents(1_100_00) } });
   const spots = await story.buy(32 * DAY, video, { ...VIDEO_ADS, amount: cents(640_00), settled: cents(612_40) });
   await story.buy(14 * DAY, video, { ...VIDEO_ADS, amount: cents(480_00) });
   await story.refund(13 * DAY + HOUR, spots, cents(112_40));
@@ -128,7 +128,7 @@ async function tellSpending(story: Story): Promise<void> {
   });
   await story.buy(26 * DAY, office, { ...PAPER, amount: cents(36_20) });
   await story.authorize(24 * DAY, office, { ...COFFEE, amount: cents(4_80) });
-  await withdrawFromCard({ ...story.at(22 * DAY), input: { card_id: office, amount: cents(13_50) } });
+  await CARDS['cards.withdraw']({ ...story.at(22 * DAY), input: { card_id: office, amount: cents(13_50) } });
 }
 
 async function tellFrozen(story: Story): Promise<void> {
@@ -143,7 +143,7 @@ async function tellFrozen(story: Story): Promise<void> {
   await story.authorize(2 * DAY, cloud, { ...HOSTING, amount: cents(18_00) });
   const trial = await story.card(12 * DAY, 1, { amount: cents(25_00), label: 'trial' });
   await story.buy(12 * DAY - HOUR, trial, { ...TOOLS, amount: cents(25_00) });
-  await freezeCard({ ...story.at(10 * DAY), input: { card_id: trial } });
+  await CARDS['cards.freeze']({ ...story.at(10 * DAY), input: { card_id: trial } });
 }
 
 async function tellHolds(story: Story): Promise<void> {
@@ -174,7 +174,7 @@ async function tellPresent(story: Story): Promise<void> {
   await openChallenge(act, await cardOf(act, search), { ...purchase, purchase, life: OPEN_CHALLENGE_LIFE });
   // Without blocks it stays pending until somebody confirms it, however old the sandbox grows.
   await detectDeposit(story.at(20 * MINUTE), { currency: 'btc', amount: cents(250_00), confirmations: 'manual' });
-  await createWebhook({
+  await ACCOUNT_HANDLERS['webhooks.create']({
     ...story.at(30 * DAY),
     input: { url: 'http://localhost:9/cards', events: ['card.frozen', 'transaction.declined'] },
   });

@@ -12,11 +12,17 @@ import { manyDigits, manyIds } from '../calls/deterministic-ids.ts';
 import { cardExpiry } from '../rules/dates.ts';
 import { authorizationDue } from '../rules/declines.ts';
 import { COINS, cardNumber, cryptoAmount, FREE_DIGITS } from '../rules/money.ts';
-import { allBins, type BinRow } from '../store/account.ts';
+import {
+  allBins,
+  type BinRow,
+  type CardRow,
+  type CardStatus,
+  insertCard,
+  isNumberTaken,
+  type TransactionRow,
+} from '../store/account.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
-import { type CardRow, type CardStatus, insertCard, isNumberTaken, keepSums } from '../store/cards.ts';
 import { ACCOUNT, LATE_INDEXES } from '../store/schema.ts';
-import type { TransactionRow } from '../store/transactions.ts';
 import type { Teller } from './demo.ts';
 
 export interface LoadSize {
@@ -139,7 +145,10 @@ export async function makeLoadData(
       if (postings.isFull) await flush();
       const sums = { status, balance: cents(card.balance), hold: cents(card.hold) };
       const whole: CardRow = { ...card, ...fieldsOf(nth, start), ...sums };
-      await keepSums(sql, { ...whole, ...cardDocument(whole) });
+      const { id, document } = cardDocument(whole);
+      // One that ended loses its security code.
+      const ended = status === 'terminated' && { cvv: null };
+      await sql.update('cards', { id }, { ...sums, document, ...ended });
     }
     await rows.flush();
     await timers.flush();
@@ -160,7 +169,7 @@ function drawsOf(seed: number): (nth: number, purpose: number) => number {
   };
 }
 
-/** Inserts cards, spread over all BINs; their sums and the card as it is sent follow, see `keepSums`. */
+/** Inserts cards, spread over all BINs; their sums and the card as it is sent follow, which are written last. */
 async function issueCards(
   teller: Omit<Teller, 'bins'>,
   {

@@ -5,7 +5,7 @@ import { type Cents, cents } from '../../core/money.ts';
 import { type Act, post } from '../account/ledger.ts';
 import { seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/ledger-check.ts';
-import { type BinRow, insertWallet, walletOf } from '../store/account.ts';
+import { type BinRow, walletOf } from '../store/account.ts';
 import type { Sql } from '../store/sql.ts';
 import { tellDemo } from './demo.ts';
 import { type LoadSize, makeLoadData } from './load-data.ts';
@@ -88,7 +88,7 @@ export async function loadDataSet(
   sql: Sql,
   { name, now, idSource, wallet, size, bins: kept }: DataSetFacts,
 ): Promise<void> {
-  await insertWallet(sql, name);
+  await sql.insert('wallets', { data_set: name, balance: 0, deposited: 0, spent: 0, entries: 0 });
   const bins: BinRow[] = [...(kept ?? [])];
   if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await idSource.id('bin') });
   for (const [position, bin] of bins.entries()) await sql.insert('bins', { ...bin, position });

@@ -11,13 +11,12 @@ import { authorizationOf, settle } from '../account/authorizations.ts';
 import { type Act, cardOf, minus, wireCard, wireChallenge, wireTransaction } from '../account/ledger.ts';
 import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts';
 import { paged } from '../handlers/account.ts';
-import { endCard, unfreezeCard } from '../handlers/cards.ts';
+import { CARDS } from '../handlers/cards.ts';
 import { balances, SIMULATIONS } from '../handlers/simulate.ts';
 import type { Answer } from '../http/answer.ts';
 import { inclusiveRange } from '../rules/dates.ts';
-import { type ChallengeRow, everyChallenge } from '../store/account.ts';
+import type { ChallengeRow, TransactionRow } from '../store/account.ts';
 import { listed, type Page, type Sql } from '../store/sql.ts';
-import type { TransactionRow } from '../store/transactions.ts';
 
 interface Dialect {
   /** What is other than usual. */
@@ -311,13 +310,13 @@ const STRICT_FREEZE: Dialect = {
   changes: 'settlements on a frozen card wait until it is unfrozen or terminated',
   handlers: {
     async 'cards.unfreeze'(call) {
-      await unfreezeCard(call);
+      await CARDS['cards.unfreeze'](call);
       await settleWaiting(call, call.input.card_id);
       // One of them may have frozen it again.
       return wireCard(await cardOf(call, call.input.card_id));
     },
     async 'cards.terminate'(call) {
-      const ended = await endCard(call);
+      const ended = await CARDS['cards.terminate'](call);
       await settleWaiting(call, call.input.card_id);
       return ended;
     },
@@ -360,7 +359,7 @@ const TDS_TERMINAL: Dialect = {
   changes: 'finished challenges stay listed as approved, failed or expired',
   handlers: {
     async 'challenges.list'({ sql, now, input: { card_id, status } }) {
-      const rows = await everyChallenge(sql);
+      const rows = await sql.all<ChallengeRow>('select * from challenges order by created_at desc, id desc');
       const all = rows.map(row => ({ ...wireChallenge(row), status: finished(row, now) }));
       const fits = (row: (typeof all)[number]) =>
         (card_id === undefined || row.card_id === card_id) && (status === undefined || row.status === status);

@@ -1,19 +1,17 @@
-/** Where a page of a list stands (A-21). */
-
+/** bins, challenges, transactions, wallet, webhooks: what the service tells of an account; and pages of lists (A-21). */
 import { LIMITS } from '../../contract/limits.ts';
 import type { PageFacts } from '../../contract/operation.ts';
 import { CURRENCIES } from '../../contract/resources.ts';
 import { CliError } from '../../core/errors.ts';
-import { toUsd } from '../../core/money.ts';
+import { type Cents, toUsd } from '../../core/money.ts';
 import { wireBin, wireChallenge, wireTransaction, wireWebhook } from '../account/ledger.ts';
 import { type Call, type Handlers, Refused } from '../calls/handler.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
 import { COINS, depositAddress } from '../rules/money.ts';
-import { allBins, openChallenges, walletOf, walletSums } from '../store/account.ts';
+import { allBins, type ChallengeRow, pageOfTransactions, walletOf } from '../store/account.ts';
 import { allWebhooks, cancelQueued, updateWebhook, type WebhookRow, webhookById } from '../store/deliveries.ts';
-import type { Listed, Page } from '../store/sql.ts';
-import { pageOfTransactions } from '../store/transactions.ts';
+import { conditions, type Listed, type Page } from '../store/sql.ts';
 
 export function pageFacts(page: number, perPage: number, total: number): PageFacts {
   return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
@@ -26,115 +24,130 @@ interface Paging {
 
 /** The page that was asked for, with each row as it is told; `usual` rows where nothing was said. */
 export async function paged<Row, Told>(
-  { page = 1, per_page: limit = 0 }: Paging,
+  input: Paging,
   usual: number,
   list: (where: Page) => Promise<Listed<Row>>,
-  told: (row: Row) => Told | Promise<Told>,
+  told: (row: Row) => Told,
 ) {
-  const size = limit || usual;
+  const { page = 1, per_page: size = usual } = input;
   const { rows, total } = await list({ limit: size, offset: (page - 1) * size });
-  const data: Told[] = [];
-  for (const row of rows) data.push(await told(row));
-  return { data, page: pageFacts(page, size, total) };
+  return { data: rows.map(told), page: pageFacts(page, size, total) };
 }
 
-export const listBins: Handlers['bins.list'] = async ({ sql }) => {
-  const rows = await allBins(sql);
-  return { data: rows.map(wireBin), page: {} };
-};
+export const ACCOUNT_HANDLERS = {
+  'bins.list': async ({ sql }) => {
+    const rows = await allBins(sql);
+    return { data: rows.map(wireBin), page: {} };
+  },
 
-/** Listed if and only if pending and not expired, so that any other status finds nothing (A-50, A-55). */
-export const listChallenges: Handlers['challenges.list'] = async ({ sql, now, input }) => {
-  const { card_id, status = 'pending' } = input;
-  const rows = status === 'pending' ? await openChallenges(sql, { now, card_id }) : [];
-  return { data: rows.map(wireChallenge), page: {} };
-};
+  /** Listed if and only if pending and not expired, so that any other status finds nothing (A-50, A-55). */
+  'challenges.list': async ({ sql, now, input }) => {
+    const { card_id, status = 'pending' } = input;
+    const open = { "status = 'pending'": [], 'expires_at > ?': now, 'card_id = ?': card_id };
+    const { where, values } = conditions(open);
+    const statement = `select * from challenges${where} order by created_at desc, id desc`;
+    const rows = status === 'pending' ? await sql.all<ChallengeRow>(statement, ...values) : [];
+    return { data: rows.map(wireChallenge), page: {} };
+  },
 
-export const listTransactions: Handlers['transactions.list'] = async ({ sql, input }) => {
-  const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
-  const list = (where: Page) => pageOfTransactions(sql, filter, where);
-  return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wireTransaction);
-};
+  'transactions.list': async ({ sql, input }) => {
+    const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
+    const list = (where: Page) => pageOfTransactions(sql, filter, where);
+    return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wireTransaction);
+  },
 
-export const getWallet: Handlers['wallet.get'] = async ({ sql }) => {
-  const wallet = await walletOf(sql);
-  const sums = await walletSums(sql);
-  if (wallet === undefined || sums === undefined) {
-    throw new CliError('internal', { message: 'the store has no wallet' });
-  }
-  return {
-    balance: toUsd(wallet.balance),
-    currency: 'USD',
-    pending_deposits: toUsd(sums.pending_deposits),
-    total_deposited: toUsd(wallet.deposited),
-    total_spent: toUsd(wallet.spent),
-    cards_active: sums.cards_active,
-    cards_total_balance: toUsd(sums.cards_total_balance),
-  };
-};
+  'wallet.get': async ({ sql }) => {
+    const wallet = await walletOf(sql);
+    const sums = await sql.get<WalletSums>(WALLET_SUMS);
+    if (wallet === undefined || sums === undefined) {
+      throw new CliError('internal', { message: 'the store has no wallet' });
+    }
+    return {
+      balance: toUsd(wallet.balance),
+      currency: 'USD',
+      pending_deposits: toUsd(sums.pending_deposits),
+      total_deposited: toUsd(wallet.deposited),
+      total_spent: toUsd(wallet.spent),
+      cards_active: sums.cards_active,
+      cards_total_balance: toUsd(sums.cards_total_balance),
+    };
+  },
 
-/** A currency may be received on several networks: one address for each (A-64). */
-export const listAddresses: Handlers['wallet.addresses'] = async ({ input }) => {
-  const currencies = input.currency === undefined ? CURRENCIES : [input.currency];
-  const data = currencies.flatMap(currency =>
-    COINS[currency].networks.map(chain => ({
-      currency,
-      network: chain.name,
-      address: depositAddress(currency, chain),
-      memo: null,
-      min_confirmations: chain.confirmations,
-    })),
-  );
-  return { data, page: {} };
-};
+  /** A currency may be received on several networks: one address for each (A-64). */
+  'wallet.addresses': async ({ input }) => {
+    const currencies = input.currency === undefined ? CURRENCIES : [input.currency];
+    const data = currencies.flatMap(currency =>
+      COINS[currency].networks.map(chain => ({
+        currency,
+        network: chain.name,
+        address: depositAddress(currency, chain),
+        memo: null,
+        min_confirmations: chain.confirmations,
+      })),
+    );
+    return { data, page: {} };
+  },
 
-export const createWebhook: Handlers['webhooks.create'] = async ({ sql, now, idSource, input }) => {
-  checkEndpoint(input.url);
-  const row: WebhookRow = {
-    id: await idSource.id('wh'),
-    url: input.url,
-    events: JSON.stringify(checkedEvents(input.events)),
-    secret: input.secret ?? (await idSource.webhookSecret('first')),
-    status: 'active',
-    created_at: now,
-    updated_at: now,
-    former_secret: null,
-    former_until: null,
-    failing_since: null,
-  };
-  await sql.insert('webhooks', row);
-  return { ...wireWebhook(row), secret: row.secret };
-};
+  'webhooks.create': async ({ sql, now, idSource, input }) => {
+    checkEndpoint(input.url);
+    const row: WebhookRow = {
+      id: await idSource.id('wh'),
+      url: input.url,
+      events: JSON.stringify(checkedEvents(input.events)),
+      secret: input.secret ?? (await idSource.webhookSecret('first')),
+      status: 'active',
+      created_at: now,
+      updated_at: now,
+      former_secret: null,
+      former_until: null,
+      failing_since: null,
+    };
+    await sql.insert('webhooks', row);
+    return { ...wireWebhook(row), secret: row.secret };
+  },
 
-export const listWebhooks: Handlers['webhooks.list'] = async ({ sql }) => {
-  const rows = await allWebhooks(sql);
-  return { data: rows.map(wireWebhook), page: {} };
-};
+  'webhooks.list': async ({ sql }) => {
+    const rows = await allWebhooks(sql);
+    return { data: rows.map(wireWebhook), page: {} };
+  },
 
-export const getWebhook: Handlers['webhooks.get'] = async call => wireWebhook(await webhookOf(call));
+  'webhooks.get': async call => wireWebhook(await webhookOf(call)),
 
-export const changeWebhook: Handlers['webhooks.update'] = async call => {
-  const row = await webhookOf(call);
-  const { url, events, status } = call.input;
-  if (url !== undefined) checkEndpoint(url);
-  const changed: WebhookRow = {
-    ...row,
-    url: url ?? row.url,
-    events: events === undefined ? row.events : JSON.stringify(checkedEvents(events)),
-    status: status ?? row.status,
-    updated_at: call.now,
-  };
-  await updateWebhook(call.sql, changed);
-  if (changed.status === 'disabled') await cancelQueued(call.sql, row.id);
-  return wireWebhook(changed);
-};
+  'webhooks.update': async call => {
+    const row = await webhookOf(call);
+    const { url, events, status } = call.input;
+    if (url !== undefined) checkEndpoint(url);
+    const changed: WebhookRow = {
+      ...row,
+      url: url ?? row.url,
+      events: events === undefined ? row.events : JSON.stringify(checkedEvents(events)),
+      status: status ?? row.status,
+      updated_at: call.now,
+    };
+    await updateWebhook(call.sql, changed);
+    if (changed.status === 'disabled') await cancelQueued(call.sql, row.id);
+    return wireWebhook(changed);
+  },
 
-export const endWebhook: Handlers['webhooks.delete'] = async call => {
-  const { id } = await webhookOf(call);
-  await call.sql.run('delete from webhooks where id = ?', id);
-  await cancelQueued(call.sql, id);
-  return undefined;
-};
+  'webhooks.delete': async call => {
+    const { id } = await webhookOf(call);
+    await call.sql.run('delete from webhooks where id = ?', id);
+    await cancelQueued(call.sql, id);
+    return undefined;
+  },
+} satisfies Partial<Handlers>;
+
+interface WalletSums {
+  readonly cards_active: number;
+  readonly cards_total_balance: Cents;
+  readonly pending_deposits: Cents;
+}
+
+/** Sums of A-60, A-62 and A-63. */
+const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as cards_active,
+    coalesce(sum(balance), 0) as cards_total_balance,
+    (select coalesce(sum(amount), 0) from deposits where status = 'pending') as pending_deposits
+  from cards where status <> 'terminated'`;
 
 export type Addressed = Pick<Call, 'sql'> & { readonly input: { readonly webhook_id: string } };
 

@@ -21,79 +21,113 @@ import { type AdminHandlers, type Call, encodedCard, type Handlers, Refused } fr
 import { cardExpiry, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { cardNumber, FREE_DIGITS } from '../rules/money.ts';
-import { type BinRow, binById, challengeById } from '../store/account.ts';
-import { type CardRow, cardSecrets, insertCard, isNumberTaken, pageOfCards, terminateCard } from '../store/cards.ts';
+import { type BinRow, binById, type CardRow, challengeById, insertCard, isNumberTaken } from '../store/account.ts';
+import { conditions } from '../store/sql.ts';
 import { pageFacts } from './account.ts';
 
-export const listCards: Handlers['cards.list'] = async ({ sql, input }) => {
-  const { page = LIMITS.page.defaults, per_page = LIMITS.pageSize.defaults } = input;
-  const filter = { status: input.status, bin_id: input.bin_id };
-  const offset = (page - 1) * per_page;
-  const { documents, total } = await pageOfCards(sql, { filter, limit: per_page, offset });
-  return { data: documents.map(encodedCard), page: pageFacts(page, per_page, total) };
-};
+export const CARDS = {
+  /** Newest first (A-22), as they are stored, which is as they are sent. */
+  'cards.list': async ({ sql, input }) => {
+    const { page = LIMITS.page.defaults, per_page = LIMITS.pageSize.defaults } = input;
+    const { where, values } = conditions({ 'status = ?': input.status, 'bin_id = ?': input.bin_id });
+    const [count] = await sql.known<{ total: number }>(`select count(*) as total from cards${where}`, ...values);
+    const statement = `select document from cards${where} order by created_at desc, id desc limit ? offset ?`;
+    const rows = await sql.known<{ document: string }>(statement, ...values, per_page, (page - 1) * per_page);
+    const data = rows.map(({ document }) => encodedCard(document));
+    return { data, page: pageFacts(page, per_page, count?.total ?? 0) };
+  },
 
-export const getCard: Handlers['cards.get'] = async call => wireCard(await cardOf(call, call.input.card_id));
+  'cards.get': async call => wireCard(await cardOf(call, call.input.card_id)),
 
-/** Refused once terminated, when there is no code any more; an expired or frozen card may be looked at (A-154). */
-export const cardDetails: Handlers['cards.details'] = async call => {
-  const card = await livingCard(call, call.input.card_id);
-  const secrets = await cardSecrets(call.sql, card.id);
-  if (secrets?.cvv == null) throw new CliError('internal', { message: `no security code stored for ${card.id}` });
-  const expiry = new Date(card.expires_at);
-  return {
-    card_id: card.id,
-    number: new Secret(secrets.number),
-    cvv: new Secret(secrets.cvv),
-    exp_month: expiry.getUTCMonth() + 1,
-    exp_year: expiry.getUTCFullYear(),
-  };
-};
+  /** Refused once terminated, when there is no code any more; an expired or frozen card may be looked at (A-154). */
+  'cards.details': async call => {
+    const card = await livingCard(call, call.input.card_id);
+    const statement = 'select number, cvv from cards where id = ?';
+    const secrets = await call.sql.get<{ number: string; cvv: string | null }>(statement, card.id);
+    if (secrets?.cvv == null) throw new CliError('internal', { message: `no security code stored for ${card.id}` });
+    const expiry = new Date(card.expires_at);
+    return {
+      card_id: card.id,
+      number: new Secret(secrets.number),
+      cvv: new Secret(secrets.cvv),
+      exp_month: expiry.getUTCMonth() + 1,
+      exp_year: expiry.getUTCFullYear(),
+    };
+  },
 
-export const freezeCard: Handlers['cards.freeze'] = async call => {
-  const card = await livingCard(call, call.input.card_id);
-  if (card.status === 'frozen') throw new Refused('card_already_frozen', `card ${card.id} is frozen already`);
-  return wireCard(await changeStatus(call, card, 'frozen'));
-};
+  'cards.freeze': async call => {
+    const card = await livingCard(call, call.input.card_id);
+    if (card.status === 'frozen') throw new Refused('card_already_frozen', `card ${card.id} is frozen already`);
+    return wireCard(await changeStatus(call, card, 'frozen'));
+  },
 
-export const unfreezeCard: Handlers['cards.unfreeze'] = async call => {
-  const card = await livingCard(call, call.input.card_id);
-  if (card.status === 'active') throw new Refused('card_not_frozen', `card ${card.id} is active, not frozen`);
-  return wireCard(await changeStatus(call, card, 'active'));
-};
+  'cards.unfreeze': async call => {
+    const card = await livingCard(call, call.input.card_id);
+    if (card.status === 'active') throw new Refused('card_not_frozen', `card ${card.id} is active, not frozen`);
+    return wireCard(await changeStatus(call, card, 'active'));
+  },
 
-/** The available balance, below 0 too, goes to the wallet now; open holds stay and settle (A-155, A-157). */
-export const endCard: Handlers['cards.terminate'] = async call => {
-  const card = await livingCard(call, call.input.card_id);
-  const { balance } = card;
-  const emptied =
-    balance === 0
-      ? { card }
-      : await moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
-  const ended: CardRow = { ...emptied.card, status: 'terminated' };
-  await terminateCard(call.sql, cardDocument(ended));
-  await call.emit('card.terminated', wireCard(ended));
-  return wireCard(ended);
-};
+  /** The available balance, below 0 too, goes to the wallet now; open holds stay and settle (A-155, A-157). */
+  'cards.terminate': async call => {
+    const card = await livingCard(call, call.input.card_id);
+    const { balance } = card;
+    const emptied =
+      balance === 0
+        ? { card }
+        : await moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
+    const ended: CardRow = { ...emptied.card, status: 'terminated' };
+    const { id, document } = cardDocument(ended);
+    // Its security code is erased (docs/design/sandbox.md, section 10).
+    await call.sql.update('cards', { id }, { status: 'terminated', cvv: null, document });
+    await call.emit('card.terminated', wireCard(ended));
+    return wireCard(ended);
+  },
 
-/** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
-export const createCard: Handlers['cards.create'] = async call => {
-  const { input } = call;
-  refuseUnknownCategory(input.allowed_categories ?? []);
-  const bin = await binById(call.sql, input.bin_id);
-  if (bin === undefined) throw new Refused('bin_not_found', `no BIN ${input.bin_id}`);
-  const spendingLimit = monthlyLimit(bin, input.spending_limit);
-  const wire = await issue(call, bin, {
-    balance: input.amount,
-    spending_limit: spendingLimit,
-    label: input.label ?? '',
-    allowed_categories: JSON.stringify(input.allowed_categories ?? []),
-    auto_freeze_at: input.auto_freeze_at ?? null,
-    metadata: JSON.stringify(input.metadata ?? {}),
-  });
-  await call.emit('card.created', wire);
-  return wire;
-};
+  /** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
+  'cards.create': async call => {
+    const { input } = call;
+    refuseUnknownCategory(input.allowed_categories ?? []);
+    const bin = await binById(call.sql, input.bin_id);
+    if (bin === undefined) throw new Refused('bin_not_found', `no BIN ${input.bin_id}`);
+    const spendingLimit = monthlyLimit(bin, input.spending_limit);
+    const wire = await issue(call, bin, {
+      balance: input.amount,
+      spending_limit: spendingLimit,
+      label: input.label ?? '',
+      allowed_categories: JSON.stringify(input.allowed_categories ?? []),
+      auto_freeze_at: input.auto_freeze_at ?? null,
+      metadata: JSON.stringify(input.metadata ?? {}),
+    });
+    await call.emit('card.created', wire);
+    return wire;
+  },
+
+  'cards.fund': async call => {
+    const { amount } = call.input;
+    const card = await livingCard(call, call.input.card_id);
+    if (isExpired(card, call.now)) throw new Refused('card_expired', `card ${card.id} has expired`);
+    const moves = { wallet: -amount, card: amount };
+    const moved = await moveOnCard(call, card, { kind: 'fund', ref: card.id, moves, isCovered: true });
+    await call.emit('card.funded', wireCard(moved.card));
+    return funding(moved, amount);
+  },
+
+  /** No event of its own (A-32); one that crosses the line freezes the card. */
+  'cards.withdraw': async call => {
+    const { amount } = call.input;
+    const card = await livingCard(call, call.input.card_id);
+    if (amount > card.balance) {
+      throw new Refused(
+        'insufficient_card_funds',
+        `card ${card.id} holds ${plainAmount(card.balance)} USD, ${plainAmount(amount)} USD asked`,
+      );
+    }
+    const moves = { card: -amount, wallet: amount };
+    const moved = await moveOnCard(call, card, { kind: 'withdraw', ref: card.id, moves });
+    await afterDecrease(call, moved.card);
+    return funding(moved, amount);
+  },
+} satisfies Partial<Handlers>;
 
 function refuseUnknownCategory(categories: readonly string[]): void {
   const unknown = categories.find(entry => !isCategory(entry));
@@ -153,32 +187,6 @@ async function issue(call: Call, bin: BinRow, options: Wishes): Promise<Complete
   }
 }
 
-export const fundCard: Handlers['cards.fund'] = async call => {
-  const { amount } = call.input;
-  const card = await livingCard(call, call.input.card_id);
-  if (isExpired(card, call.now)) throw new Refused('card_expired', `card ${card.id} has expired`);
-  const moves = { wallet: -amount, card: amount };
-  const moved = await moveOnCard(call, card, { kind: 'fund', ref: card.id, moves, isCovered: true });
-  await call.emit('card.funded', wireCard(moved.card));
-  return funding(moved, amount);
-};
-
-/** No event of its own (A-32); one that crosses the line freezes the card. */
-export const withdrawFromCard: Handlers['cards.withdraw'] = async call => {
-  const { amount } = call.input;
-  const card = await livingCard(call, call.input.card_id);
-  if (amount > card.balance) {
-    throw new Refused(
-      'insufficient_card_funds',
-      `card ${card.id} holds ${plainAmount(card.balance)} USD, ${plainAmount(amount)} USD asked`,
-    );
-  }
-  const moves = { card: -amount, wallet: amount };
-  const moved = await moveOnCard(call, card, { kind: 'withdraw', ref: card.id, moves });
-  await afterDecrease(call, moved.card);
-  return funding(moved, amount);
-};
-
 function funding({ card, wallet }: Moved, amount: Cents): CompleteOf<typeof FUNDING> {
   return {
     card_id: card.id,
@@ -196,7 +204,7 @@ export const REVEALS = {
     if (last4 !== call.input.last4) {
       throw new Refused('invalid_request', 'last4: these are not the last four digits of this card');
     }
-    const { number, cvv, exp_month, exp_year } = await cardDetails(call);
+    const { number, cvv, exp_month, exp_year } = await CARDS['cards.details'](call);
     return { number, cvv, exp_month, exp_year };
   },
 

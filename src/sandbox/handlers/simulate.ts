@@ -30,15 +30,16 @@ import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
 import { isMcc } from '../rules/declines.ts';
 import { coinsWorth } from '../rules/money.ts';
 import {
+  type CardRow,
   type ChallengeRow,
   type Currency,
+  cardById,
   challengeById,
   type DepositRow,
   depositById,
+  type TransactionRow,
   walletOf,
 } from '../store/account.ts';
-import { type CardRow, cardById } from '../store/cards.ts';
-import type { TransactionRow } from '../store/transactions.ts';
 
 interface Done {
   readonly outcome: string;

@@ -7,13 +7,24 @@ import { clockRate, readClock } from '../clock/clock.ts';
 import { paged } from '../handlers/account.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { LookHandlers } from '../service/service.ts';
-import { binById, type ChallengeRow, walletOf } from '../store/account.ts';
-import type { CardRow } from '../store/cards.ts';
+import {
+  ABOUT_CARD,
+  aboutCard,
+  binById,
+  type CardRow,
+  type ChallengeRow,
+  countAll,
+  type EntryOfCard,
+  type EventRow,
+  entriesOfCard,
+  type TransactionRow,
+  transactionById,
+  usedBetween,
+  walletOf,
+} from '../store/account.ts';
 import type { WebhookRow } from '../store/deliveries.ts';
-import { ABOUT_CARD, aboutCard, countAll, type EntryOfCard, type EventRow, entriesOfCard } from '../store/ledger.ts';
 import { generationOf } from '../store/open.ts';
 import { escaped, listed, type Page, type Sql } from '../store/sql.ts';
-import { type TransactionRow, transactionById, usedBetween } from '../store/transactions.ts';
 
 const NOTHING = 0 as Cents;
 
@@ -160,7 +171,7 @@ export const HOLDINGS = {
     return {
       version,
       replaced: await generationOf(sql),
-      changes: [own, others, unwritten, turnedLog.count, actLog.last, archives.changes, activeDialect.name].join('-'),
+      changes: [own, others, unwritten, turnedLog.count, actLog.count, archives.changes, activeDialect.name].join('-'),
       now: isoTime(now),
       mode,
       rate: clockRate({ mode, rate_milli }),

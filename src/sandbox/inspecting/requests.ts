@@ -11,9 +11,9 @@ import { isoTime } from '../rules/dates.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
 import { wireRequest } from '../service/request-log.ts';
 import type { LookHandlers } from '../service/service.ts';
+import { transactionById } from '../store/account.ts';
 import { webhookById } from '../store/deliveries.ts';
 import { requestById } from '../store/requests.ts';
-import { declineFacts, transactionById } from '../store/transactions.ts';
 
 export const REQUESTS = {
   'requests.get': async ({ sql, parts, input: { request_id: id } }) => {
@@ -35,11 +35,14 @@ export const REQUESTS = {
   'requests.turned': async ({ now, parts }) => {
     // Kept in real time, because the store was not asked; told on the clock of the sandbox.
     const ahead = now - parts.clock.now();
-    const data = parts.turnedLog.newest().map(({ at, ...turned }) => ({
-      at: isoTime(at + ahead),
-      ...turned,
-      nearest: turned.status === 404 || turned.status === 405 ? nearestRoute(turned.method, turned.path) : null,
-    }));
+    const data = parts.turnedLog
+      .all()
+      .toReversed()
+      .map(({ at, ...turned }) => ({
+        at: isoTime(at + ahead),
+        ...turned,
+        nearest: turned.status === 404 || turned.status === 405 ? nearestRoute(turned.method, turned.path) : null,
+      }));
     return { data, page: {} };
   },
 
@@ -50,8 +53,9 @@ export const REQUESTS = {
     const about = { transaction: id, decline_reason: row.decline_reason };
     if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
     if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
-    const facts = await declineFacts(sql, id);
-    const judged = facts === undefined ? undefined : (JSON.parse(facts) as DeclineFacts);
+    const statement = 'select facts from decline_facts where transaction_id = ?';
+    const kept = await sql.get<{ facts: string }>(statement, id);
+    const judged = kept && (JSON.parse(kept.facts) as DeclineFacts);
     return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
   },
 

@@ -77,7 +77,7 @@ export const RECORDS = {
     const { actLog } = look.parts;
     const all = actLog.all().filter(({ number, operation }) => number > after && !operation.startsWith('scenarios.'));
     const wanted = card === undefined ? all : actsOf(card, all);
-    return { ...scenarioText('Recorded', wanted), last: actLog.last };
+    return { ...scenarioText('Recorded', wanted), last: actLog.count };
   },
 } satisfies Partial<LookHandlers>;
 

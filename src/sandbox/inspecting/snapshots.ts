@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { type Cents, cents, toUsd } from '../../core/money.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo } from '../../engine/open.ts';

@@ -6,18 +6,19 @@ import { Refused } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/account.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
-import type { ChallengeRow } from '../store/account.ts';
-import type { DeliveryRow } from '../store/deliveries.ts';
 import {
   ABOUT_CARD,
   aboutCard,
+  type ChallengeRow,
   type EntryOfCard,
   type EventRow,
   entriesOfCard,
   MOST_OF_A_KIND,
-} from '../store/ledger.ts';
+  pageOfTransactions,
+  type TransactionRow,
+} from '../store/account.ts';
+import type { DeliveryRow } from '../store/deliveries.ts';
 import type { RequestRow } from '../store/requests.ts';
-import { pageOfTransactions, type TransactionRow } from '../store/transactions.ts';
 
 interface Item extends LifeItem {
   readonly number: number | null;

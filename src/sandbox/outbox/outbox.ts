@@ -3,9 +3,8 @@ import { EVENTS, type EventName } from '../../contract/events.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import { encodedText, type IdSource, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
-import { nextCount } from '../store/counters.ts';
 import { activeWebhooks, type DeliveryRow } from '../store/deliveries.ts';
-import type { Sql } from '../store/sql.ts';
+import { nextCount, type Sql } from '../store/sql.ts';
 
 interface Queueing {
   readonly sql: Sql;

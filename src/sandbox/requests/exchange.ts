@@ -43,7 +43,7 @@ import {
 import { keptAct, keyForm } from '../service/act-log.ts';
 import { cleanText } from '../service/request-log.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { cardById } from '../store/cards.ts';
+import { cardById } from '../store/account.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
 import { admit, healthAnswer, refuseLiveKeys, refuseLiveKeysIn, refuseStrangers } from './authorize.ts';
 import { executeRequest, type Seen } from './execute.ts';
@@ -188,7 +188,7 @@ export class Exchange {
       return;
     if (answer.headers['Idempotent-Replayed'] !== undefined || body instanceof Refused) return;
     const by = route.surface === 'admin' && isOfPage(pageDoor, headers) ? 'page' : 'program';
-    actLog.keep({ at: now, by, ...keptAct({ route, params, body: body ?? {}, answer }) });
+    actLog.keep({ number: actLog.count + 1, at: now, by, ...keptAct({ route, params, body: body ?? {}, answer }) });
   }
 
   async #spoken({ route, params }: ParsedRequest, answer: Answer): Promise<Answer> {

@@ -52,23 +52,21 @@ export function inclusiveRange(asked: { from?: string | undefined; to?: string |
   from?: number | undefined;
   to?: number | undefined;
 } {
-  const from = asked.from === undefined ? undefined : utc(asked.from);
-  const to = asked.to === undefined ? undefined : utc(asked.to) + (isBareDate(asked.to) ? DAY - 1 : 0);
+  const from = asked.from === undefined ? undefined : instantOf(asked.from);
+  const to = asked.to === undefined ? undefined : instantOf(asked.to) + (isBareDate(asked.to) ? DAY - 1 : 0);
   if (from !== undefined && to !== undefined && from > to) {
     throw new Refused('invalid_request', `from: ${asked.from} is after to: ${asked.to}`);
   }
   return { from, to };
 }
 
-/** ms UTC of an ISO 8601 text; a time without offset is UTC, a bare date its first moment. */
-export function instantOf(iso: string): number {
-  return utc(iso);
-}
-
 const isBareDate = (text: string) => !text.includes('T');
 
-/** JavaScript reads a time without offset as local time; the service has UTC alone. */
-function utc(text: string): number {
+/**
+ * ms UTC of an ISO 8601 text, a bare date its first moment. JavaScript reads a time without offset as local time; the service
+ * has UTC alone.
+ */
+export function instantOf(text: string): number {
   const hasOffset = isBareDate(text) || /(Z|[+-]\d{2}:\d{2})$/.test(text);
   return Date.parse(hasOffset ? text : `${text}Z`);
 }

@@ -1,12 +1,37 @@
-/**
- * What was changed lately, in the order it was done: through the control surface always, through the service once
- * somebody looks with the page. In the memory of this process alone, so that it is in no export and costs no write.
- */
+/** What this process alone remembers: the newest changes, and the newest requests that got no further than its door. No export holds them, and they cost no write. */
 import type { Shape } from '../../contract/field.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Fields, Route } from '../http/request.ts';
 import { cleanText } from './request-log.ts';
 
+/** The newest things of a kind. */
+export class Recent<T> {
+  readonly #most: number;
+  #kept: T[] = [];
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How many there were, those that are forgotten too. */
+  get count(): number {
+    return this.#count;
+  }
+
+  keep(item: T): void {
+    this.#count += 1;
+    this.#kept.push(item);
+    if (this.#kept.length >= 2 * this.#most) this.#kept = this.#kept.slice(-this.#most);
+  }
+
+  /** Oldest first. */
+  all(): readonly T[] {
+    return this.#kept.slice(-this.#most);
+  }
+}
+
+/** A change: through the control surface always, through the service once somebody looks with the page. */
 export interface Act {
   /** From 1, in this process. */
   readonly number: number;
@@ -19,29 +44,6 @@ export interface Act {
   readonly input: Fields;
   /** Ids and outcomes of the answer. */
   readonly answer: Readonly<Record<string, string>>;
-}
-
-const MOST = 1_000;
-
-export class ActLog {
-  #kept: Act[] = [];
-  #last = 0;
-
-  /** Number of the newest; 0 where nothing was done. */
-  get last(): number {
-    return this.#last;
-  }
-
-  keep(act: Omit<Act, 'number'>): void {
-    this.#last += 1;
-    this.#kept.push({ number: this.#last, ...act });
-    if (this.#kept.length >= 2 * MOST) this.#kept = this.#kept.slice(-MOST);
-  }
-
-  /** Oldest first. */
-  all(): readonly Act[] {
-    return this.#kept.slice(-MOST);
-  }
 }
 
 interface Done {
@@ -79,9 +81,8 @@ function idsIn({ body }: Answer): Readonly<Record<string, string>> {
   return Object.fromEntries(shown);
 }
 
-// Requests to the service that got no further than its door: another host, an unknown route, a wrong key. They are in no store, because none of them was counted; this process remembers the newest.
-
-interface TurnedAway {
+/** A request to the service that another host, an unknown route or a wrong key turned away: none of them was counted. */
+export interface TurnedAway {
   /** ms UTC, real time. */
   readonly at: number;
   readonly method: string;
@@ -92,29 +93,6 @@ interface TurnedAway {
   readonly why: string;
   /** Form of the key that came with it, never its text. */
   readonly key: string;
-}
-
-const MOST_TURNED = 200;
-
-export class TurnedLog {
-  #kept: TurnedAway[] = [];
-  #count = 0;
-
-  /** How many there were, those that are forgotten too. */
-  get count(): number {
-    return this.#count;
-  }
-
-  keep(turned: TurnedAway): void {
-    this.#count += 1;
-    this.#kept.push(turned);
-    if (this.#kept.length > MOST_TURNED) this.#kept = this.#kept.slice(-MOST_TURNED);
-  }
-
-  /** Newest first. */
-  newest(): readonly TurnedAway[] {
-    return [...this.#kept].reverse();
-  }
 }
 
 /** What a header looks like: how it begins, and how long it is. */

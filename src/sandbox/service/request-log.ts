@@ -9,9 +9,8 @@ import { faultText } from '../faults/applied-fault.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault, ParsedRequest } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
-import { takeCounts } from '../store/counters.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/requests.ts';
-import { type Sql, type Store, StoreBusy } from '../store/sql.ts';
+import { type Sql, type Store, StoreBusy, takeCounts } from '../store/sql.ts';
 
 type Parts = Pick<
   RequestRow,
@@ -262,8 +261,6 @@ export class RequestLog {
     });
   }
 }
-
-export const logRequest = (sql: Sql, row: RequestRow) => insertRequest(sql, row);
 
 /** A request and its answer as one row, secrets taken out. */
 export function requestRow(

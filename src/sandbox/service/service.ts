@@ -1,6 +1,6 @@
 /** What a server of the sandbox is made of, and what every transaction of it shares. */
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
@@ -15,7 +15,7 @@ import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { IdForm } from '../store/open.ts';
 import { type Sql, type Store, StoreBroken, StoreBusy } from '../store/sql.ts';
-import type { ActLog, TurnedLog } from './act-log.ts';
+import type { Act, Recent, TurnedAway } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
 
 /** What takes the whole service, and not one transaction. */
@@ -67,9 +67,9 @@ export interface ServiceParts {
   /** How this server speaks; see dialects/. */
   readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
-  readonly turnedLog: TurnedLog;
+  readonly turnedLog: Recent<TurnedAway>;
   /** What was changed lately. */
-  readonly actLog: ActLog;
+  readonly actLog: Recent<Act>;
   /** Plays scenarios; without it this sandbox plays none. */
   readonly scenarios?: ScenarioPlayer | undefined;
   /** Snapshots of the store. */

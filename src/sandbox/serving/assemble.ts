@@ -20,13 +20,11 @@ import { ActiveDialect } from '../dialects/table.ts';
 import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
-import { ActLog, TurnedLog } from '../service/act-log.ts';
+import { Recent } from '../service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../service/request-log.ts';
 import { runTimersUntil, type ScenarioPlayer, type ServiceParts } from '../service/service.ts';
-import { walletOf } from '../store/account.ts';
-import { keepCheck } from '../store/ledger.ts';
-import { type IdForm, type Meta, type OpenedStore, openStore, type StoreRequest } from '../store/open.ts';
-import { TABLES } from '../store/schema.ts';
+import { keepCheck, walletOf } from '../store/account.ts';
+import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { privateSocket } from './private-socket.ts';
 import { type ListenAddress, serve } from './server.ts';
@@ -78,8 +76,6 @@ export interface OpenPlan {
   readonly deliveries: DeliveryOptions & { readonly live: boolean };
   /** Secret of subscriptions that name none. */
   readonly webhookSecret?: Secret | undefined;
-  /** Opens the store; that of the path when left out. */
-  readonly open?: ((request: StoreRequest) => Promise<OpenedStore>) | undefined;
   /** Files of the inspector's page; without it there is none. */
   readonly pageFiles?: (() => PageFiles) | undefined;
   /** Plays scenarios for the page. */
@@ -169,11 +165,10 @@ async function served(plan: OpenPlan, place: ListenAddress) {
 
 /** Throws `check_failed` for a store that cannot be used or whose books do not agree. */
 export async function openSandbox(plan: OpenPlan): Promise<Opened> {
-  const { host, path, seed, ids, data, size, wallet, onFault, open = openStore, pageFiles } = plan;
+  const { host, path, seed, ids, data, size, wallet, onFault, pageFiles } = plan;
   let isNew = false;
-  const { store, meta } = await open({
+  const { store, meta } = await openStore({
     path,
-    tables: TABLES,
     seed,
     ids,
     fill: sql => {
@@ -213,8 +208,8 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       requestNumbers: new RequestNumbers(),
       activeDialect: new ActiveDialect(plan.dialect),
       requestLog: new RequestLog(),
-      turnedLog: new TurnedLog(),
-      actLog: new ActLog(),
+      turnedLog: new Recent(200),
+      actLog: new Recent(1_000),
       scenarios: plan.scenarios,
       archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
       platform: host.platform,

@@ -12,7 +12,7 @@ import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { dialectNamed } from '../dialects/table.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { IdForm } from '../store/open.ts';
-import { type Assembled, assemble, type Plan, type SandboxHost } from './assemble.ts';
+import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 
 export interface SandboxOptions {
   /** `memory` (the default) or the path of a file. */
@@ -43,8 +43,6 @@ export interface SandboxOptions {
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: string;
   readonly version?: string;
-  /** Opens the store; that of `store` when left out. */
-  readonly open?: Plan['open'];
   readonly host?: SandboxHost;
   /** Told about errors nobody expected; without it they are answered 500 and nothing more. */
   readonly onFault?: (error: unknown) => void;
@@ -78,7 +76,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
     webhookSecret: webhookSecret === undefined ? undefined : new Secret(webhookSecret),
-    open: options.open,
     version: options.version ?? 'library',
     onFault,
   });

@@ -1,9 +1,10 @@
-/** Statements on `wallets`, the one row of the wallet, on `bins`, `deposits` and `challenges`. Balances are changed by the ledger alone. */
+/** What an account holds, and the statements that several ask: wallet, BINs, deposits, challenges, cards, records, entries, events. Balances are changed by the ledger alone. */
 
-import type { CURRENCIES } from '../../contract/resources.ts';
+import type { CARD_STATUSES } from '../../contract/card.ts';
+import type { CURRENCIES, DECLINE_REASONS, TRANSACTION_TYPES } from '../../contract/resources.ts';
 import type { Cents } from '../../core/money.ts';
 import { DOMAIN_TABLES } from './schema.ts';
-import { conditions, type Sql } from './sql.ts';
+import { escaped, listed, type Page, type Sql } from './sql.ts';
 
 interface WalletRow {
   readonly data_set: string;
@@ -16,24 +17,6 @@ interface WalletRow {
 }
 
 export const walletOf = (sql: Sql) => sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets');
-
-export const insertWallet = (sql: Sql, data_set: string) =>
-  sql.insert('wallets', { data_set, balance: 0, deposited: 0, spent: 0, entries: 0 });
-
-interface WalletSums {
-  readonly cards_active: number;
-  readonly cards_total_balance: Cents;
-  readonly pending_deposits: Cents;
-}
-
-/** Sums of A-60, A-62 and A-63. */
-export const walletSums = (sql: Sql) =>
-  sql.get<WalletSums>(
-    `select count(case when status = 'active' then 1 end) as cards_active,
-       coalesce(sum(balance), 0) as cards_total_balance,
-       (select coalesce(sum(amount), 0) from deposits where status = 'pending') as pending_deposits
-     from cards where status <> 'terminated'`,
-  );
 
 /** Removes all domain rows, the wallet included. */
 export async function emptyAccount(sql: Sql): Promise<void> {
@@ -104,12 +87,191 @@ export const challengeById = (sql: Sql, id: string) =>
 export const updateChallenge = (sql: Sql, { id, status, attempts }: ChallengeRow) =>
   sql.update('challenges', { id }, { status, attempts });
 
-/** Those that can still be answered at `now`, newest first. */
-export function openChallenges(sql: Sql, { now, card_id }: { now: number; card_id?: string | undefined }) {
-  const { where, values } = conditions({ "status = 'pending'": [], 'expires_at > ?': now, 'card_id = ?': card_id });
-  return sql.all<ChallengeRow>(`select * from challenges${where} order by created_at desc, id desc`, ...values);
+export type CardStatus = (typeof CARD_STATUSES)[number];
+
+export interface CardRow {
+  readonly id: string;
+  readonly bin_id: string;
+  readonly network: 'visa' | 'mastercard';
+  readonly last4: string;
+  readonly status: CardStatus;
+  /** Available, open holds taken off (A-150). */
+  readonly balance: Cents;
+  readonly hold: Cents;
+  readonly spending_limit: Cents;
+  readonly label: string;
+  /** JSON list. */
+  readonly allowed_categories: string;
+  readonly auto_freeze_at: Cents | null;
+  /** JSON object. */
+  readonly metadata: string;
+  readonly created_at: number;
+  readonly expires_at: number;
 }
 
-/** All of them, finished ones too, newest first; for the dialect that keeps them listed. */
-export const everyChallenge = (sql: Sql) =>
-  sql.all<ChallengeRow>('select * from challenges order by created_at desc, id desc');
+/** All but number and security code. */
+const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balance, hold, spending_limit, label,
+  allowed_categories, auto_freeze_at, metadata, created_at, expires_at`;
+
+export const cardById = (sql: Sql, id: string) => sql.get<CardRow>(`select ${COLUMNS} from cards where id = ?`, id);
+
+export const isNumberTaken = async (sql: Sql, number: string) =>
+  (await sql.get('select 1 as one from cards where number = ?', number)) !== undefined;
+
+/** Inserts a card, with what its first entry puts on it, posted in the same transaction, and with the card as it is sent. */
+export function insertCard(
+  sql: Sql,
+  { last4: _, ...card }: CardRow & { readonly number: string; readonly cvv: string; readonly document: string },
+) {
+  return sql.insert('cards', card);
+}
+
+type TransactionType = (typeof TRANSACTION_TYPES)[number];
+export type DeclineReason = (typeof DECLINE_REASONS)[number];
+
+export interface TransactionRow {
+  readonly id: string;
+  readonly card_id: string;
+  readonly type: TransactionType;
+  readonly status: 'pending' | 'settled' | 'reversed' | 'expired' | 'completed' | 'declined';
+  readonly amount: Cents;
+  readonly merchant: string;
+  readonly mcc: string;
+  readonly merchant_country: string;
+  readonly authorization_id: string | null;
+  readonly decline_reason: DeclineReason | null;
+  readonly created_at: number;
+  /** Sums of an authorization; 0 on every other record. */
+  readonly held: Cents;
+  readonly settled: Cents;
+  readonly excess: Cents;
+  readonly released: Cents;
+  readonly refunded: Cents;
+}
+
+export const authorizationById = (sql: Sql, id: string) =>
+  sql.get<TransactionRow>("select * from transactions where id = ? and type = 'authorization'", id);
+
+/** A record of any kind. */
+export const transactionById = (sql: Sql, id: string) =>
+  sql.get<TransactionRow>('select * from transactions where id = ?', id);
+
+/** Writes status and sums of an authorization, and what was authorized: an increment raises it (I7). */
+export function updateAuthorization(sql: Sql, row: TransactionRow) {
+  const { id, status, amount, held, settled, excess, released, refunded } = row;
+  return sql.update('transactions', { id }, { status, amount, held, settled, excess, released, refunded });
+}
+
+/** What the card's authorizations of a span take of the monthly limit: held and settled (A-161). */
+export async function usedBetween(
+  sql: Sql,
+  { card, from, before }: { card: string; from: number; before: number },
+): Promise<Cents> {
+  const row = await sql.get<{ used: Cents }>(
+    `select coalesce(sum(held + settled), 0) as used from transactions
+     where card_id = ? and created_at >= ? and created_at < ? and type = 'authorization'`,
+    card,
+    from,
+    before,
+  );
+  return row?.used ?? (0 as Cents);
+}
+
+interface TransactionFilter {
+  readonly card_id?: string | undefined;
+  readonly type?: TransactionType | undefined;
+  /** ms, both inclusive. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** A page, newest first (A-22). */
+export function pageOfTransactions(sql: Sql, { card_id, type, from, to }: TransactionFilter, page: Page) {
+  const wanted = { 'card_id = ?': card_id, 'type = ?': type, 'created_at >= ?': from, 'created_at <= ?': to };
+  return listed<TransactionRow>(sql, { from: 'transactions', wanted, order: 'created_at desc, id desc' }, page);
+}
+
+// When the books were last looked through, and what was found.
+
+export interface LastCheck {
+  /** ms, on the clock of the sandbox. */
+  readonly at: number;
+  /** What did not hold, a line each; empty when all was well. */
+  readonly faults: readonly string[];
+}
+
+/** Undefined when nobody looked since the sandbox was made, started over or put back. */
+export async function lastCheck(sql: Sql): Promise<LastCheck | undefined> {
+  const row = await sql.get<{ at: number; faults: string }>('select at, faults from ledger_checks');
+  return row && { at: row.at, faults: JSON.parse(row.faults) as string[] };
+}
+
+export async function keepCheck(sql: Sql, { at, faults }: LastCheck): Promise<void> {
+  await forgetCheck(sql);
+  await sql.insert('ledger_checks', { at, faults: JSON.stringify(faults) });
+}
+
+/** What was found is no longer true of what the store holds. */
+export const forgetCheck = (sql: Sql) => sql.run('delete from ledger_checks');
+
+// Events, and entries of one card.
+
+export interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: number;
+  readonly body: string;
+}
+
+/** Begins the text of an event about a card: its object is the card, or names it. */
+export const ABOUT_CARD = "(body like ? escape '!' or body like ? escape '!')";
+
+/** The values of `ABOUT_CARD`. */
+export function aboutCard(id: string): readonly string[] {
+  const named = escaped(JSON.stringify(id));
+  return [`%"data":{"id":${named}%`, `%"card_id":${named}%`];
+}
+
+/** Rows of a kind that are looked at; of what lies further back nobody asks card by card. */
+export const MOST_OF_A_KIND = 10_000;
+
+export interface EntryOfCard {
+  readonly id: number;
+  readonly kind: string;
+  readonly ref: string;
+  readonly created_at: number;
+  readonly ledger: string;
+  readonly amount: Cents;
+}
+
+/** A row a posting, all postings of each entry that touches the card or its hold, oldest first. */
+export async function entriesOfCard(sql: Sql, card: string): Promise<readonly EntryOfCard[]> {
+  const rows = await sql.all<EntryOfCard>(
+    `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
+     from (select distinct entry_id from postings where ledger in (?, ?) order by entry_id desc limit ${MOST_OF_A_KIND}) t
+     join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id
+     order by e.id desc, p.ledger desc`,
+    `card:${card}`,
+    `hold:${card}`,
+  );
+  return rows.toReversed();
+}
+
+// How much the sandbox holds, for its status.
+
+interface Counts {
+  readonly bins: number;
+  readonly cards: number;
+  readonly transactions: number;
+  readonly webhooks: number;
+  readonly events: number;
+}
+
+const TABLES = ['bins', 'cards', 'transactions', 'webhooks', 'events'] as const;
+const STATEMENT = `select ${TABLES.map(table => `(select count(*) from ${table}) as ${table}`).join(', ')}`;
+
+export async function countAll(sql: Sql): Promise<Counts> {
+  const counts = await sql.get<Counts>(STATEMENT);
+  return counts ?? { bins: 0, cards: 0, transactions: 0, webhooks: 0, events: 0 };
+}

@@ -7,7 +7,7 @@ import type { Clock, Randomness } from '../../platform/host.ts';
 import { between } from '../../platform/time.ts';
 import { KIB_ELSE } from './bulk.ts';
 import { QueuedStore } from './queue.ts';
-import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES } from './schema.ts';
+import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES, TABLES } from './schema.ts';
 import { type Sql, type Store, type StoreBroken, StoreBusy } from './sql.ts';
 
 export type IdForm = 'derived' | 'counted';
@@ -48,8 +48,8 @@ async function readMeta(sql: Sql, path: string): Promise<Meta | undefined> {
 }
 
 /** Makes all tables and the row that marks the store as ours. */
-async function createTables(sql: Sql, tables: readonly string[], first: Meta & { now: number }): Promise<void> {
-  for (const table of [...SYSTEM_TABLES, ...tables]) await sql.run(table);
+async function createTables(sql: Sql, first: Meta & { now: number }): Promise<void> {
+  for (const table of [...SYSTEM_TABLES, ...TABLES]) await sql.run(table);
   await sql.run(
     `insert into meta (one, application, schema_number, instance, seed, ids, created_at) values (1, ?, ?, ?, ?, ?, ?)`,
     APPLICATION,
@@ -120,8 +120,6 @@ function unusable(path: string, what: string): CliError {
 export interface StoreRequest {
   /** Path of the file, created 0600 when missing, or `memory`. */
   readonly path: string;
-  /** Statements that make the domain tables. */
-  readonly tables: readonly string[];
   /** Seed and form of ids of a store made now; one that exists keeps its own. */
   readonly seed: number;
   readonly ids: IdForm;
@@ -173,12 +171,12 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
 }
 
 /** Makes and fills the store, unless another process did so meanwhile. */
-async function made(sql: Sql, { path, tables, seed, ids, fill, clock, random }: StoreRequest): Promise<Meta> {
+async function made(sql: Sql, { path, seed, ids, fill, clock, random }: StoreRequest): Promise<Meta> {
   const found = await readMeta(sql, path);
   if (found !== undefined) return found;
   const instance = Buffer.from(random.bytes(12)).toString('hex');
   const meta: Meta = { schema: SCHEMA, instance, seed, ids };
-  await createTables(sql, tables, { ...meta, now: clock.now() });
+  await createTables(sql, { ...meta, now: clock.now() });
   await fill(sql);
   return meta;
 }

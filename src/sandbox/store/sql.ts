@@ -112,3 +112,23 @@ export async function listed<Row>(
 
 /** A text as `like … escape '!'` looks for it. */
 export const escaped = (text: string) => text.replace(/[!%_]/g, '!$&');
+
+// Numbers that go up by one, rolled back with what used them.
+
+/** The next number of `name`, from 1. */
+export const nextCount = (sql: Sql, name: string) => takeCounts(sql, { name, count: 1 });
+
+/** Takes the next `count` numbers of `name` at once; resolves to the last of them. */
+export async function takeCounts(
+  sql: Sql,
+  { name, count }: { readonly name: string; readonly count: number },
+): Promise<number> {
+  const row = await sql.get<{ value: number }>(
+    `insert into counters (name, value) values (?, ?)
+     on conflict (name) do update set value = counters.value + excluded.value returning value`,
+    name,
+    count,
+  );
+  if (row === undefined) throw new Error(`the counter ${name} gave no number`);
+  return row.value;
+}
