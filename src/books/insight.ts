@@ -78,32 +78,21 @@ export function attentionOf(rows: AttentionRows): readonly Attention[] {
   ];
 }
 
-/** Its use of this month's limit, hundredths of a percent, when that is 80 % and more; undefined otherwise. */
-function nearLimitUse(card: CardRow, known: FactSources): number | undefined {
-  const use = numberOf('limit_use', card, known);
-  return isAlive(card) && use !== undefined && use >= NEAR_LIMIT ? use : undefined;
-}
+/** A fact of a card that is neither ended nor unknown to the service, where it is worth telling; undefined otherwise. */
+const worthTelling = (fact: string, isWorth: (value: number) => boolean) => (card: CardRow, known: FactSources) => {
+  const value = factNamed(fact)?.of(card, known);
+  return isAlive(card) && typeof value === 'number' && isWorth(value) ? value : undefined;
+};
 
-/** Days until it expires, when they are 30 or fewer; undefined otherwise. */
-function daysToExpiry(card: CardRow, known: FactSources): number | undefined {
-  const days = numberOf('expires_days', card, known);
-  return isAlive(card) && days !== undefined && days <= EXPIRY_DAYS ? days : undefined;
-}
-
-/** Days without an authorization or settlement, when they are 30 and more; undefined otherwise. */
-function idleDays(card: CardRow, known: FactSources): number | undefined {
-  const days = numberOf('unused_days', card, known);
-  return isAlive(card) && days !== undefined && days >= IDLE_DAYS ? days : undefined;
-}
+/** Hundredths of a percent. */
+const nearLimitUse = worthTelling('limit_use', use => use >= NEAR_LIMIT);
+const daysToExpiry = worthTelling('expires_days', days => days <= EXPIRY_DAYS);
+const idleDays = worthTelling('unused_days', days => days >= IDLE_DAYS);
+const manyDeclines = worthTelling('declines_1d', count => count >= MANY_DECLINES);
 
 /** Neither ended nor unknown to the service. */
 function isAlive({ status, gone_at }: CardRow): boolean {
   return status !== 'terminated' && gone_at === null;
-}
-
-function numberOf(fact: string, card: CardRow, known: FactSources): number | undefined {
-  const value = factNamed(fact)?.of(card, known);
-  return typeof value === 'number' ? value : undefined;
 }
 
 function unknownRows({ op, rows, since }: LeftRows): Attention {
@@ -165,8 +154,8 @@ function ofCard(
 }
 
 function declines(card: CardRow, known: FactSources): Attention[] {
-  const count = numberOf('declines_1d', card, known) ?? 0;
-  if (!isAlive(card) || count < MANY_DECLINES) return [];
+  const count = manyDeclines(card, known);
+  if (count === undefined) return [];
   const next = `cardwright tx list --card ${card.card_id} --type decline`;
   return [ofCard('declines', card, { text: `${count} declines in 24 hours`, next })];
 }

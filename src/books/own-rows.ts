@@ -8,6 +8,7 @@ import {
   rowName,
   selections,
   Unexplained,
+  withRow,
 } from './position.ts';
 import type { CountingRules, MoveRow } from './rows.ts';
 
@@ -120,14 +121,7 @@ function withRows(base: Position, rows: readonly LateMove[]): Position {
   const cards = new Map(base.cards);
   for (const { card, move } of rows) {
     const known = cards.get(card);
-    if (known === undefined) continue;
-    const { operation, cents } = move;
-    cards.set(card, {
-      ...known,
-      created: known.created + (operation === 'cards.create' ? cents : 0),
-      funded: known.funded + (operation === 'cards.fund' ? cents : 0),
-      withdrawn: known.withdrawn + (operation === 'cards.withdraw' ? cents : 0),
-    });
+    if (known !== undefined) cards.set(card, withRow(known, move));
   }
   return { ...base, cards };
 }

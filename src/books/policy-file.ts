@@ -363,14 +363,11 @@ class Reading {
   }
 
   #choice({ name, node, ...place }: YamlEntry, path: string): Chooses | undefined {
-    const texts = FILTERS.get(name) ?? (/^metadata\../.test(name) ? metadataChoice(name) : undefined);
-    if (texts === undefined)
-      return this.#unknown(
-        place,
-        `${path}.${name}: cards are chosen by ${FILTER_NAMES.join(', ')}`,
-        name,
-        FILTER_NAMES,
-      );
+    const texts = choiceNamed(name);
+    if (texts === undefined) {
+      const text = `${path}.${name}: cards are chosen by ${FILTER_NAMES.join(', ')}`;
+      return this.#unknown(place, text, name, FILTER_NAMES);
+    }
     if (name === 'status') this.#statuses(node, `${path}.status`);
     const holds = this.#test('text', node, `${path}.${name}`);
     return holds && (card => holds(texts(card)) === true);
@@ -420,16 +417,15 @@ class Reading {
 }
 
 const FACT_NAMES = [...Object.keys(FACTS), 'metadata.<key>'];
-const FILTERS: ReadonlyMap<string, (card: CardRow) => readonly string[]> = new Map([
-  ['status', ({ status }) => [status]],
-  ['bin', ({ bin_id }) => (bin_id === null ? [] : [bin_id])],
-  ['label', ({ label }) => (label === null || label === '' ? [] : [label])],
-]);
-const FILTER_NAMES = [...FILTERS.keys(), 'metadata.<key>'];
+const FILTER_NAMES = ['status', 'bin', 'label', 'metadata.<key>'];
 
-function metadataChoice(name: string): (card: CardRow) => readonly string[] {
-  const key = name.slice('metadata.'.length);
-  return card => metadataOf(card, key);
+/** What of a card is held against a pattern. */
+function choiceNamed(name: string): ((card: CardRow) => readonly string[]) | undefined {
+  if (name === 'status') return ({ status }) => [status];
+  if (name === 'bin') return ({ bin_id }) => texts([bin_id]);
+  if (name === 'label') return ({ label }) => texts([label]);
+  if (!name.startsWith(METADATA) || name.length === METADATA.length) return undefined;
+  return card => metadataOf(card, name.slice(METADATA.length));
 }
 
 function writtenOf(node: YamlNode): string {

@@ -5,20 +5,7 @@ import type { CardSums } from './records.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
 
 /** A card at an instant; all sums are from its beginning, integer cents. */
-export interface CardPosition {
-  readonly card_id: string;
-  /** `terminated` also for a card that the service no longer knows. */
-  readonly status: string;
-  readonly balance: number;
-  readonly settled: number;
-  readonly refunded: number;
-  /** Upper bound of what open authorizations hold. */
-  readonly holds: number;
-  readonly created: number;
-  readonly funded: number;
-  readonly withdrawn: number;
-  /** 1: `holds` of the first checkpoint may be too high. 2: nothing bounds them. */
-  readonly unverified: 0 | 1 | 2;
+export interface CardPosition extends Omit<CheckpointCardRow, 'cut_id'> {
   /** Nothing bounds what it holds now. */
   readonly unbounded: boolean;
 }
@@ -61,41 +48,42 @@ interface Observed {
 
 export const rowName = ({ op, row }: Pick<MoveRow, 'op' | 'row'>) => `${op}.${row}`;
 
-interface OwnSums {
-  created: number;
-  funded: number;
-  withdrawn: number;
-}
+type OwnSums = { -readonly [Key in 'created_cents' | 'funded_cents' | 'withdrawn_cents']: number };
 
-/** Sums of own rows that are done or count as done, a card; rows that made no known card are left out. */
-function ownSums(moves: readonly MoveRow[], counted: ReadonlyMap<string, string>): Map<string, OwnSums> {
-  const sums = new Map<string, OwnSums>();
-  for (const move of moves) {
-    const { operation, outcome, cents } = move;
-    const card = counted.get(rowName(move));
-    const card_id = card ?? move.card_id;
-    if (card_id === null || (outcome !== 'done' && card === undefined)) continue;
-    const own = sums.get(card_id) ?? { created: 0, funded: 0, withdrawn: 0 };
-    sums.set(card_id, own);
-    if (operation === 'cards.create') own.created += cents;
-    if (operation === 'cards.fund') own.funded += cents;
-    if (operation === 'cards.withdraw') own.withdrawn += cents;
-  }
-  return sums;
+const OWN_SUM: Readonly<Partial<Record<MoveRow['operation'], keyof OwnSums>>> = {
+  'cards.create': 'created_cents',
+  'cards.fund': 'funded_cents',
+  'cards.withdraw': 'withdrawn_cents',
+};
+
+/** The sums with an own row that is done. */
+export function withRow<Sums extends Readonly<OwnSums>>(sums: Sums, { operation, cents }: MoveRow): Sums {
+  const column = OWN_SUM[operation];
+  return column === undefined ? sums : { ...sums, [column]: sums[column] + cents };
 }
 
 const NO_SUMS: CardSums = { settled: 0, refunded: 0, holds: 0, unbounded: false };
-const NO_OWN: OwnSums = { created: 0, funded: 0, withdrawn: 0 };
+const NO_OWN: Readonly<OwnSums> = { created_cents: 0, funded_cents: 0, withdrawn_cents: 0 };
+
+/** Sums of own rows that are done or count as done, a card; rows that made no known card are left out. */
+function ownSums(moves: readonly MoveRow[], counted: ReadonlyMap<string, string>): Map<string, Readonly<OwnSums>> {
+  const sums = new Map<string, Readonly<OwnSums>>();
+  for (const move of moves) {
+    const card = counted.get(rowName(move)) ?? (move.outcome === 'done' ? move.card_id : null);
+    if (card !== null) sums.set(card, withRow(sums.get(card) ?? NO_OWN, move));
+  }
+  return sums;
+}
 
 /** The position that was observed. Cards that only records or own rows name count as gone. */
 export function positionOf({ at, wallet, cards, records, moves, counted }: Observed): Position {
   const own = ownSums(moves, counted);
   const positions = new Map<string, CardPosition>();
-  const place = (card_id: string, status: string, balance: number) => {
-    const { created, funded, withdrawn } = own.get(card_id) ?? NO_OWN;
+  const place = (card_id: string, status: string, balance_cents: number) => {
     const { settled, refunded, holds, unbounded } = records.get(card_id) ?? NO_SUMS;
-    const sums = { settled, refunded, holds, created, funded, withdrawn, unverified: 0 as const, unbounded };
-    positions.set(card_id, { card_id, status, balance, ...sums });
+    const spent = { settled_cents: settled, refunded_cents: refunded, holds_cents: holds, unbounded };
+    const ofCard = { card_id, status, balance_cents, unverified: 0 as const };
+    positions.set(card_id, { ...ofCard, ...spent, ...(own.get(card_id) ?? NO_OWN) });
   };
   for (const { card_id, status, balance_cents, gone_at } of cards) {
     const isOver = status === 'terminated' || gone_at !== null;
@@ -116,30 +104,13 @@ export function positionOf({ at, wallet, cards, records, moves, counted }: Obser
 
 /** The position that a kept checkpoint stands for. */
 export function positionOfCheckpoint(checkpoint: CheckpointRow, rows: Iterable<CheckpointCardRow>): Position {
-  const cards = new Map<string, CardPosition>();
-  for (const row of rows) {
-    cards.set(row.card_id, {
-      card_id: row.card_id,
-      status: row.status,
-      balance: row.balance_cents,
-      settled: row.settled_cents,
-      refunded: row.refunded_cents,
-      holds: row.holds_cents,
-      created: row.created_cents,
-      funded: row.funded_cents,
-      withdrawn: row.withdrawn_cents,
-      unverified: row.unverified,
-      unbounded: false,
-    });
-  }
-  const { at_ms: at, wallet_cents, total_deposited_cents, total_spent_cents, carried_cents } = checkpoint;
   return {
-    at,
-    wallet: wallet_cents,
-    deposited: total_deposited_cents,
-    spent: total_spent_cents,
-    cards,
-    carried: carried_cents,
+    at: checkpoint.at_ms,
+    wallet: checkpoint.wallet_cents,
+    deposited: checkpoint.total_deposited_cents,
+    spent: checkpoint.total_spent_cents,
+    cards: new Map([...rows].map(row => [row.card_id, { ...row, unbounded: false }])),
+    carried: checkpoint.carried_cents,
   };
 }
 
@@ -210,7 +181,7 @@ export function residualsBetween(base: Position, now: Position, rules: CountingR
     }
   }
   const refundedInAll = (position: Position) =>
-    [...position.cards.values()].reduce((sum, each) => sum + each.refunded, 0);
+    [...position.cards.values()].reduce((sum, each) => sum + each.refunded_cents, 0);
   // A gross total is made net by the refunds that are listed, so that one set of sums serves both.
   const spent = now.spent - base.spent - (rules.total_spent === 'gross' ? refundedInAll(now) - refundedInAll(base) : 0);
   const deposits = now.deposited - base.deposited;
@@ -226,13 +197,11 @@ export function residualsBetween(base: Position, now: Position, rules: CountingR
 }
 
 const NO_CARD: Omit<CardPosition, 'card_id' | 'status'> = {
-  balance: 0,
-  settled: 0,
-  refunded: 0,
-  holds: 0,
-  created: 0,
-  funded: 0,
-  withdrawn: 0,
+  balance_cents: 0,
+  settled_cents: 0,
+  refunded_cents: 0,
+  holds_cents: 0,
+  ...NO_OWN,
   unverified: 0,
   unbounded: false,
 };
@@ -244,12 +213,15 @@ function changeOf(
 ): CardChange {
   const a = old ?? { ...NO_CARD, card_id, status: 'unlisted' };
   // A card that was in the base and is named by nobody now is gone: its money went back, or the wallet will show it.
-  const b = now ?? { ...a, status: 'terminated', balance: 0, holds: 0 };
+  const b = now ?? { ...a, status: 'terminated', balance_cents: 0, holds_cents: 0 };
   const isOver = b.status === 'terminated';
   const holds = countedHolds(b, rules) - countedHolds(a, rules);
-  const [created, funded, withdrawn] = [b.created - a.created, b.funded - a.funded, b.withdrawn - a.withdrawn];
-  const [settled, refunded] = [b.settled - a.settled, b.refunded - a.refunded];
-  const rest = b.balance - a.balance - (created + funded - withdrawn - settled + refunded - holds);
+  const created = b.created_cents - a.created_cents;
+  const funded = b.funded_cents - a.funded_cents;
+  const withdrawn = b.withdrawn_cents - a.withdrawn_cents;
+  const settled = b.settled_cents - a.settled_cents;
+  const refunded = b.refunded_cents - a.refunded_cents;
+  const rest = b.balance_cents - a.balance_cents - (created + funded - withdrawn - settled + refunded - holds);
   const isOpen = b.unbounded && countsHolds(b, rules);
   const wasOpen = a.unverified === 2 && countsHolds(a, rules);
   return {
@@ -257,8 +229,8 @@ function changeOf(
     isOver,
     isNew: old === undefined || old.status === 'unlisted',
     hasEnded: isOver && a.status !== 'terminated',
-    opening: a.balance,
-    closing: b.balance,
+    opening: a.balance_cents,
+    closing: b.balance_cents,
     created,
     funded,
     withdrawn,
@@ -278,7 +250,7 @@ function countsHolds({ status }: CardPosition, { balance }: CountingRules): bool
 }
 
 function countedHolds(card: CardPosition, rules: CountingRules): number {
-  return countsHolds(card, rules) ? card.holds : 0;
+  return countsHolds(card, rules) ? card.holds_cents : 0;
 }
 
 // What is left of the residuals while causes are taken out of them one after the other.

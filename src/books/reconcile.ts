@@ -83,51 +83,89 @@ interface Reading {
 
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
 export function reconcile(input: Reconciling): Reconciled {
-  const { base, moves, late = new Map(), fresh, soleOperator = false } = input;
+  const { base, at, wallet, cards, records, moves, late = new Map(), fresh, soleOperator = false } = input;
   const before = base === undefined ? NOTHING_YET : positionOfCheckpoint(base.checkpoint, base.cards);
-  const counted = countedBy(base?.checkpoint);
-  const { at, wallet, cards, records } = input;
+  const counted: ReadonlyMap<string, string> = new Map(
+    Object.entries(JSON.parse(base?.checkpoint.counted_rows ?? '{}') as Record<string, string>),
+  );
   const now = positionOf({ at, wallet, cards, records: records.cards, moves, counted });
+
+  // Explained by each way to count that fitted so far; at first the default, and the three in which one number counts otherwise.
+  const asked = base === undefined ? ALL_RULES.slice(0, 4) : (JSON.parse(base.checkpoint.rules) as CountingRules[]);
   const known = new Map(cards.map(card => [card.card_id, card]));
   const evidence = { records, moves, counted, late, fresh, cards: known, soleOperator };
-  const asked = base === undefined ? firstRules() : (JSON.parse(base.checkpoint.rules) as readonly CountingRules[]);
   const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
-  const residualsOf = (rules: CountingRules) => residualsSince(before, now, { rules, moves, late: uncounted, counted });
-  const read = (rules: CountingRules, residuals = residualsOf(rules)): Reading => {
-    const explained = base === undefined ? ofBaseline(residuals, records) : classify(residuals, evidence);
-    const classified = { ...explained, findings: [...explained.findings, ...totalsThatDiffer(input, now, rules)] };
-    const wrong = classified.findings.filter(each => each.isWrong).length;
-    const others = classified.findings.filter(isOfOthers).length;
-    const provisional = provisionalOf(classified, residuals, base === undefined);
-    return { rules, residuals, classified, wrong, others, provisional };
-  };
-  const [usual, ...unusual] = asked;
-  if (usual === undefined) throw new RangeError('a checkpoint without counting rules');
-  const first = read(usual);
-  const readings = [first];
-  for (const rules of unusual) {
-    const residuals = residualsOf(rules);
+  const readings: Reading[] = [];
+  for (const rules of asked) {
+    const residuals = residualsSince(before, now, { rules, moves, late: uncounted, counted });
+    const [first] = readings;
     // Where the rules in use explain everything, others need not be explained to be dropped.
-    const isPlain = first.wrong === 0 && first.others === 0 && first.provisional === 0;
-    if (!isPlain || new Unexplained(residuals).count() === 0) readings.push(read(rules, residuals));
+    const isPlain = first?.wrong === 0 && first.others === 0 && first.provisional === 0;
+    if (isPlain && new Unexplained(residuals).count() > 0) continue;
+    const explained = base === undefined ? ofBaseline(residuals, records) : classify(residuals, evidence);
+    const findings = [...explained.findings, ...totalsThatDiffer(input, now, rules)];
+    const provisional = findings
+      .filter(each => each.isProvisional)
+      .reduce((sum, each) => sum + Math.abs(each.cents), 0);
+    readings.push({
+      rules,
+      residuals,
+      classified: { ...explained, findings },
+      wrong: findings.filter(each => each.isWrong).length,
+      others: findings.filter(isOfOthers).length,
+      provisional: base === undefined ? Math.abs(residuals.identity) : provisional,
+    });
   }
-  return judged(input, { before, now, readings, counted });
-}
+  const [best] = [...readings].sort(byFit);
+  if (best === undefined) throw new RangeError('a checkpoint without counting rules');
+  const { residuals } = best;
+  const classified = namedAlike(best, readings);
 
-function countedBy(checkpoint: CheckpointRow | undefined): ReadonlyMap<string, string> {
-  return new Map(
-    checkpoint === undefined ? [] : Object.entries(JSON.parse(checkpoint.counted_rows) as Record<string, string>),
-  );
-}
-
-/** The default, and the three ways in which one number may count otherwise. */
-function firstRules(): readonly CountingRules[] {
-  return ALL_RULES.slice(0, 4);
-}
-
-function provisionalOf({ findings }: Classified, { identity }: Residuals, isFirst: boolean): number {
-  if (isFirst) return Math.abs(identity);
-  return findings.filter(each => each.isProvisional).reduce((sum, each) => sum + Math.abs(each.cents), 0);
+  const isWrong = best.wrong > 0;
+  const isProvisional = classified.findings.some(each => each.isProvisional);
+  const isExact = !isWrong && !isProvisional;
+  const good = base === undefined ? 'baseline' : isProvisional ? 'provisional' : 'balanced';
+  // Rules that explain this checkpoint, the best first: a later checkpoint may tell them apart.
+  const fitting = isWrong ? readings : readings.filter(each => each.wrong === 0).sort(byFit);
+  const rules = fitting.map(each => each.rules);
+  // What counts as done from now on is in the sums that the next checkpoint is compared with.
+  const all = new Map([...counted, ...classified.counted]);
+  const kept = positionOf({ at, wallet, cards, records: records.cards, moves, counted: all });
+  return {
+    verdict: isWrong ? 'unexplained' : good,
+    findings: [...classified.findings, ...purposesMissed(kept, before, moves)],
+    residual: wrongCents(classified.findings),
+    changes: [...residuals.cards.values()],
+    wallet: walletChange(base?.checkpoint, now, residuals, classified),
+    rules,
+    classified,
+    checkpoint: {
+      cut_id: input.checkpointId,
+      at_ms: at,
+      exact: isExact ? 1 : 0,
+      baseline: base === undefined ? 1 : 0,
+      rules: JSON.stringify(rules),
+      wallet_cents: cents(now.wallet),
+      total_deposited_cents: cents(now.deposited),
+      total_spent_cents: cents(now.spent),
+      carried_cents: cents(isExact ? 0 : (base?.checkpoint.carried_cents ?? 0) + classified.carried),
+      counted_rows: JSON.stringify(Object.fromEntries(all)),
+    },
+    checkpointCards: [...kept.cards.values()].map(({ unbounded, ...card }) => {
+      // Terminated cards share the wallet: a hold of the first checkpoint that was too high may hide what another released.
+      const isShared = card.status === 'terminated' && residuals.walletLow < 0;
+      const wasUnverified = base === undefined || isShared || (before.cards.get(card.card_id)?.unverified ?? 0) > 0;
+      const isOpen = card.holds_cents > 0 || unbounded;
+      // Below nothing a release is what the holds of the first checkpoint were too high by.
+      const released = Math.max(0, classified.released.get(card.card_id) ?? 0);
+      return {
+        cut_id: input.checkpointId,
+        ...card,
+        holds_cents: Math.max(0, card.holds_cents - released),
+        unverified: !isOpen || !wasUnverified ? 0 : unbounded ? 2 : 1,
+      };
+    }),
+  };
 }
 
 /** What own rows do not explain is the baseline of a first checkpoint; only what disagrees with itself is wrong. */
@@ -160,61 +198,9 @@ function totalsThatDiffer(
   for (const { card_id } of cards) {
     const position = positions.get(card_id);
     if (position === undefined || position.status === 'terminated') continue;
-    if (rules.cards_total_balance === 'all' || position.status === 'active') sum += position.balance;
+    if (rules.cards_total_balance === 'all' || position.status === 'active') sum += position.balance_cents;
   }
   return shown === sum ? [] : [finding({ class: 'total_differs', candidates: [], cents: shown - sum })];
-}
-
-interface Judging {
-  readonly before: Position;
-  readonly now: Position;
-  readonly readings: readonly Reading[];
-  readonly counted: ReadonlyMap<string, string>;
-}
-
-function judged(input: Reconciling, { before, now, readings, counted }: Judging): Reconciled {
-  const { base } = input;
-  const [best] = [...readings].sort(byFit);
-  if (best === undefined) throw new RangeError('a checkpoint without counting rules');
-  const { residuals } = best;
-  const classified = namedAlike(best, readings);
-  const isProvisional = classified.findings.some(each => each.isProvisional);
-  const rules = best.wrong > 0 ? readings.map(each => each.rules) : fitting(readings);
-  const good = base === undefined ? 'baseline' : isProvisional ? 'provisional' : 'balanced';
-  const verdict = best.wrong > 0 ? 'unexplained' : good;
-  const isExact = best.wrong === 0 && !isProvisional;
-  const all = new Map([...counted, ...classified.counted]);
-  // What counts as done from now on is in the sums that the next checkpoint is compared with.
-  const { at, wallet, cards, records, moves } = input;
-  const kept = positionOf({ at, wallet, cards, records: records.cards, moves, counted: all });
-  const checkpoint: CheckpointRow = {
-    cut_id: input.checkpointId,
-    at_ms: input.at,
-    exact: isExact ? 1 : 0,
-    baseline: base === undefined ? 1 : 0,
-    rules: JSON.stringify(rules),
-    wallet_cents: cents(now.wallet),
-    total_deposited_cents: cents(now.deposited),
-    total_spent_cents: cents(now.spent),
-    carried_cents: cents(isExact ? 0 : (base?.checkpoint.carried_cents ?? 0) + classified.carried),
-    counted_rows: JSON.stringify(Object.fromEntries(all)),
-  };
-  return {
-    verdict,
-    findings: [...classified.findings, ...purposesMissed(kept, before, moves)],
-    residual: wrongCents(classified.findings),
-    changes: [...residuals.cards.values()],
-    wallet: walletChange(base?.checkpoint, now, best),
-    rules,
-    classified,
-    checkpoint,
-    checkpointCards: [...kept.cards.values()].map(card => {
-      const old = before.cards.get(card.card_id);
-      // Terminated cards share the wallet: a hold of the first checkpoint that was too high may hide what another released.
-      const isShared = card.status === 'terminated' && residuals.walletLow < 0;
-      return checkpointCard(input.checkpointId, card, { isDoubtful: base === undefined || isShared, old, classified });
-    }),
-  };
 }
 
 /**
@@ -231,14 +217,16 @@ function purposesMissed({ cards }: Position, before: Position, moves: readonly M
   return [...given].flatMap(([card, { cents: amount, words }]) => {
     const position = cards.get(card);
     if (position === undefined) return [];
-    const { settled, refunded, holds, unbounded, status, balance } = position;
+    const { status } = position;
     const about = { candidates: [card], note: [...words].map(each => JSON.stringify(each)).join(', ') };
-    const spent = settled - refunded;
+    const spentOf = (of: CardPosition) => of.settled_cents - of.refunded_cents;
+    const spent = spentOf(position);
     const wasKnown = before.cards.get(card);
-    if (spent > amount && spent !== (wasKnown === undefined ? 0 : wasKnown.settled - wasKnown.refunded))
+    if (spent > amount && spent !== (wasKnown === undefined ? 0 : spentOf(wasKnown)))
       return [finding({ class: 'beyond_purpose', cents: amount - spent, ...about })];
-    const isNews = status === 'terminated' ? wasKnown?.status !== 'terminated' : balance > 0;
-    if (settled > 0 || holds > 0 || unbounded || !isNews) return [];
+    const isNews = status === 'terminated' ? wasKnown?.status !== 'terminated' : position.balance_cents > 0;
+    const isUsed = position.settled_cents > 0 || position.holds_cents > 0 || position.unbounded;
+    if (isUsed || !isNews) return [];
     return [finding({ class: 'purpose_unspent', cents: amount, ...about })];
   });
 }
@@ -281,23 +269,13 @@ function namedAlike({ classified, wrong }: Reading, readings: readonly Reading[]
   return { ...classified, findings };
 }
 
-/** Rules that explain this checkpoint, the best first: a later checkpoint may tell them apart. */
-function fitting(readings: readonly Reading[]): readonly CountingRules[] {
-  return readings
-    .filter(each => each.wrong === 0)
-    .sort(byFit)
-    .map(each => each.rules);
-}
-
-type Explained = Pick<Reading, 'residuals' | 'classified'>;
-
 /** Of a first checkpoint, what own rows do not explain is where the books begin, and so is it of others. */
 function walletChange(
   base: CheckpointRow | undefined,
   now: Position,
-  { residuals, classified }: Explained,
+  residuals: Residuals,
+  { carried, walletOther }: Classified,
 ): WalletChange {
-  const { carried, walletOther } = classified;
   const sums = { created: 0, funded: 0, withdrawn: 0 };
   let [back, taken] = [carried, walletOther];
   for (const change of residuals.cards.values()) {
@@ -313,36 +291,4 @@ function walletChange(
   const other = taken + Math.min(0, back) + left - residual;
   const opening = base?.wallet_cents ?? 0;
   return { opening, deposits: residuals.deposits, ...sums, returned, other, residual, closing: now.wallet };
-}
-
-interface Keeping {
-  /** Nothing has verified its open holds so far. */
-  readonly isDoubtful: boolean;
-  readonly old: CardPosition | undefined;
-  readonly classified: Classified;
-}
-
-function checkpointCard(
-  checkpointId: string,
-  card: CardPosition,
-  { isDoubtful, old, classified }: Keeping,
-): CheckpointCardRow {
-  const { holds, unbounded } = card;
-  const isOpen = holds > 0 || unbounded;
-  const wasUnverified = isDoubtful || (old !== undefined && old.unverified > 0);
-  // Below nothing a release is what the holds of the first checkpoint were too high by.
-  const released = Math.max(0, classified.released.get(card.card_id) ?? 0);
-  return {
-    cut_id: checkpointId,
-    card_id: card.card_id,
-    status: card.status,
-    balance_cents: cents(card.balance),
-    settled_cents: cents(card.settled),
-    refunded_cents: cents(card.refunded),
-    holds_cents: cents(Math.max(0, holds - released)),
-    created_cents: cents(card.created),
-    funded_cents: cents(card.funded),
-    withdrawn_cents: cents(card.withdrawn),
-    unverified: !isOpen || !wasUnverified ? 0 : unbounded ? 2 : 1,
-  };
 }

@@ -129,7 +129,7 @@ export type MoveRow = Omit<Move, 'purpose'> & Partial<Pick<Move, 'purpose'>>;
 
 /** Every record of a checkpoint has `first_seen` at or before `at_ms`, every later one after it. */
 export const CHECKPOINTS = {
-  cut_id: text('Cut.'),
+  cut_id: text('Checkpoint.'),
   at_ms: at('Its instant'),
   // No finding but those with exit 0, none provisional. The next reconciliation starts at the last exact checkpoint.
   exact: whole<0 | 1>('1 when everything was explained.'),
@@ -178,16 +178,17 @@ export interface CountingRules {
 export interface CheckpointCardRow {
   readonly cut_id: string;
   readonly card_id: string;
+  /** `terminated` also for a card that the service no longer knows; `unlisted` for one that only records or own rows name. */
   readonly status: string;
-  readonly balance_cents: Cents;
-  readonly settled_cents: Cents;
-  readonly refunded_cents: Cents;
+  readonly balance_cents: number;
+  readonly settled_cents: number;
+  readonly refunded_cents: number;
   /** Open holds: the upper bound that records give, less what `hold_released` explained. */
-  readonly holds_cents: Cents;
+  readonly holds_cents: number;
   /** Sums of own rows that are done, or counted as done by `counted_rows` of the checkpoint. */
-  readonly created_cents: Cents;
-  readonly funded_cents: Cents;
-  readonly withdrawn_cents: Cents;
+  readonly created_cents: number;
+  readonly funded_cents: number;
+  readonly withdrawn_cents: number;
   /**
    * 1 while the holds of the first checkpoint are not verified: the card had an open authorization at every checkpoint so far. 2
    * where records gave no bound for them either.

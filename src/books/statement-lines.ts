@@ -132,7 +132,7 @@ export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]>
     if (card === null || move.cents === 0 || (move.outcome !== 'done' && shownBySums === undefined)) continue;
     const cents = move.operation === 'cards.withdraw' ? -move.cents : move.cents;
     const of = { at: move.at_ms, source: 'journal', purpose: move.purpose ?? '' } as const;
-    add({ ...transfer(rowName(move), card, cents), ...of });
+    add({ ...transfer(rowName(move), cents), card_id: card, ...of });
   }
   for (const draft of derived(input)) add(draft);
   if (unproved !== undefined) for (const draft of unexplained(unproved, checkpoints.at(-1), period)) add(draft);
@@ -179,14 +179,13 @@ export function ofRecord(row: PostedRow, card_id: string): CardDraft {
 }
 
 /** Between the wallet and a card: positive from the wallet. */
-function transfer(id: string, card_id: string, cents: number) {
+function transfer(id: string, cents: number) {
   return {
     id,
     type: 'transfer' as const,
     cents,
     payee: cents < 0 ? 'To wallet' : 'From wallet',
     purpose: '',
-    card_id,
     mcc: null,
     country: null,
     authorization_id: null,
@@ -221,7 +220,8 @@ function derived({ checkpoints, records, moves, cards: known }: StatementInput):
         continue;
       }
       const base = {
-        ...transfer(derivedId([since, until, card_id, 'transfer', cents]), card_id, cents),
+        ...transfer(derivedId([since, until, card_id, 'transfer', cents]), cents),
+        card_id,
         source: 'derived' as const,
         since,
         ...(since === 0 && { begins: until }),
@@ -253,33 +253,34 @@ function unexplained(
   period: Period,
 ): readonly CardDraft[] {
   const before = new Map(base?.cards.map(row => [row.card_id, row]));
-  return cards.flatMap((row): readonly CardDraft[] => {
+  return cards.flatMap(row => {
     const old = before.get(row.card_id);
     const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
     if (cents === 0) return [];
-    const at = Math.min(checkpoint.at_ms, period.to - 1);
-    const isOver = row.status === 'terminated';
-    const id = derivedId([
-      base?.checkpoint.at_ms ?? 0,
-      checkpoint.at_ms,
-      row.card_id,
-      isOver ? 'transfer' : 'unexplained',
-      cents,
-    ]);
-    const anyTime = { after: base?.checkpoint.at_ms ?? 0, until: at };
-    const plain = {
-      ...transfer(id, row.card_id, cents),
-      at,
-      source: 'derived' as const,
-      anyTime,
-      unproved: true as const,
-    };
-    if (isOver) return [plain];
-    return [{ ...plain, type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED }];
+    const type = row.status === 'terminated' ? 'transfer' : 'unexplained';
+    return [lineSince({ type, card_id: row.card_id, cents }, base, checkpoint, period)];
   });
 }
 
-const UNEXPLAINED = 'Not explained';
+/** A line that came after the last exact checkpoint, at any time since. */
+function lineSince<Card extends string | null>(
+  {
+    type,
+    card_id,
+    cents,
+  }: { readonly type: 'transfer' | 'unexplained'; readonly card_id: Card; readonly cents: number },
+  base: Checkpoint | undefined,
+  { at_ms: end }: CheckpointRow,
+  period: Period,
+) {
+  const after = base?.checkpoint.at_ms ?? 0;
+  const at = Math.min(end, period.to - 1);
+  const id = derivedId([after, end, card_id ?? 'wallet', type, cents]);
+  const line = { ...transfer(id, cents), card_id, at, anyTime: { after, until: at } };
+  const marked = { ...line, source: 'derived' as const, unproved: true as const };
+  if (type === 'transfer') return marked;
+  return { ...marked, type, counter: 'unexplained' as const, payee: 'Not explained' };
+}
 
 /** What a card has that neither records nor own rows explain, from its beginning. */
 function restOf(row: CheckpointCardRow): number {
@@ -313,7 +314,7 @@ export function walletDrafts(
     if (cents !== 0) {
       const id = derivedId([since, at, 'wallet', 'deposit', cents]);
       const base = {
-        ...transfer(id, '', cents),
+        ...transfer(id, cents),
         card_id: null,
         type: 'deposit' as const,
         counter: 'deposits' as const,
@@ -334,15 +335,9 @@ function unexplainedOfWallet({ checkpoint, cards }: Checkpoint, base: Checkpoint
     (of?.cards ?? []).reduce(ownSum, 0);
   let cents = rest({ checkpoint, cards }) - rest(base);
   // What terminated cards gave back has its lines already.
-  const since = base?.checkpoint.at_ms ?? 0;
   for (const line of unexplained({ checkpoint, cards }, base, period))
     if (line.counter === 'wallet') cents += line.cents;
-  if (cents === 0) return [];
-  const id = derivedId([since, checkpoint.at_ms, 'wallet', 'unexplained', cents]);
-  const marked = { type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED, card_id: null };
-  const at = Math.min(checkpoint.at_ms, period.to - 1);
-  const anyTime = { after: since, until: at };
-  return [{ ...transfer(id, '', cents), ...marked, at, source: 'derived', anyTime, unproved: true }];
+  return cents === 0 ? [] : [lineSince({ type: 'unexplained', card_id: null, cents }, base, checkpoint, period)];
 }
 
 const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CheckpointCardRow) =>

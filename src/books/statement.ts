@@ -114,8 +114,9 @@ export function standingOf(
  * through its accounts throws `internal` when opening and lines do not make the closing.
  */
 export function statementOf(input: StatementInput): Statement {
-  const { period, clock, only, selection = 'all', records } = input;
+  const { period, clock, only, selection = 'all', records, checkpoints, unproved } = input;
   const newest = closingCheckpoint(input);
+  const isShown = newest !== unproved;
   const moved = movedDrafts(input);
   const cards = selection === 'wallet' ? [] : only === undefined ? input.cards : input.cards.filter(only);
   const hasWallet = selection === 'all' || selection === 'wallet';
@@ -123,36 +124,83 @@ export function statementOf(input: StatementInput): Statement {
   const isPending = hasWallet
     ? records.pendingCards.size > 0
     : cards.some(row => records.pendingCards.has(row.card_id));
-  const day = (ms: number) => clock.at(ms).date;
+  const isPastPeriod = isShown && isPast(period, input.now);
+
+  // Where accounts begin that are not known before the first checkpoint; null is the wallet.
   const since = new Map<string | null, number | undefined>(
     (hasWallet ? input.cards : cards).map(card => [card.card_id, knownSince(moved.get(card.card_id) ?? [], period)]),
   );
   if (hasWallet) since.set(null, walletKnownSince(wallet, [...since.values()], input));
   const begins = [...since.values()].filter(at => at !== undefined);
+  const begin = begins.length === 0 ? undefined : Math.max(...begins);
+
   const straddling = [
     ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
     { kind: 'wallet' as const, drafts: wallet },
   ].flatMap(({ kind, drafts }) => drafts.flatMap(draft => straddlingLine(draft, { kind, period, clock })));
-  const isOver = newest !== input.unproved && isPast(period, input.now);
-  const parts: Parts = { newest, moved, cards, wallet: hasWallet ? wallet : undefined, isOver, since, straddling };
-  const begin = begins.length === 0 ? undefined : Math.max(...begins);
+  const straddled = new Map<string | null, string[]>();
+  for (const line of straddling) {
+    const key = line.kind === 'wallet' ? null : line.card_id;
+    straddled.set(key, [...(straddled.get(key) ?? []), straddlingText(line, period.name)]);
+  }
+
+  /** An account with its lines, its balances and what makes it provisional. */
+  function account(key: string | null, drafts: readonly Draft[], closingNow: number, shown: readonly Shown[]) {
+    const at: Balances = { closingNow, knownSince: since.get(key), checkpoints: shown };
+    const provisional = [
+      ...(at.knownSince === undefined ? [] : [beginText(at.knownSince)]),
+      ...(isShown ? [] : [UNPROVED]),
+      ...(straddled.get(key) ?? []),
+      ...missed(key, drafts, at),
+    ];
+    const isOpen = key === null ? records.pendingCards.size > 0 : records.pendingCards.has(key);
+    const final = isPastPeriod && !isOpen && provisional.length === 0;
+    return { provisional, final, ...balanced(drafts, at, input) };
+  }
+
+  function* accounts(): Generator<StatementAccount> {
+    if (hasWallet) {
+      const shown = checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, cents: checkpoint.wallet_cents }));
+      const { wallet_cents } = newest.checkpoint;
+      yield { kind: 'wallet', card_id: null, last4: null, label: null, ...account(null, wallet, wallet_cents, shown) };
+    }
+    const posted = postedAt(checkpoints);
+    const postedNow = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
+    for (const { card_id, last4, label, metadata } of cards) {
+      const drafts = [...(moved.get(card_id) ?? [])];
+      for (const row of records.of(card_id)) {
+        if (row.steps !== undefined) drafts.push(...draftsOfSteps(row, row.steps, card_id));
+        else {
+          const draft = ofRecord(row, card_id);
+          if (draft.cents !== 0) drafts.push(draft);
+        }
+      }
+      drafts.sort(byTime);
+      const made = account(card_id, drafts, postedNow.get(card_id) ?? 0, posted.get(card_id) ?? []);
+      // A card that was asked for has its statement, and says that nothing happened.
+      const isIdle = made.lines.length === 0 && made.opening === 0 && made.closing === 0;
+      if (selection === 'card' || !isIdle) yield { kind: 'card', card_id, last4, label, metadata, ...made };
+    }
+  }
+
+  const day = (ms: number) => clock.at(ms).date;
   return {
     period,
     clock,
     days: { first: day(period.from), last: day(period.to - 1), next: day(period.to) },
     until: Math.min(period.to, newest.checkpoint.at_ms),
     cards: selection === 'wallet' ? input.cards : cards,
-    accounts: { [Symbol.iterator]: () => accountsOf(input, parts) },
+    accounts: { [Symbol.iterator]: accounts },
     selection,
     holds: holdsOf(input, cards),
-    isShown: newest !== input.unproved,
-    isOver: isOver && !isPending,
+    isShown,
+    isOver: isPastPeriod && !isPending,
     ...(begin !== undefined && { knownSince: begin, knownSinceDay: day(begin) }),
     straddling,
     provisional: [
       ...(begin === undefined ? [] : [beginText(begin)]),
-      ...(newest === input.unproved ? [UNPROVED] : []),
-      ...straddling.map(line => straddlingText(line, period.name)),
+      ...(isShown ? [] : [UNPROVED]),
+      ...[...straddled.values()].flat(),
     ],
   };
 }
@@ -188,70 +236,6 @@ function closingCheckpoint({ checkpoints, unproved, period, now }: StatementInpu
     notes: [`--unreconciled goes on with what the copy shows, and marks what is not explained`],
     hint: isOver ? 'cardwright books reconcile' : sameCommandWith('--unreconciled'),
   });
-}
-
-interface Parts {
-  readonly newest: Checkpoint;
-  readonly moved: ReadonlyMap<string, readonly Draft[]>;
-  readonly cards: readonly CardRow[];
-  /** Undefined where the wallet has no account. */
-  readonly wallet: readonly Draft[] | undefined;
-  readonly isOver: boolean;
-  /** `knownSince` by card; null for the wallet. */
-  readonly since: ReadonlyMap<string | null, number | undefined>;
-  readonly straddling: readonly StraddlingLine[];
-}
-
-function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAccount> {
-  const { newest, moved, cards, wallet, isOver, since, straddling } = parts;
-  const { records, checkpoints, period, unproved } = input;
-  const reasons = new Map<string | null, string[]>();
-  for (const line of straddling) {
-    const key = line.kind === 'wallet' ? null : line.card_id;
-    reasons.set(key, [...(reasons.get(key) ?? []), straddlingText(line, period.name)]);
-  }
-  const provisionalOf = (key: string | null, drafts: readonly Draft[], at: Balances) => [
-    ...(at.knownSince === undefined ? [] : [beginText(at.knownSince)]),
-    ...(newest === unproved ? [UNPROVED] : []),
-    ...(reasons.get(key) ?? []),
-    ...missed(key, drafts, at),
-  ];
-  if (wallet !== undefined) {
-    const none = { card_id: null, last4: null, label: null };
-    const at: Balances = {
-      closingNow: newest.checkpoint.wallet_cents,
-      knownSince: since.get(null),
-      checkpoints: checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, cents: checkpoint.wallet_cents })),
-    };
-    const provisional = provisionalOf(null, wallet, at);
-    const final = isOver && records.pendingCards.size === 0 && provisional.length === 0;
-    yield { kind: 'wallet', ...none, provisional, final, ...balanced(wallet, at, input) };
-  }
-  const posted = postedAt(checkpoints);
-  const postedNow = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
-  for (const { card_id, last4, label, metadata } of cards) {
-    const drafts = [...(moved.get(card_id) ?? [])];
-    for (const row of records.of(card_id)) {
-      if (row.steps !== undefined) drafts.push(...draftsOfSteps(row, row.steps, card_id));
-      else {
-        const draft = ofRecord(row, card_id);
-        if (draft.cents !== 0) drafts.push(draft);
-      }
-    }
-    drafts.sort(byTime);
-    const at: Balances = {
-      closingNow: postedNow.get(card_id) ?? 0,
-      knownSince: since.get(card_id),
-      checkpoints: posted.get(card_id) ?? [],
-    };
-    const account = balanced(drafts, at, input);
-    const { lines, opening, closing } = account;
-    // A card that was asked for has its statement, and says that nothing happened.
-    if (input.selection !== 'card' && lines.length === 0 && opening === 0 && closing === 0) continue;
-    const provisional = provisionalOf(card_id, drafts, at);
-    const final = isOver && !records.pendingCards.has(card_id) && provisional.length === 0;
-    yield { kind: 'card', card_id, last4, label, metadata, provisional, final, ...account };
-  }
 }
 
 /** What an account had at an instant. */

@@ -4,7 +4,6 @@ import type { FactSources } from '../books/policy-file.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import { isInDollars } from '../contract/resources.ts';
 import type { MirrorDatabase } from './file.ts';
-import { hasFolded } from './fold.ts';
 
 export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 
@@ -32,11 +31,10 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
     now,
   );
   for (const { card_id, at_ms } of uses) if (card_id !== null) activities.useAt(card_id, at_ms);
-  if (hasFolded(db)) {
-    const asked = 'select card_id, used_ms from folded where used_ms is not null';
-    const folded = db.each<{ card_id: string; used_ms: number }>(asked);
-    for (const { card_id, used_ms } of folded) activities.useAt(card_id, used_ms);
-  }
+  const folded = db.each<{ card_id: string; used_ms: number }>(
+    'select card_id, used_ms from folded where used_ms is not null',
+  );
+  for (const { card_id, used_ms } of folded) activities.useAt(card_id, used_ms);
   const records = db.each<UseRecord>(
     `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant, currency from tx
       where gone_at is null and at_ms >= ?`,

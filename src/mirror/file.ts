@@ -73,6 +73,15 @@ export class MirrorDatabase {
     return Number(this.#asked(() => this.#prepared(statement).run(...values.map(bound))).changes);
   }
 
+  /** Adds a row, whose members are columns of the table. */
+  insert(table: string, row: Readonly<Record<string, SqlValue>>): void {
+    const names = Object.keys(row);
+    this.run(
+      `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+      ...Object.values(row),
+    );
+  }
+
   /** Runs `work`, which must not wait for anything, in one transaction that has the write lock from its beginning. */
   commit<T>(work: () => T): T {
     this.#asked(() => this.#connection.exec('begin immediate'));
@@ -143,42 +152,39 @@ export class MirrorDatabase {
   }
 }
 
-/**
- * `origin`, `mode`, `salt`, `key_print`: whose it is. `as_of`: the copy is of this instant of the service, ms.
- * `synced_at`: the same by the clock of this machine. `windows_end`: everything up to here was read complete.
- * `cards_at`, `days_at`, `full_at`: when cards were read, days audited, everything read. `sync`: number of the sync under
- * way; `finished_sync`: of the last one that came to its end. `seen`: what the first three requests showed.
- * `totals`, `filters`, `order`: what was found out about the service. `walked`: the list was once read to its end.
- * `single`: a purchase is one changing record. `spent_gap`: how far `total_spent` is from the records, cents.
- * `kept_since`: older records of closed purchases were left out, ms. `folded_sync`, `folded_changes`: the newest sync and
- * change of those.
- * `moved`: fields of the wallet that changed while the last finished sync read; empty when nothing did.
- */
+/** What a copy knows about itself; times are ms of the service unless another clock is named. */
 type FactName =
-  | 'lost_cuts'
+  // Whose it is.
   | 'origin'
   | 'mode'
   | 'salt'
   | 'key_print'
+  // The copy is of this instant of the service, and was made at this one by the clock of this machine.
   | 'as_of'
   | 'synced_at'
+  // Everything up to here was read complete; when cards were read.
   | 'windows_end'
   | 'cards_at'
-  | 'days_at'
-  | 'full_at'
+  // Number of the sync under way, and of the last one that came to its end.
   | 'sync'
   | 'finished_sync'
+  // What the first three requests showed; the fields of the wallet that changed while the last finished sync read.
   | 'seen'
+  | 'moved'
+  // What was found out about the service: `single` for a purchase that is one changing record.
   | 'totals'
   | 'filters'
   | 'order'
-  | 'walked'
   | 'single'
+  // The list was once read to its end; how far `total_spent` is from the records, cents.
+  | 'walked'
   | 'spent_gap'
+  // Older records of closed purchases were left out; the newest sync and change of those.
   | 'kept_since'
   | 'folded_sync'
   | 'folded_changes'
-  | 'moved';
+  // Where a damaged copy lies, until a reconciliation has said so.
+  | 'lost_cuts';
 
 // Opening the file of a mirror
 
@@ -223,15 +229,23 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
   });
 }
 
-/** Opens the mirror for reading; undefined where there is none, or none that a sync has made. */
+/**
+ * Opens the mirror for reading; undefined where there is none, or none that a sync has made. Throws `check_failed` for one
+ * that is damaged, or of another build or program.
+ */
 export async function openForReading({ path, clock }: Opening): Promise<MirrorDatabase | undefined> {
   if (!existsSync(path)) return undefined;
-  return opened(path, clock, connection => {
-    if (isEmpty(connection)) return undefined;
-    checkOurs(connection, path);
-    connection.exec('pragma query_only = on');
-    return new MirrorDatabase(path, connection, { damaged: cause => damagedCopy(path, cause) });
-  });
+  const told = (cause: unknown) => damagedCopy(path, cause);
+  try {
+    return await opened(path, clock, connection => {
+      if (isEmpty(connection)) return undefined;
+      checkOurs(connection, path);
+      connection.exec('pragma query_only = on');
+      return new MirrorDatabase(path, connection, { damaged: told });
+    });
+  } catch (error) {
+    throw error instanceof Damaged ? told(error) : error;
+  }
 }
 
 /** SQLite cannot read the file. */
@@ -242,7 +256,7 @@ export class Damaged extends Error {
 const damaged = (cause: unknown) => new Damaged('the mirror is damaged', { cause });
 
 /** What whoever reads a damaged copy is told; a sync mends it. */
-export function damagedCopy(path: string, cause: unknown): CliError {
+function damagedCopy(path: string, cause: unknown): CliError {
   return new CliError('check_failed', {
     message: `the mirror ${path} is damaged`,
     notes: ['The hint moves it aside and reads everything again; nothing is deleted.'],

@@ -132,13 +132,7 @@ function keptText(db: MirrorDatabase): string {
   return `they are kept since ${isoTime(db.number('kept_since') ?? 0)}`;
 }
 
-/** Whether records were ever left out; who only reads a copy of an older program finds no table of theirs. */
-export function hasFolded(db: MirrorDatabase): boolean {
-  return db.number('kept_since') !== undefined;
-}
-
 /** How many records are counted in sums alone. */
 export function foldedRecords(db: MirrorDatabase): number {
-  if (!hasFolded(db)) return 0;
   return db.get<{ n: number | null }>('select sum(records) as n from folded')?.n ?? 0;
 }

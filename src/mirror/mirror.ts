@@ -8,19 +8,11 @@ import { CliError } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import {
-  Damaged,
-  damagedCopy,
-  type MirrorDatabase,
-  moveAway,
-  openForReading,
-  openForSync,
-  removeMirror,
-} from './file.ts';
+import { Damaged, type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
 import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
-import { type QueryAnswer, queryCopy } from './query.ts';
+import { queryCopy } from './query.ts';
 import { rateFor } from './rate.ts';
 import {
   type ReconcileOptions,
@@ -29,58 +21,14 @@ import {
   reconcileCopy,
   reconcileMirror,
 } from './reconcile.ts';
-import {
-  type CardQuery,
-  copyReader,
-  type Found,
-  findCards,
-  findTransactions,
-  type TransactionQuery,
-} from './search.ts';
+import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
-import type { Card, Transaction } from './store.ts';
-import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
+import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 interface SyncOptions {
   readonly full?: boolean | undefined;
   /** Requests a minute; when left out 300, and no limit for the sandbox of this user. */
   readonly rate?: number | undefined;
-}
-
-export interface Mirror {
-  readonly path: string;
-  /** Throws `guarded` where the profile forbids the file, another sync runs, or the file is of another account. */
-  sync(options?: SyncOptions): Promise<SyncReport>;
-  /** Nothing is sent. */
-  status(): Promise<MirrorStatus>;
-  /** Puts the copy aside, or deletes it. Resolves to where it is now; undefined where there was none, or is none now. */
-  reset(how: { readonly hard: boolean }): Promise<{ readonly existed: boolean; readonly moved_to?: string }>;
-  /**
-   * The copy for reading, its instant with it. Nothing is sent. Throws `unreachable` (12) where there is none, and
-   * `check_failed` where it is damaged.
-   */
-  read(): Promise<Copy>;
-  /** The copy, brought up to date first where it is older than that. */
-  readFresh(maxAgeMs: number): Promise<Copy>;
-  /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report, but not with `to`. */
-  reconcile(options: ReconcileOptions): Promise<Reconciliation>;
-  /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
-  keepExport(row: ExportRow): Promise<ExportRow | undefined>;
-}
-
-export type { Found, MirrorStatus };
-
-export interface Copy extends Disposable {
-  readonly db: MirrorDatabase;
-  /** ISO 8601 UTC. */
-  readonly as_of: string;
-  /** Reading operations, answered by the copy. */
-  readonly reader: Reader;
-  /** Rows as the lists show them, newest first. Throws `usage` for words without a letter or digit. */
-  transactions(query: TransactionQuery): Found<Transaction>;
-  cards(query: CardQuery): Found<Card>;
-  /** One statement that only reads, in a process of its own. Throws `usage` where it is refused, `wait_expired` late. */
-  query(sql: string, timeoutMs: number): Promise<QueryAnswer>;
 }
 
 export interface MirrorParts {
@@ -118,17 +66,37 @@ export interface MirrorParts {
 /** How long a sync waits for another one. */
 const LOCK_PATIENCE_MS = MINUTE;
 
-export function createMirror(parts: MirrorParts): Mirror {
+export type Mirror = ReturnType<typeof createMirror>;
+
+export function createMirror(parts: MirrorParts) {
   const { path } = parts;
   return {
     path,
-    sync: options => locked(parts, () => syncOnce(parts, options ?? {})),
+    /** Throws `guarded` where the profile forbids the file, another sync runs, or the file is of another account. */
+    sync: (options: SyncOptions = {}) => locked(parts, () => syncOnce(parts, options)),
+    /** Nothing is sent. */
     status: () => mirrorStatus(parts),
-    reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
+    /** Puts the copy aside, or deletes it. Resolves to whether there was one, and where it is now. */
+    reset: ({ hard }: { readonly hard: boolean }) => locked(parts, () => resetMirror(path, hard)),
+    /**
+     * The copy for reading, its instant with it. Nothing is sent. Throws `unreachable` (12) where there is none, and
+     * `check_failed` where it is damaged.
+     */
     read: () => readCopy(parts),
-    reconcile(options) {
+    /** The copy, brought up to date first where it is older than that. */
+    async readFresh(maxAgeMs: number) {
+      await refuseForbidden(parts);
+      if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));
+      return readCopy(parts);
+    },
+    /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report, but not with `to`. */
+    async reconcile(options: ReconcileOptions): Promise<Reconciliation> {
       const { to } = options;
-      if (to !== undefined) return reconcileKept(parts, { ...options, to });
+      if (to !== undefined) {
+        // Two checkpoints of the copy: it is only read, and no sync is waited for.
+        using copy = await readCopy(parts);
+        return reconcileCheckpoints(copy.db, { ...options, to });
+      }
       return locked(parts, () =>
         options.offline
           ? reconcileOffline(parts, options)
@@ -139,18 +107,14 @@ export function createMirror(parts: MirrorParts): Mirror {
             }),
       );
     },
-    async keepExport(row) {
+    /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
+    async keepExport(row: ExportRow) {
       const db = await openForSync(parts);
       try {
         return keepExport(db, row);
       } finally {
         db.close();
       }
-    },
-    async readFresh(maxAgeMs) {
-      await refuseForbidden(parts);
-      if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));
-      return readCopy(parts);
     },
   };
 }
@@ -175,7 +139,7 @@ async function onceFile<T>(parts: MirrorParts, options: SyncOptions, work: (open
     if (!(error instanceof Damaged)) throw error;
     const aside = moveAway(parts.path, 'damaged');
     parts.warn(
-      `the mirror was damaged; it is now ${aside}, and everything is read again. Cuts and reports of reconcile are lost with it`,
+      `the mirror was damaged; it is now ${aside}, and everything is read again. Checkpoints and reports of reconcile are lost with it`,
     );
     return await onFile(parts, options, opened => {
       opened.db.commit(() => opened.db.setFact('lost_cuts', aside));
@@ -234,21 +198,9 @@ function refuseLostCheckpoints(db: MirrorDatabase): void {
   });
 }
 
-/** Two checkpoints of the copy: it is only read, and no sync is waited for. */
-async function reconcileKept(
-  parts: MirrorParts,
-  options: ReconcileOptions & { readonly to: string },
-): Promise<Reconciliation> {
-  using copy = await readCopy(parts);
-  return reconcileCheckpoints(copy.db, options);
-}
-
 async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
-  // Damage is told by the sync, which also mends it.
-  const db = await openForReading(parts).catch(error => {
-    if (error instanceof Damaged) return undefined;
-    throw error;
-  });
+  // What is wrong with the file is told by the sync, which also mends damage.
+  const db = await openForReading(parts).catch(() => undefined);
   if (db === undefined) return false;
   try {
     const syncedAt = db.number('synced_at');
@@ -273,31 +225,32 @@ function isYoungThere(asOf: number | undefined, now: number | undefined, maxAgeM
   return age >= -ROUNDED_MS && age <= maxAgeMs + ROUNDED_MS;
 }
 
-async function readCopy(parts: MirrorParts): Promise<Copy> {
+export type Copy = Awaited<ReturnType<typeof readCopy>>;
+
+async function readCopy(parts: MirrorParts) {
   await refuseForbidden(parts);
-  const db = await openForReading(parts).catch(error => {
-    throw error instanceof Damaged ? damagedCopy(parts.path, error) : error;
-  });
-  const asOf = db?.number('as_of');
-  if (db === undefined || asOf === undefined) {
-    db?.close();
-    throw noMirror();
-  }
+  const db = await openForReading(parts);
   try {
+    const asOf = db?.number('as_of');
+    if (db === undefined || asOf === undefined) throw noMirror();
     checkOrigin(db, await parts.account());
+    return {
+      db,
+      /** ISO 8601 UTC. */
+      as_of: isoTime(asOf),
+      /** Reading operations, answered by the copy. */
+      reader: copyReader(db),
+      /** Rows as the lists show them, newest first. Throws `usage` for words without a letter or digit. */
+      transactions: (query: TransactionQuery) => findTransactions(db, query),
+      cards: (query: CardQuery) => findCards(db, query),
+      /** One statement that only reads, in a process of its own. Throws `usage` where it is refused, `wait_expired` late. */
+      query: (sql: string, timeoutMs: number) => queryCopy({ path: parts.path, sql }, timeoutMs, parts),
+      [Symbol.dispose]: () => db.close(),
+    };
   } catch (error) {
-    db.close();
+    db?.close();
     throw error;
   }
-  return {
-    db,
-    as_of: isoTime(asOf),
-    reader: copyReader(db),
-    transactions: query => findTransactions(db, query),
-    cards: query => findCards(db, query),
-    query: (sql, timeoutMs) => queryCopy({ path: parts.path, sql }, timeoutMs, parts),
-    [Symbol.dispose]: () => db.close(),
-  };
 }
 
 async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {
@@ -337,8 +290,9 @@ interface Account {
   readonly keyPrint: ((salt: string) => Promise<string>) | undefined;
 }
 
+/** Records, or cards, that are looked for where the key is another one. */
 const LOOKED_FOR = 25;
-/** Pages in which known transactions are looked for: they lie close together. */
+/** Pages in which records are looked for: they lie close together. */
 const MOST_PAGES = 10;
 
 /** Throws `guarded` where the file is of another origin or mode. Nothing is sent, and the key is not asked for. */
@@ -352,8 +306,8 @@ function checkOrigin(db: MirrorDatabase, account: Account): void {
 }
 
 /**
- * Binds a new file, or checks the binding of an old one. With another key the newest known transactions are looked for;
- * throws `guarded` when none is there.
+ * Binds a new file, or checks the binding of an old one. With another key the newest known records are looked for; throws
+ * `guarded` when none is there.
  */
 async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: PacedReader; random: Randomness }) {
   checkOrigin(db, account);
@@ -393,10 +347,10 @@ async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boole
   const first = newest.at(-1);
   if (first === undefined || last === undefined) return showsTheSameCards(db, ask);
   const ids = new Set(newest.map(({ tx_id }) => tx_id));
-  for (let page = 1; page <= MOST_PAGES; page += 1) {
-    const { rows } = await ask.transactions({ from: first.at_ms - 1, to: last.at_ms + 1 }, page);
+  const [from, to] = [first.at_ms - 1, last.at_ms + 1].map(ms => new Date(ms).toISOString());
+  for await (const { number, rows } of ask.pages('transactions.list', { from, to })) {
     if (rows.some(({ id }) => ids.has(id))) return true;
-    if (rows.length === 0) return false;
+    if (number === MOST_PAGES) break;
   }
   return false;
 }
@@ -430,43 +384,13 @@ function another({ profile }: Account, why: string, { isAsked = false } = {}): C
 
 // What a copy holds, how old it is, and what it found out about the service.
 
-interface MirrorStatus {
-  readonly path: string;
-  readonly exists: boolean;
-  /** Bytes, with what is not yet written back. */
-  readonly size: number;
-  readonly as_of: string | null;
-  readonly cards: number;
-  readonly transactions: number;
-  readonly gone: number;
-  readonly merchants: number;
-  readonly changes: number;
-  readonly moves: number;
-  readonly open_windows: number;
-  /** Older records of closed purchases were left out; null where all are kept. */
-  readonly kept_since: string | null;
-  /** Records that were left out and are counted in sums alone. */
-  readonly folded: number;
-  readonly last_exact_cut: string | null;
-  /** What was found out about the service; null while nobody knows. */
-  readonly totals: string | null;
-  readonly filters: string | null;
-  readonly order: string | null;
-  /** Fields that the contract does not know: how often each was seen on a new record. */
-  readonly unknown_fields: Readonly<Record<string, number>>;
-}
-
-type Opening = Parameters<typeof openForReading>[0];
-
-/** What the copy holds and how old it is. Nothing is sent. Throws `check_failed` where the file is damaged. */
-async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
+/** What `books status` tells. Throws `check_failed` where the file is damaged. */
+async function mirrorStatus(place: MirrorParts) {
   const { path } = place;
-  const db = await openForReading(place).catch(error => {
-    throw error instanceof Damaged ? damagedCopy(path, error) : error;
-  });
+  const db = await openForReading(place);
   const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
   try {
-    const asOf = db?.number('as_of');
+    const [asOf, since] = [db?.number('as_of'), db?.number('kept_since')];
     const unknown = db?.all<{ name: string; times: number }>(
       `select of || '.' || name as name, times from unknown_field order by 1`,
     );
@@ -485,7 +409,8 @@ async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
       changes: count('record_change'),
       moves: count('move'),
       open_windows: count('open_window'),
-      ...keptOf(db),
+      kept_since: since === undefined ? null : isoTime(since),
+      folded: db === undefined ? 0 : foldedRecords(db),
       last_exact_cut: checkpoint?.cut_id ?? null,
       totals: db?.fact('totals') ?? null,
       filters: db?.fact('filters') ?? null,
@@ -495,13 +420,6 @@ async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
   } finally {
     db?.close();
   }
-}
-
-/** A copy of an older program has folded nothing yet. */
-function keptOf(db: MirrorDatabase | undefined): Pick<MirrorStatus, 'kept_since' | 'folded'> {
-  const since = db?.number('kept_since');
-  if (db === undefined || since === undefined) return { kept_since: null, folded: 0 };
-  return { kept_since: isoTime(since), folded: foldedRecords(db) };
 }
 
 function sizeOf(path: string): number {

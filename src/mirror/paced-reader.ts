@@ -1,11 +1,10 @@
 /** Asks the service for a sync: counted, at most so many requests a minute, page by page. */
-import type { Input, ReadName, Result } from '../contract/calls.ts';
+import type { Input, Item, ReadName, Result } from '../contract/calls.ts';
 import type { PageFacts } from '../contract/operation.ts';
 import type { Reader } from '../contract/service.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Transaction } from './store.ts';
 
 export interface PacedReaderParts {
   readonly reader: Reader;
@@ -17,16 +16,18 @@ export interface PacedReaderParts {
   readonly onPause?: ((ms: number, rate: number) => void) | undefined;
 }
 
-/** Filters of the list of transactions; times are ms. */
-export interface Filter {
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-  readonly type?: 'authorization' | undefined;
-}
+type ListName = 'cards.list' | 'transactions.list';
 
-export interface Page {
-  readonly rows: readonly Transaction[];
+/** A page of a list that is read from its first page on. */
+export interface Page<Row> {
+  /** From 1. */
+  readonly number: number;
+  readonly rows: readonly Row[];
   readonly facts: PageFacts;
+  /** Rows of this page that had not come before. */
+  readonly fresh: number;
+  /** Ids of all rows so far. */
+  readonly seen: ReadonlySet<string>;
 }
 
 export class PacedReader {
@@ -45,19 +46,31 @@ export class PacedReader {
     return this.#parts.reader.read(operation, input, { signal: this.#parts.signal });
   }
 
-  /** One page; past the end it is empty. */
-  async transactions({ from, to, type }: Filter, page: number): Promise<Page> {
-    const input = {
-      ...(from !== undefined && { from: new Date(from).toISOString() }),
-      ...(to !== undefined && { to: new Date(to).toISOString() }),
-      ...(type !== undefined && { type }),
-      ...(page > 1 && { page }),
-    };
+  /** Page after page, up to the last one as far as the service says; else up to an empty page or one of known rows. */
+  async *pages<N extends ListName>(operation: N, filter: Input<N>): AsyncGenerator<Page<Item<N>>> {
+    const seen = new Set<string>();
+    for (let number = 1; ; number += 1) {
+      const { data, page: facts } = await this.#page(operation, filter, number);
+      const before = seen.size;
+      for (const { id } of data) seen.add(id);
+      const fresh = seen.size - before;
+      yield { number, rows: data, facts, fresh, seen };
+      const { has_more, total_pages, total } = facts;
+      if (fresh === 0 || has_more === false) return;
+      if (has_more === undefined && total_pages !== undefined && number >= total_pages) return;
+      if (has_more === undefined && total_pages === undefined && total !== undefined && seen.size >= total) return;
+    }
+  }
+
+  /** Past the end a page is empty. */
+  async #page<N extends ListName>(operation: N, filter: Input<N>, number: number) {
+    type Listed = { readonly data: readonly (Item<N> & { readonly id: string })[]; readonly page: PageFacts };
     try {
-      const { data, page: facts } = await this.read('transactions.list', input);
-      return { rows: data, facts };
+      const input = number > 1 ? { ...filter, page: number } : filter;
+      return (await this.read(operation, input)) as unknown as Listed;
     } catch (error) {
-      if (page > 1 && error instanceof CliError && error.kind === 'not_found') return { rows: [], facts: {} };
+      if (number > 1 && error instanceof CliError && error.kind === 'not_found')
+        return { data: [], page: {} } as Listed;
       throw error;
     }
   }
@@ -78,23 +91,4 @@ export class PacedReader {
     }
     this.#recent.push(clock.monotonic());
   }
-}
-
-/** Where a reading of pages stands. */
-export interface Standing {
-  readonly number: number;
-  readonly rows: number;
-  /** Rows of this page that had not come before. */
-  readonly fresh: number;
-  /** Distinct rows so far. */
-  readonly distinct: number;
-}
-
-/** Whether this page is the last one, as far as the service says; else an empty page or one of known rows is. */
-export function isLastPage(facts: PageFacts, { number, rows, fresh, distinct }: Standing): boolean {
-  if (rows === 0 || fresh === 0) return true;
-  const { has_more, total_pages, total } = facts;
-  if (has_more !== undefined) return !has_more;
-  if (total_pages !== undefined) return number >= total_pages;
-  return total !== undefined && distinct >= total;
 }

@@ -1,7 +1,7 @@
 /** Holds the copy, or one of its checkpoints, against an earlier checkpoint, and keeps the result with its report. */
 import type { LateRow } from '../books/own-rows.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
-import { addUp, before, type RecordSums } from '../books/records.ts';
+import { addUp, before } from '../books/records.ts';
 import {
   type CardRow,
   type CheckpointCardRow,
@@ -15,6 +15,7 @@ import {
 import type { Checkpoint } from '../books/statement-lines.ts';
 import { MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { cents } from '../core/money.ts';
 import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
@@ -82,21 +83,8 @@ export function reconcileCheckpoints(
     throw new CliError('usage', { message: `${from.cut_id} is not before ${to.cut_id}`, outcome: 'not_sent' });
   }
   refuseFolded(db, to);
-  const cards = cardsAt(db, to);
-  const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
-  const done = reconcile({
-    base: from && { checkpoint: from, cards: cardsOf(db, from) },
-    checkpointId: to.cut_id,
-    at: to.at_ms,
-    wallet: walletAt(db, to),
-    cards,
-    records: recordSumsAt(db, { from, to, terminated }),
-    moves: movesAt(db, to),
-    late: from === undefined ? new Map() : lateRows(db, from, to.sync),
-    fresh: freshRows(db, from),
-    soleOperator,
-  });
-  return { ...done, from, cards, requests: 0, leftOut: leftOutSince(db, from, to) };
+  const held = { checkpointId: to.cut_id, at: to.at_ms, wallet: walletAt(db, to), soleOperator, to };
+  return { ...heldAgainst(db, from, held), requests: 0 };
 }
 
 function madeAgainst(db: MirrorDatabase, { cut_id }: KeptCheckpoint): KeptCheckpoint | undefined {
@@ -116,28 +104,39 @@ interface Read {
 
 type Judging = Pick<ReconcileParts, 'db' | 'random' | 'months'>;
 
+/** Holds the copy against a checkpoint, and keeps the one that this makes with its report. */
 function judged(
   { db, random, months }: Judging,
   { from, instant, requests }: Read,
   options: ReconcileOptions,
 ): Reconciliation {
-  const { wallet } = instant;
+  const { wallet, at, sync } = instant;
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) {
     throw new CliError('contract_mismatch', {
       message: 'the wallet tells no total_deposited or no total_spent, and without them no sum can be proved',
       operation: 'wallet.get',
     });
   }
+  const { soleOperator } = options;
   const checkpointId = `cut_${randomName(random.bytes(6))}`;
-  const { done, cards } = heldAgainst(db, from, {
-    checkpointId,
-    at: instant.at,
-    wallet,
-    soleOperator: options.soleOperator,
+  const done = { ...heldAgainst(db, from, { checkpointId, at, wallet, soleOperator }), requests };
+  const report = options.report(done);
+  db.commit(() => {
+    const changes = db.get<{ n: number | null }>('select max(rowid) as n from record_change')?.n ?? 0;
+    db.insert('checkpoint', { ...done.checkpoint, sync, changes });
+    for (const row of done.checkpointCards) db.insert('checkpoint_card', { ...row });
+    db.insert('report', {
+      report_id: checkpointId.replace('cut_', 'rec_'),
+      at_ms: at,
+      from_cut: from?.cut_id ?? null,
+      to_cut: checkpointId,
+      verdict: done.verdict,
+      residual_cents: done.residual,
+      report,
+    });
+    if (months !== undefined && done.checkpoint.exact === 1) foldOlder(db, { at, months });
   });
-  const reconciliation = { ...done, from, cards, requests, leftOut: leftOutSince(db, from) };
-  keep(db, reconciliation, { instant, report: options.report(reconciliation), months });
-  return reconciliation;
+  return done;
 }
 
 interface Holding {
@@ -146,23 +145,37 @@ interface Holding {
   readonly at: number;
   readonly wallet: WalletRow;
   readonly soleOperator?: boolean | undefined;
+  /** The copy as it stood at this checkpoint; as it is now when left out. */
+  readonly to?: KeptCheckpoint;
 }
 
-/** The copy as it is against a checkpoint, or against nothing. */
-function heldAgainst(db: MirrorDatabase, from: KeptCheckpoint | undefined, { soleOperator = false, ...of }: Holding) {
-  const cards = db.all<CardRow>('select * from cards');
+/** The copy against a checkpoint, or against nothing. */
+function heldAgainst(
+  db: MirrorDatabase,
+  from: KeptCheckpoint | undefined,
+  { to, soleOperator = false, ...of }: Holding,
+) {
+  const cards = to === undefined ? db.all<CardRow>('select * from cards') : cardsAt(db, to);
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
+  const options = { changes: from === undefined ? [] : changesBetween(db, from, to), terminated };
   const done = reconcile({
     ...of,
     base: from && { checkpoint: from, cards: cardsOf(db, from) },
     cards,
-    records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
-    moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
-    late: from === undefined ? new Map() : lateRows(db, from),
+    records:
+      to === undefined
+        ? recordSums(db, from, options)
+        : addUp(rowsAt(db, from, to), {
+            ...options,
+            since: from?.at_ms,
+            totals: { cards: foldedSums(db), hasRows: false },
+          }),
+    moves: to === undefined ? db.all<MoveRow>('select * from moves order by at_ms, op, row') : movesAt(db, to),
+    late: from === undefined ? new Map() : lateRows(db, from, to?.sync),
     fresh: freshRows(db, from),
     soleOperator,
   });
-  return { done, cards };
+  return { ...done, from, cards, leftOut: leftOutSince(db, from, to) };
 }
 
 /**
@@ -174,8 +187,12 @@ export function unprovedCheckpoint(db: MirrorDatabase): Checkpoint | undefined {
   const at = db.number('as_of');
   if (wallet === undefined || at === undefined) return undefined;
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;
-  const { done } = heldAgainst(db, baseOf(db, undefined), { checkpointId: 'unproved', at, wallet });
-  return { checkpoint: done.checkpoint, cards: done.checkpointCards };
+  const { checkpoint, checkpointCards } = heldAgainst(db, baseOf(db, undefined), {
+    checkpointId: 'unproved',
+    at,
+    wallet,
+  });
+  return { checkpoint, cards: checkpointCards };
 }
 
 function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCheckpoint | undefined {
@@ -208,11 +225,11 @@ function cardsOf(db: MirrorDatabase, { cut_id }: KeptCheckpoint): readonly Check
   return db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', cut_id);
 }
 
-function changesSince(db: MirrorDatabase, { changes, at_ms }: KeptCheckpoint): TxChangeRow[] {
+function changesBetween(db: MirrorDatabase, from: KeptCheckpoint, to: KeptCheckpoint | undefined): TxChangeRow[] {
   return db.all<TxChangeRow>(
-    'select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? order by rowid',
-    at_ms,
-    changes,
+    `select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? and rowid <= ?
+      order by rowid`,
+    ...[from.at_ms, from.changes, to?.changes ?? Number.MAX_SAFE_INTEGER],
   );
 }
 
@@ -243,36 +260,6 @@ function lateRows(
     ...[from.sync, sync, from.sync, from.at_ms],
   );
   return new Map(rows.map(({ row, may }) => [row, may === 1 ? 'may_be_in' : 'not_in']));
-}
-
-interface Keeping {
-  readonly instant: Instant;
-  readonly report: string;
-  readonly months: number | undefined;
-}
-
-function keep(db: MirrorDatabase, done: Reconciliation, { instant, report, months }: Keeping): void {
-  db.commit(() => {
-    const changes = db.get<{ n: number | null }>('select max(rowid) as n from record_change')?.n ?? 0;
-    insert(db, 'checkpoint', { ...done.checkpoint, sync: instant.sync, changes });
-    for (const row of done.checkpointCards) insert(db, 'checkpoint_card', row);
-    insert(db, 'report', {
-      report_id: done.checkpoint.cut_id.replace('cut_', 'rec_'),
-      at_ms: instant.at,
-      from_cut: done.from?.cut_id ?? null,
-      to_cut: done.checkpoint.cut_id,
-      verdict: done.verdict,
-      residual_cents: done.residual,
-      report,
-    });
-    if (months !== undefined && done.checkpoint.exact === 1) foldOlder(db, { at: instant.at, months });
-  });
-}
-
-function insert(db: MirrorDatabase, table: string, row: object): void {
-  const entries = Object.entries(row) as [string, string | number | null][];
-  const [names, marks] = [entries.map(([name]) => name).join(', '), entries.map(() => '?').join(', ')];
-  db.run(`insert into ${table} (${names}) values (${marks})`, ...entries.map(([, value]) => value));
 }
 
 // Reads wallet, balances and records of one instant, as far as a service that gives no snapshot lets one.
@@ -362,7 +349,7 @@ function stillMoving(patienceMs: number, moved: readonly string[]): CliError {
   });
 }
 
-// A copy as it stood at a checkpoint that was kept, put together from what the copy knows now and what has changed si
+// The copy as it stood at a checkpoint, put together from what it knows now and what has changed since
 
 /** The wallet as that checkpoint saw it. */
 function walletAt(db: MirrorDatabase, to: KeptCheckpoint): WalletRow {
@@ -377,16 +364,12 @@ function walletAt(db: MirrorDatabase, to: KeptCheckpoint): WalletRow {
 
 /** Cards that were listed then, with their state and balance of then. */
 function cardsAt(db: MirrorDatabase, to: KeptCheckpoint): CardRow[] {
-  const then = new Map(
-    db
-      .all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', to.cut_id)
-      .filter(({ status }) => status !== 'unlisted')
-      .map(row => [row.card_id, row]),
-  );
+  const listed = cardsOf(db, to).filter(({ status }) => status !== 'unlisted');
+  const then = new Map(listed.map(row => [row.card_id, row]));
   return db.all<CardRow>('select * from cards').flatMap(card => {
     const was = then.get(card.card_id);
     if (was === undefined) return [];
-    return [{ ...card, status: was.status, balance_cents: was.balance_cents, gone_at: null }];
+    return [{ ...card, status: was.status, balance_cents: cents(was.balance_cents), gone_at: null }];
   });
 }
 
@@ -406,27 +389,7 @@ function movesAt(db: MirrorDatabase, to: KeptCheckpoint): MoveRow[] {
   });
 }
 
-interface Span {
-  readonly from: KeptCheckpoint | undefined;
-  readonly to: KeptCheckpoint;
-  readonly terminated: ReadonlySet<string>;
-}
-
-/** Records that were known at `to`, as they were, compared with `from`. */
-function recordSumsAt(db: MirrorDatabase, { from, to, terminated }: Span): RecordSums {
-  const changes = from === undefined ? [] : changesBetween(db, from, to);
-  const totals = { cards: foldedSums(db), hasRows: false };
-  return addUp(rowsAt(db, from, to), { since: from?.at_ms, changes, terminated, totals });
-}
-
-function changesBetween(db: MirrorDatabase, from: KeptCheckpoint, to: KeptCheckpoint): TxChangeRow[] {
-  return db.all<TxChangeRow>(
-    `select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? and rowid <= ?
-      order by rowid`,
-    ...[from.at_ms, from.changes, to.changes],
-  );
-}
-
+/** Records that were known at `to`, as they were. */
 function rowsAt(db: MirrorDatabase, from: KeptCheckpoint | undefined, to: KeptCheckpoint): Iterable<SummedRow> {
   const later = new Map<string, TxChangeRow[]>();
   const changes = db.all<TxChangeRow>('select * from record_change where rowid > ? order by rowid', to.changes);

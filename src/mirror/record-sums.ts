@@ -5,7 +5,6 @@
 import { addUp, type CardSums, effectOf, type ReadingOptions, type RecordSums } from '../books/records.ts';
 import type { SummedRow } from '../books/rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { hasFolded } from './fold.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 /** Of all records as they are now, compared with a checkpoint, or with nothing. */
@@ -53,7 +52,6 @@ function sumsOf(db: MirrorDatabase): Sums {
 
 /** What records that are no longer kept settled and refunded. */
 export function foldedSums(db: MirrorDatabase): Sums {
-  if (!hasFolded(db)) return new Map();
   const rows = db.each<{ card_id: string; settled: number; refunded: number }>(
     'select card_id, settled_cents as settled, refunded_cents as refunded from folded',
   );

@@ -32,19 +32,6 @@ export const IS_OF_UNKNOWN_TYPE = `type not in ('authorization', 'settlement', '
 /** Records in another currency than USD (`isInDollars`); columns of `record`. */
 export const IS_IN_OTHER_CURRENCY = `currency <> '${ACCOUNT_CURRENCY}' and currency <> '' and upper(currency) <> '${ACCOUNT_CURRENCY}'`;
 
-const PENDING_INDEX = `create index record_pending on record (at_ms) where ${IS_PENDING}`;
-const AUTHORIZATION_INDEX = `create index record_by_authorization on record (authorization_id)
-    where authorization_id is not null`;
-const GONE_INDEX = 'create index record_gone on record (gone_at) where gone_at is not null';
-const UNKNOWN_TYPE_INDEX = `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`;
-const OTHER_CURRENCY_INDEX = `create index record_in_other_currency on record (card_id, type, cents)
-    where ${IS_IN_OTHER_CURRENCY}`;
-/** Sums of records that are no longer kept one by one, with how many they were and when the last of them was. */
-const FOLDED = `create table folded (
-    card_id text primary key, settled_cents integer not null, refunded_cents integer not null,
-    records integer not null, used_ms integer
-  ) without rowid`;
-
 /** Tables and indexes, in the order in which they are made. Times are ms UTC, amounts cents. */
 export const TABLES = [
   `create table facts (name text primary key, value text not null) without rowid`,
@@ -68,13 +55,17 @@ export const TABLES = [
   `create index record_by_time on record (at_ms)`,
   `create index record_by_card on record (card_id, type, at_ms, cents)`,
   `create index record_by_merchant on record (merchant)`,
-  PENDING_INDEX,
-  AUTHORIZATION_INDEX,
-  GONE_INDEX,
-  UNKNOWN_TYPE_INDEX,
-  OTHER_CURRENCY_INDEX,
+  `create index record_pending on record (at_ms) where ${IS_PENDING}`,
+  `create index record_by_authorization on record (authorization_id) where authorization_id is not null`,
+  `create index record_gone on record (gone_at) where gone_at is not null`,
+  `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`,
+  `create index record_in_other_currency on record (card_id, type, cents) where ${IS_IN_OTHER_CURRENCY}`,
   `create index record_by_sync on record (first_sync)`,
-  FOLDED,
+  // Sums of records that are no longer kept one by one, with how many they were and when the last of them was.
+  `create table folded (
+    card_id text primary key, settled_cents integer not null, refunded_cents integer not null,
+    records integer not null, used_ms integer
+  ) without rowid`,
   `create table record_change (
     tx_id text not null, field text not null, old text, new text, seen integer not null
   )`,

@@ -9,7 +9,7 @@ import type { ListPage } from '../contract/operation.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, toUsd } from '../core/money.ts';
-import type { SqlValue } from '../engine/connection.ts';
+import { placeholders, type SqlValue } from '../engine/connection.ts';
 import type { MirrorDatabase } from './file.ts';
 import type { Card, Transaction } from './store.ts';
 
@@ -48,84 +48,76 @@ interface Conditions {
   readonly values: readonly SqlValue[];
 }
 
+/** A condition with its values. */
+type Condition = readonly [condition: string, ...values: SqlValue[]];
+
+const every = (conditions: readonly Condition[]): Conditions => ({
+  where: conditions.map(([condition]) => condition).join(' and '),
+  values: conditions.flatMap(([, ...values]) => values),
+});
+
+const where = (condition: string, value: SqlValue | undefined): Condition[] =>
+  value === undefined ? [] : [[condition, value]];
+
+const CARD_HAS = `label like ? escape '\\' or last4 like ? escape '\\' or metadata like ? escape '\\'`;
+
 /** Conditions on `tx t`, without those that are gone. Throws `usage` for words that hold no letter and no digit. */
 function transactionConditions(db: MirrorDatabase, query: TransactionQuery): Conditions {
-  const all = new Every('t.gone_at is null');
-  for (const word of checkedWords(query.words)) {
-    if (query.like || isWrittenTogether(word)) {
-      const [part] = [likePattern(word)];
-      all.add(
-        `(t.merchant like ? escape '\\' or t.card_id in (select card_id from card
-          where label like ? escape '\\' or last4 like ? escape '\\' or metadata like ? escape '\\'))`,
-        ...[part, part, part, part],
-      );
-    } else {
-      const prefix = prefixOf(word);
-      all.add(
-        `(t.merchant in (select m.name from merchant_words w join merchant m on m.id = w.rowid where merchant_words match ?)
-          or t.card_id in (select c.card_id from card_words w join card c on c.id = w.rowid where card_words match ?))`,
-        prefix,
-        prefix,
-      );
-    }
-  }
-  all.maybe('t.card_id = ?', query.card_id);
-  all.maybe('t.type = ?', query.type);
-  all.maybe('t.at_ms >= ?', query.from === undefined ? undefined : Date.parse(query.from));
-  all.maybe('t.at_ms <= ?', query.to === undefined ? undefined : Date.parse(query.to));
-  all.maybe('t.cents >= ?', query.min);
-  all.maybe('t.cents <= ?', query.max);
-  all.maybe('t.mcc = ?', query.mcc);
-  if (query.label !== undefined) {
-    all.add('t.card_id in (select value from json_each(?))', JSON.stringify(cardsLabelled(db, query.label)));
-  }
-  return all;
+  return every([
+    ['t.gone_at is null'],
+    ...wordConditions(query, {
+      anywhere: `(t.merchant like ? escape '\\' or t.card_id in (select card_id from card where ${CARD_HAS}))`,
+      indexed: `(t.merchant in (select m.name from merchant_words w join merchant m on m.id = w.rowid where merchant_words match ?)
+        or t.card_id in (select c.card_id from card_words w join card c on c.id = w.rowid where card_words match ?))`,
+    }),
+    ...where('t.card_id = ?', query.card_id),
+    ...where('t.type = ?', query.type),
+    ...where('t.at_ms >= ?', query.from === undefined ? undefined : Date.parse(query.from)),
+    ...where('t.at_ms <= ?', query.to === undefined ? undefined : Date.parse(query.to)),
+    ...where('t.cents >= ?', query.min),
+    ...where('t.cents <= ?', query.max),
+    ...where('t.mcc = ?', query.mcc),
+    ...labelled(db, 't.card_id', query.label),
+  ]);
 }
 
 /** Conditions on `card c`, without those that are gone. */
 function cardConditions(db: MirrorDatabase, query: CardQuery): Conditions {
-  const all = new Every('c.gone_at is null');
-  for (const word of checkedWords(query.words)) {
-    if (query.like || isWrittenTogether(word)) {
-      const part = likePattern(word);
-      const columns = "c.label like ? escape '\\' or c.last4 like ? escape '\\' or c.metadata like ? escape '\\'";
-      all.add(`(${columns})`, part, part, part);
-    } else all.add('c.id in (select rowid from card_words where card_words match ?)', prefixOf(word));
-  }
-  all.maybe('c.status = ?', query.status);
-  all.maybe('c.bin_id = ?', query.bin_id);
-  all.maybe('c.balance_cents >= ?', query.min);
-  all.maybe('c.balance_cents <= ?', query.max);
-  if (query.label !== undefined) {
-    all.add('c.card_id in (select value from json_each(?))', JSON.stringify(cardsLabelled(db, query.label)));
-  }
-  return all;
+  return every([
+    ['c.gone_at is null'],
+    ...wordConditions(query, {
+      anywhere: `(${CARD_HAS})`,
+      indexed: 'c.id in (select rowid from card_words where card_words match ?)',
+    }),
+    ...where('c.status = ?', query.status),
+    ...where('c.bin_id = ?', query.bin_id),
+    ...where('c.balance_cents >= ?', query.min),
+    ...where('c.balance_cents <= ?', query.max),
+    ...labelled(db, 'c.card_id', query.label),
+  ]);
 }
 
-class Every implements Conditions {
-  readonly #conditions: string[];
-  readonly #values: SqlValue[] = [];
+/** Each word by the index of beginnings, or wherever it stands. */
+function wordConditions(
+  { words, like = false }: Pick<CardQuery, 'words' | 'like'>,
+  { anywhere, indexed }: Readonly<Record<'anywhere' | 'indexed', string>>,
+): Condition[] {
+  return checkedWords(words).map((word): Condition => {
+    const isAnywhere = like || isWrittenTogether(word);
+    const condition = isAnywhere ? anywhere : indexed;
+    // What a word means to FTS5 is quoted away: it is one phrase, taken as a beginning.
+    const value = isAnywhere ? `%${word.replace(/[\\%_]/g, '\\$&')}%` : `"${word.replaceAll('"', '""')}"*`;
+    return [condition, ...Array.from({ length: placeholders(condition) }, () => value)];
+  });
+}
 
-  constructor(first: string) {
-    this.#conditions = [first];
-  }
-
-  get where(): string {
-    return this.#conditions.join(' and ');
-  }
-
-  get values(): readonly SqlValue[] {
-    return this.#values;
-  }
-
-  add(condition: string, ...values: readonly SqlValue[]): void {
-    this.#conditions.push(condition);
-    this.#values.push(...values);
-  }
-
-  maybe(condition: string, value: SqlValue | undefined): void {
-    if (value !== undefined) this.add(condition, value);
-  }
+/** The engine folds ASCII letters alone, so labels are compared here. */
+function labelled(db: MirrorDatabase, column: string, part: string | undefined): Condition[] {
+  if (part === undefined) return [];
+  const cards = db
+    .all<{ card_id: string; label: string }>('select card_id, label from card where label is not null')
+    .filter(({ label }) => label.toLowerCase().includes(part.toLowerCase()));
+  return [[`${column} in (select value from json_each(?))`, JSON.stringify(cards.map(({ card_id }) => card_id))]];
 }
 
 function checkedWords(typed: readonly string[] | undefined): string[] {
@@ -148,24 +140,6 @@ function isWrittenTogether(word: string): boolean {
   return (
     !/[\p{L}\p{N}]/u.test(word) || /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}]/u.test(word)
   );
-}
-
-/** The word as one phrase of FTS5, taken as a beginning; what it means to FTS5 is quoted away. */
-function prefixOf(word: string): string {
-  return `"${word.replaceAll('"', '""')}"*`;
-}
-
-function likePattern(word: string): string {
-  return `%${word.replace(/[\\%_]/g, '\\$&')}%`;
-}
-
-/** The engine folds ASCII letters alone. */
-function cardsLabelled(db: MirrorDatabase, part: string): string[] {
-  const wanted = part.toLowerCase();
-  return db
-    .all<{ card_id: string; label: string | null }>('select card_id, label from card where label is not null')
-    .filter(({ label }) => (label ?? '').toLowerCase().includes(wanted))
-    .map(({ card_id }) => card_id);
 }
 
 // A copy read as the service would be

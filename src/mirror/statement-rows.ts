@@ -234,7 +234,7 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
     if (known === undefined) changesOf.set(change.tx_id, [change]);
     else known.push(change);
   }
-  const checkpoints = db.all<Cut>('select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms');
+  const checkpoints = db.all<Stand>('select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms');
   const rows = new Map<string, PostedRow[]>();
   for (const [tx_id, each] of changesOf) {
     const now = db.get<TxRow>(
@@ -252,13 +252,14 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
   return { ids: new Set(changesOf.keys()), rows };
 }
 
-type Cut = Pick<KeptCheckpoint, 'at_ms' | 'changes'>;
+/** Where the changes of records stood at a checkpoint. */
+type Stand = Pick<KeptCheckpoint, 'at_ms' | 'changes'>;
 
 interface Knowing {
   /** Number of the last change that is looked at. */
   readonly changes: number;
   /** Exact ones, oldest first. */
-  readonly checkpoints: readonly Cut[];
+  readonly checkpoints: readonly Stand[];
 }
 
 /** The record as it was, and of a purchase in one changing record what it had spent since when. */
@@ -289,19 +290,13 @@ function asOf(now: TxRow, all: readonly Change[], { changes, checkpoints }: Know
 
 /** Keeps it where it is not the same as the newest one of its period, format and account; resolves to that one. */
 export function keepExport(db: MirrorDatabase, row: ExportRow): ExportRow | undefined {
-  const { period, format, account, lines, sha256, at_ms } = row;
   return db.commit(() => {
     const before = db.get<ExportRow>(
       `select period, format, account, lines, sha256, at_ms from export
         where period = ? and format = ? and account = ? order by rowid desc limit 1`,
-      ...[period, format, account],
+      ...[row.period, row.format, row.account],
     );
-    if (before?.sha256 !== sha256) {
-      db.run(
-        'insert into export (period, format, account, lines, sha256, at_ms) values (?, ?, ?, ?, ?, ?)',
-        ...[period, format, account, lines, sha256, at_ms],
-      );
-    }
+    if (before?.sha256 !== row.sha256) db.insert('export', { ...row });
     return before;
   });
 }

@@ -174,12 +174,7 @@ export interface Writing {
   readonly counts: { readonly transactions: Counts; readonly cards: Counts };
 }
 
-type Stored = Omit<RecordValues, 'merchant'> & {
-  readonly id: number;
-  readonly merchant: string | null;
-  readonly missed: number;
-  readonly gone_at: number | null;
-};
+type Stored = RecordValues & { readonly id: number; readonly missed: number; readonly gone_at: number | null };
 
 const FIELDS = [
   'card_id',
@@ -195,9 +190,15 @@ const FIELDS = [
   'at_ms',
 ] as const satisfies readonly (keyof RecordValues)[];
 
-const STORED = `select r.id, r.card_id, r.type, r.status, r.cents, r.currency, m.name as merchant, r.mcc,
-  r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms, r.created_at, r.missed, r.gone_at
+const named = (columns: readonly string[]) => columns.join(', ');
+const marks = (count: number) => Array.from({ length: count }, () => '?').join(', ');
+const assigned = (columns: readonly string[]) => columns.map(name => `${name} = ?`).join(', ');
+
+const STORED = `select r.id, r.missed, r.gone_at, ${named(FIELDS.map(name => (name === 'merchant' ? 'm.name as merchant' : `r.${name}`)))}
   from record r left join merchant m on m.id = r.merchant where r.tx_id = ?`;
+const ADDED = `insert into record (${named(FIELDS)}, created_at, tx_id, first_seen, first_sync)
+  values (${marks(FIELDS.length + 4)}) on conflict (tx_id) do nothing`;
+const CHANGED = `update record set ${assigned(FIELDS)}, created_at = ? where id = ?`;
 
 /** Stores rows as they came. Returns how many were new or other than known. Call it inside a commit. */
 export function storeRecords(writing: Writing, rows: readonly Transaction[]): number {
@@ -211,70 +212,42 @@ export function storeRecords(writing: Writing, rows: readonly Transaction[]): nu
 function isFolded(db: MirrorDatabase, { id, created_at }: Transaction, since: number | undefined): boolean {
   const at = since === undefined ? null : timeOf(created_at);
   if (since === undefined || at === null || at >= since) return false;
-  return db.get('select 1 from record where tx_id = ?', txId(id)) === undefined;
-}
-
-function txId(id: string): string {
-  return id.replaceAll('\0', '\ufffd').toWellFormed();
+  return db.get('select 1 from record where tx_id = ?', storable(id)) === undefined;
 }
 
 function storeRecord(writing: Writing, row: Transaction): boolean {
-  const { db } = writing;
+  const { db, now, sync } = writing;
   const values = recordValues(row);
-  const tx = txId(row.id);
+  const tx = storable(row.id);
   if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
   // Most records of a first reading are new: to insert without looking halves what SQLite is asked.
-  if (insert(writing, tx, values)) {
+  if (db.run(ADDED, ...columnsOf(db, values, values.at_ms ?? now), tx, now, sync) > 0) {
     countUnknown(db, 'tx', row);
     writing.counts.transactions.new += 1;
     return true;
   }
   const stored = db.get<Stored>(STORED, tx);
   if (stored === undefined) throw new RangeError(`the record ${tx} is neither new nor known`);
-  const at_ms = values.at_ms ?? stored.at_ms;
-  const changed = FIELDS.filter(field => (field === 'at_ms' ? at_ms : values[field]) !== stored[field]);
+  const at_ms = values.at_ms ?? stored.at_ms ?? now;
+  const seen = { ...values, at_ms };
+  const changed = FIELDS.filter(field => seen[field] !== stored[field]);
   const isBack = stored.gone_at !== null;
   if (stored.missed > 0 || isBack) db.run('update record set missed = 0, gone_at = null where id = ?', stored.id);
   if (changed.length === 0 && !isBack) return false;
-  for (const field of changed) {
-    note(writing, tx, { field, old: stored[field], new: field === 'at_ms' ? at_ms : values[field] });
-  }
+  for (const field of changed) note(writing, tx, { field, old: stored[field], new: seen[field] });
   if (isBack) note(writing, tx, { field: 'gone_at', old: stored.gone_at, new: null });
-  if (changed.length > 0) {
-    db.run(
-      `update record set card_id = ?, type = ?, status = ?, cents = ?, currency = ?, merchant = ?, mcc = ?,
-        merchant_country = ?, authorization_id = ?, decline_reason = ?, at_ms = ?, created_at = ? where id = ?`,
-      ...columnsOf(writing, values),
-      at_ms,
-      values.created_at,
-      stored.id,
-    );
-  }
+  if (changed.length > 0) db.run(CHANGED, ...columnsOf(db, values, at_ms), stored.id);
   writing.counts.transactions.changed += 1;
   return true;
 }
 
-/** Whether the record is new; one that is known stays as it is. */
-function insert(writing: Writing, tx: string, values: RecordValues): boolean {
-  const { db, sync, now } = writing;
-  const added = db.run(
-    `insert into record (tx_id, card_id, type, status, cents, currency, merchant, mcc, merchant_country,
-      authorization_id, decline_reason, at_ms, created_at, first_seen, first_sync)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tx_id) do nothing`,
-    tx,
-    ...columnsOf(writing, values),
-    values.at_ms ?? now,
-    values.created_at,
-    now,
-    sync,
-  );
-  return added > 0;
-}
-
-function columnsOf({ db }: Writing, values: RecordValues) {
-  const { card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, decline_reason } = values;
+/** In the order of the fields, `created_at` behind them. */
+function columnsOf(db: MirrorDatabase, values: RecordValues, at_ms: number): SqlValue[] {
   const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
-  return [card_id, type, status, cents, currency, merchant, mcc, merchant_country, authorization_id, decline_reason];
+  const kept = { ...values, merchant, at_ms };
+  const columns: SqlValue[] = FIELDS.map(name => kept[name]);
+  columns.push(values.created_at);
+  return columns;
 }
 
 const MOST_MERCHANTS = 10_000;
@@ -303,14 +276,8 @@ interface Change {
 
 function note({ db, now }: Writing, tx: string, change: Change): void {
   const asText = (value: string | number | null) => (value === null ? null : String(value));
-  db.run(
-    'insert into record_change (tx_id, field, old, new, seen) values (?, ?, ?, ?, ?)',
-    tx,
-    change.field,
-    asText(change.old),
-    asText(change.new),
-    now,
-  );
+  const { field, old } = change;
+  db.insert('record_change', { tx_id: tx, field, old: asText(old), new: asText(change.new), seen: now });
 }
 
 /** Counts fields that the contract does not know, by name. */
@@ -393,15 +360,15 @@ export function storeCards(writing: Writing, cards: readonly Card[]): void {
 function storeCard(writing: Writing, card: Card): void {
   const { db, counts, now } = writing;
   const values = cardValues(card);
-  const cardId = card.id.replaceAll('\0', '\ufffd').toWellFormed();
-  const stored = db.get<StoredCard>(`select id, gone_at, ${COLUMNS.join(', ')} from card where card_id = ?`, cardId);
+  const cardId = storable(card.id);
+  const columns = COLUMNS.map((name): SqlValue => values[name]);
+  const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
-    const marks = COLUMNS.map(() => '?').join(', ');
     const row = db.get<{ id: number }>(
-      `insert into card (card_id, first_seen, ${COLUMNS.join(', ')}) values (?, ?, ${marks}) returning id`,
+      `insert into card (card_id, first_seen, ${named(COLUMNS)}) values (${marks(COLUMNS.length + 2)}) returning id`,
       cardId,
       now,
-      ...COLUMNS.map(name => values[name]),
+      ...columns,
     );
     index(db, row?.id ?? 0, values);
     observe(writing, cardId, values);
@@ -411,11 +378,7 @@ function storeCard(writing: Writing, card: Card): void {
   }
   const changed = COLUMNS.filter(name => values[name] !== stored[name]);
   if (changed.length === 0 && stored.gone_at === null) return;
-  db.run(
-    `update card set gone_at = null, ${COLUMNS.map(name => `${name} = ?`).join(', ')} where id = ?`,
-    ...COLUMNS.map((name): SqlValue => values[name]),
-    stored.id,
-  );
+  db.run(`update card set gone_at = null, ${assigned(COLUMNS)} where id = ?`, ...columns, stored.id);
   if (changed.some(name => name === 'label' || name === 'last4' || name === 'metadata')) index(db, stored.id, values);
   if (changed.some(name => name === 'status' || name === 'balance_cents')) observe(writing, cardId, values);
   counts.cards.changed += 1;
@@ -426,23 +389,11 @@ function index(db: MirrorDatabase, id: number, { label, last4, metadata }: CardV
   const words = Object.entries(JSON.parse(metadata) as Record<string, string>)
     .flat()
     .join(' ');
-  db.run(
-    'insert into card_words (rowid, label, last4, metadata) values (?, ?, ?, ?)',
-    id,
-    label ?? '',
-    last4 ?? '',
-    words,
-  );
+  db.insert('card_words', { rowid: id, label: label ?? '', last4: last4 ?? '', metadata: words });
 }
 
-function observe({ db, now }: Writing, cardId: string, { status, balance_cents }: CardValues): void {
-  db.run(
-    'insert into card_state (card_id, at_ms, status, balance_cents) values (?, ?, ?, ?)',
-    cardId,
-    now,
-    status,
-    balance_cents,
-  );
+function observe({ db, now }: Writing, card_id: string, { status, balance_cents }: CardValues): void {
+  db.insert('card_state', { card_id, at_ms: now, status, balance_cents });
 }
 
 /** The service does not know the card any more. */
@@ -450,43 +401,20 @@ export function storeGoneCard({ db, counts, now }: Writing, cardId: string): voi
   counts.cards.gone += db.run('update card set gone_at = ? where card_id = ? and gone_at is null', now, cardId);
 }
 
-const WALLET_COLUMNS = [
-  'balance_cents',
-  'pending_deposits_cents',
-  'total_deposited_cents',
-  'total_spent_cents',
-  'cards_active',
-  'cards_total_balance_cents',
-] as const satisfies readonly (keyof WalletValues)[];
-
 /** Stores the wallet where it is another than at the last reading. */
 export function storeWallet({ db, now }: Writing, wallet: Wallet): void {
   const values = walletValues(wallet);
-  const last = db.get<WalletValues>('select * from wallet_state order by rowid desc limit 1');
-  if (last !== undefined && WALLET_COLUMNS.every(name => last[name] === values[name])) return;
-  db.run(
-    `insert into wallet_state (at_ms, ${WALLET_COLUMNS.join(', ')}) values (?, ?, ?, ?, ?, ?, ?)`,
-    now,
-    ...WALLET_COLUMNS.map(name => values[name]),
-  );
+  const last = db.get<Record<string, SqlValue>>('select * from wallet_state order by rowid desc limit 1');
+  const isNew = last === undefined || Object.entries(values).some(([name, value]) => last[name] !== value);
+  if (isNew) db.insert('wallet_state', { at_ms: now, ...values });
 }
 
 /** Stores open challenges; those that are open no more stay as they were seen last. */
 export function storeChallenges({ db, now }: Writing, challenges: readonly Challenge[]): void {
   for (const challenge of challenges) {
-    const { challenge_id, card_id, merchant, cents, status, expires_ms } = challengeValues(challenge);
-    db.run(
-      `insert into challenge (challenge_id, card_id, merchant, cents, status, expires_ms, first_seen, last_seen)
-        values (?, ?, ?, ?, ?, ?, ?, ?)
-        on conflict (challenge_id) do update set status = excluded.status, last_seen = excluded.last_seen`,
-      challenge_id,
-      card_id,
-      merchant,
-      cents,
-      status,
-      expires_ms,
-      now,
-      now,
-    );
+    const { challenge_id, status, ...others } = challengeValues(challenge);
+    const known = 'update challenge set status = ?, last_seen = ? where challenge_id = ?';
+    if (db.run(known, status, now, challenge_id) > 0) continue;
+    db.insert('challenge', { challenge_id, status, ...others, first_seen: now, last_seen: now });
   }
 }

@@ -1,17 +1,15 @@
 /** One sync: the copy is brought up to what the service shows. Each step is committed, so a killed one goes on there. */
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../contract/limits.ts';
-import type { PageFacts } from '../contract/operation.ts';
 import { incompleteList } from '../contract/whole-list.ts';
 import { HOUR, isoTime, MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
 import { copyOwnRows, type OwnOperation } from './own-rows.ts';
-import { isLastPage, type PacedReader } from './paced-reader.ts';
+import type { PacedReader } from './paced-reader.ts';
 import {
   type Card,
-  type Challenge,
   type Counts,
   challengeValues,
   recordValues,
@@ -20,13 +18,13 @@ import {
   storeGoneCard,
   storeRecords,
   storeWallet,
+  type Transaction,
   type Wallet,
   walletValues,
 } from './store.ts';
 import {
   auditCounts,
   FiltersIgnored,
-  isWithin,
   readLateUpdates,
   readOn,
   readOpenWindows,
@@ -52,21 +50,8 @@ export interface SyncParts {
   readonly onRows: (rows: number) => void;
 }
 
-export interface SyncReport {
-  /** ISO 8601 UTC; the copy is of this instant. */
-  readonly as_of: string;
-  readonly requests: number;
-  readonly transactions: Counts;
-  readonly cards: Counts;
-  readonly windows: { readonly read: number; readonly open: number };
-  /** The last checkpoint of a reconciliation, and whether it was exact. */
-  readonly cut: string | null;
-  readonly exact: boolean;
-}
-
 /** Cards are read at the latest after this. */
 const CARDS_AFTER_MS = 15 * MINUTE;
-const DAYS_AFTER_MS = 24 * HOUR;
 /** Read again before the last end; more where the service counts nothing. */
 const OVERLAP_MS = { told: 2 * HOUR, blind: 72 * HOUR } as const;
 /** How far an end of a window stays behind the clock of the service, or of this machine. */
@@ -76,7 +61,7 @@ const BEHIND_MS = { service: 2 * SECOND, machine: 5 * MINUTE } as const;
  * Brings the copy up to date. Rejects with what reading throws; what was committed stays. Whoever calls it holds the lock
  * of the mirror.
  */
-export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
+export async function syncMirror(parts: SyncParts) {
   const { db, ask, full } = parts;
   const first = await lookFirst(ask);
   // A service tells its time to the second.
@@ -96,59 +81,51 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
     storeWallet(run, first.wallet);
     storeChallenges(run, first.challenges);
   });
-  const isQuiet = !full && nothingMoved(db, first.digest, now);
+  const isQuiet = !full && nothingMoved(db, first.digest);
   const cardsAt = db.number('cards_at');
-  const isCardsTurn = parts.readsCards || !isWithin(CARDS_AFTER_MS, { since: cardsAt, now });
+  // A clock that went back says nothing of how long ago that was.
+  const isCardsTurn = parts.readsCards || cardsAt === undefined || now < cardsAt || now - cardsAt >= CARDS_AFTER_MS;
   if (!isQuiet || isCardsTurn) await readCards(run);
   if (!isQuiet) {
-    const since = await readTransactions(run, { full, firstPage: first.page });
+    const since = await readTransactions(run, full, first.transactions);
     await readWhatChangedBehind(run, { since, spent: walletValues(first.wallet).total_spent_cents });
   }
   await copyOwnRows(run, await parts.ownOperations());
   // Where nothing was read but what is as it was, so is this.
   const isKnown = isQuiet && !isCardsTurn && db.fact('moved') === '';
   const moved = isKnown ? undefined : movedSince(first.wallet, await ask.read('wallet.get', {}));
-  finish(run, { digest: first.digest, moved });
+  db.commit(() => {
+    if (moved !== undefined) db.setFact('moved', moved.join(' '));
+    db.setFact('as_of', now);
+    db.setFact('synced_at', Math.floor(clock.now()));
+    db.setFact('seen', first.digest);
+    db.setFact('finished_sync', sync);
+  });
   return reportOf(run);
 }
 
-interface First {
-  readonly wallet: Wallet;
-  readonly challenges: readonly Challenge[];
-  readonly page: Awaited<ReturnType<PacedReader['transactions']>>;
-  /** Of everything that the three answers show. */
-  readonly digest: string;
-}
-
-/** The three requests of a sync that finds nothing moved. */
-async function lookFirst(ask: PacedReader): Promise<First> {
+/** The three requests of a sync that finds nothing moved, and a digest of everything that the answers show. */
+async function lookFirst(ask: PacedReader) {
   const wallet = await ask.read('wallet.get', {});
   const { data: challenges } = await ask.read('challenges.list', {});
-  const page = await ask.transactions({}, 1);
+  const { data: transactions, page } = await ask.read('transactions.list', {});
   const shown = [
     walletValues(wallet),
     challenges.map(challengeValues),
-    page.facts.total ?? null,
-    page.rows.map(row => [row.id, recordValues(row)]),
+    page.total ?? null,
+    transactions.map(row => [row.id, recordValues(row)]),
   ];
   const digest = createHash('sha256').update(JSON.stringify(shown)).digest('hex');
-  return { wallet, challenges, page, digest };
+  return { wallet, challenges, transactions, digest };
 }
 
-function nothingMoved(db: MirrorDatabase, digest: string, now: number): boolean {
+function nothingMoved(db: MirrorDatabase, digest: string): boolean {
   const isFinished = db.number('finished_sync') === (db.number('sync') ?? 0) - 1;
-  const daysAt = db.number('days_at');
-  const isAudited = db.fact('totals') !== 'told' || isWithin(DAYS_AFTER_MS, { since: daysAt, now });
-  return isFinished && isAudited && openWindows(db) === 0 && db.fact('seen') === digest;
-}
-
-interface TransactionsWish {
-  readonly full: boolean;
-  readonly firstPage: First['page'];
+  return isFinished && openWindows(db) === 0 && db.fact('seen') === digest;
 }
 
 /** Resolves to the time from which on everything was read, ms. */
-async function readTransactions(run: SyncRun, { full, firstPage }: TransactionsWish): Promise<number> {
+async function readTransactions(run: SyncRun, full: boolean, newest: readonly Transaction[]): Promise<number> {
   const { db } = run;
   if (db.fact('filters') !== 'ignored') {
     try {
@@ -158,17 +135,14 @@ async function readTransactions(run: SyncRun, { full, firstPage }: TransactionsW
       await readTail(run);
       await readLateUpdates(run, since);
       await auditCounts(run);
-      db.commit(() => {
-        db.setFact('filters', 'honoured');
-        if (full) db.setFact('full_at', run.now);
-      });
+      db.commit(() => db.setFact('filters', 'honoured'));
       return since;
     } catch (error) {
       if (!(error instanceof FiltersIgnored)) throw error;
       run.warn('the service takes no notice of from and to: the list is read from its first page');
       db.commit(() => {
         db.run('delete from open_window');
-        storeRecords(run, firstPage.rows);
+        storeRecords(run, newest);
       });
     }
   }
@@ -199,23 +173,8 @@ function movedSince(before: Wallet, now: Wallet): string[] {
   return Object.entries(values).flatMap(([name, value]) => (value === old[name as keyof typeof old] ? [] : [name]));
 }
 
-interface Finishing {
-  readonly digest: string;
-  /** Undefined where that was not looked at. */
-  readonly moved: readonly string[] | undefined;
-}
-
-function finish({ db, now, sync, clock }: SyncRun, { digest, moved }: Finishing): void {
-  db.commit(() => {
-    if (moved !== undefined) db.setFact('moved', moved.join(' '));
-    db.setFact('as_of', now);
-    db.setFact('synced_at', Math.floor(clock.now()));
-    db.setFact('seen', digest);
-    db.setFact('finished_sync', sync);
-  });
-}
-
-function reportOf({ db, now, ask, counts, tally }: SyncRun): SyncReport {
+/** What `books sync` tells. */
+function reportOf({ db, now, ask, counts, tally }: SyncRun) {
   const checkpoint = db.get<{ cut_id: string; exact: number }>(
     'select cut_id, exact from checkpoint order by sync desc, at_ms desc limit 1',
   );
@@ -234,9 +193,7 @@ export function openWindows(db: MirrorDatabase): number {
   return db.get<{ count: number }>('select count(*) as count from open_window')?.count ?? 0;
 }
 
-function noCounts(): Counts {
-  return { new: 0, changed: 0, gone: 0 };
-}
+const noCounts = (): Counts => ({ new: 0, changed: 0, gone: 0 });
 
 // Reads cards
 
@@ -321,80 +278,52 @@ interface ReadList {
 async function readList(run: SyncRun, status: Status | undefined): Promise<ReadList> {
   const found = new Map<string, Card>();
   let [first, last]: (number | undefined)[] = [];
-  for (let number = 1; ; number += 1) {
-    const { data, page } = await cardPage(run, status, number);
-    const before = found.size;
-    for (const card of data) found.set(card.id, card);
-    if (number === 1) first = page.total;
-    last = page.total ?? last;
-    const standing = { number, rows: data.length, fresh: found.size - before, distinct: found.size };
-    if (isLastPage(page, standing)) return { found, first, last };
+  for await (const { number, rows, facts } of cardPages(run, status)) {
+    for (const card of rows) found.set(card.id, card);
+    if (number === 1) first = facts.total;
+    last = facts.total ?? last;
   }
+  return { found, first, last };
 }
 
 /** Terminated cards do not change any more: a page of known ones ends it, where their count agrees. */
 async function readTerminated(run: SyncRun, seen: Set<string>): Promise<void> {
-  const { db } = run;
-  const isKnown = (id: string) =>
-    db.get('select 1 as one from card where card_id = ? and status = ? and gone_at is null', id, 'terminated') !==
-    undefined;
-  let distinct = 0;
-  const came = new Set<string>();
-  for (let number = 1; ; number += 1) {
-    const { data, page } = await cardPage(run, 'terminated', number);
-    const fresh = data.filter(({ id }) => !isKnown(id));
-    for (const { id } of data) {
-      seen.add(id);
-      came.add(id);
-    }
-    if (fresh.length > 0) db.commit(() => storeCards(run, fresh));
-    const here = db.get<{ count: number }>(
-      `select count(*) as count from card where status = 'terminated' and gone_at is null`,
-    )?.count;
-    if (fresh.length === 0 && (page.total === undefined || page.total === here)) return;
-    const standing = { number, rows: data.length, fresh: came.size - distinct, distinct: came.size };
-    distinct = came.size;
-    if (!isLastPage(page, standing)) continue;
-    if (page.total !== undefined && page.total !== came.size) await readState(run, 'terminated', seen);
-    return;
+  let total: number | undefined;
+  let came = 0;
+  for await (const { rows, facts, seen: ids } of cardPages(run, 'terminated')) {
+    const fresh = storeUnknown(run, rows, `and status = 'terminated'`);
+    for (const { id } of rows) seen.add(id);
+    [total, came] = [facts.total, ids.size];
+    if (fresh.length === 0 && (total === undefined || total === knownCards(run, `and status = 'terminated'`))) return;
   }
+  if (total !== undefined && total !== came) await readState(run, 'terminated', seen);
 }
 
 /** Cards in a state that the interface does not name are in no list of a state: the count of all tells of them. */
 async function readOthers(run: SyncRun, seen: Set<string>): Promise<void> {
-  const { db } = run;
   const { page } = await run.ask.read('cards.list', { per_page: 1 });
-  const known = () => db.get<{ count: number }>('select count(*) as count from card where gone_at is null')?.count ?? 0;
-  let distinct = 0;
-  const came = new Set<string>();
-  for (let number = 1; page.total !== undefined && known() < page.total; number += 1) {
-    const { data, page: facts } = await cardPage(run, undefined, number);
-    const isKnown = (id: string) => db.get('select 1 as one from card where card_id = ? and gone_at is null', id);
-    const fresh = data.filter(({ id }) => isKnown(id) === undefined);
-    if (fresh.length > 0) db.commit(() => storeCards(run, fresh));
-    for (const { id } of fresh) seen.add(id);
-    for (const { id } of data) came.add(id);
-    const standing = { number, rows: data.length, fresh: came.size - distinct, distinct: came.size };
-    distinct = came.size;
-    if (isLastPage(facts, standing)) return;
+  const lacks = () => page.total !== undefined && knownCards(run) < page.total;
+  if (!lacks()) return;
+  for await (const { rows } of cardPages(run, undefined)) {
+    for (const { id } of storeUnknown(run, rows)) seen.add(id);
+    if (!lacks()) return;
   }
 }
 
-async function cardPage(
-  { ask }: SyncRun,
-  status: Status | undefined,
-  number: number,
-): Promise<{ data: readonly Card[]; page: PageFacts }> {
-  try {
-    return await ask.read('cards.list', {
-      ...(status && { status }),
-      per_page: PER_PAGE,
-      ...(number > 1 && { page: number }),
-    });
-  } catch (error) {
-    if (number > 1 && error instanceof CliError && error.kind === 'not_found') return { data: [], page: {} };
-    throw error;
-  }
+const cardPages = ({ ask }: SyncRun, status: Status | undefined) =>
+  ask.pages('cards.list', { ...(status && { status }), per_page: PER_PAGE });
+
+function knownCards({ db }: SyncRun, and = ''): number {
+  return db.get<{ count: number }>(`select count(*) as count from card where gone_at is null ${and}`)?.count ?? 0;
+}
+
+/** Stores those of the cards that are not known, and returns them. */
+function storeUnknown(run: SyncRun, cards: readonly Card[], and = ''): readonly Card[] {
+  const { db } = run;
+  const known = `select 1 from card where card_id = ? and gone_at is null ${and}`;
+  const fresh = cards.filter(({ id }) => db.get(known, id) === undefined);
+  if (fresh.length > 0) db.commit(() => storeCards(run, fresh));
+  return fresh;
 }
 
 async function readAlone(run: SyncRun, cardId: string): Promise<boolean> {

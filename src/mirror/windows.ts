@@ -4,12 +4,12 @@
  */
 
 import { type EffectColumns, spentBy } from '../books/records.ts';
-import type { PageFacts } from '../contract/operation.ts';
+import type { Input } from '../contract/calls.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
 import { foldedRecords } from './fold.ts';
-import { type Filter, isLastPage, type PacedReader } from './paced-reader.ts';
+import type { PacedReader } from './paced-reader.ts';
 import { foldedSums } from './record-sums.ts';
 import { IS_PENDING } from './schema.ts';
 import { missRecords, type Span, storeRecords, type Transaction, timeOf, type Writing, walletValues } from './store.ts';
@@ -20,20 +20,13 @@ export interface SyncRun extends Writing {
   readonly clock: Clock;
   /** Everything before it was read in this sync from closed windows; ms of the service. */
   readonly end: number;
-  readonly tally: SyncCounts;
+  readonly tally: {
+    /** Windows read complete. */
+    windows: number;
+  };
   readonly warn: (text: string) => void;
   /** Rows read so far, for the progress. */
   readonly onRows: (rows: number) => void;
-}
-
-interface SyncCounts {
-  /** Windows read complete. */
-  windows: number;
-}
-
-/** Whether less than `ms` has passed since then. A clock that went back says nothing of it: false. */
-export function isWithin(ms: number, { since, now }: { readonly since: number | undefined; readonly now: number }) {
-  return since !== undefined && now >= since && now - since < ms;
 }
 
 /** The service takes no notice of from and to. */
@@ -50,7 +43,7 @@ const PAGE_ROWS = 25;
 const LARGE_ROWS = 2.5 * AIM_PAGES * PAGE_ROWS;
 /** Times a span that moved is read again. */
 const TRIES = 3;
-/** Services may checkpoint times to the second. */
+/** Services may cut times to the second. */
 const TOLERANCE_MS = SECOND;
 
 interface Reading {
@@ -75,6 +68,7 @@ interface WindowOptions {
  * its rows are kept, and the next sync tries it again. Resolves to the number of pages. Throws `FiltersIgnored`.
  */
 async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowOptions = {}): Promise<number> {
+  const { db } = run;
   const parts: Part[] = [{ ...span, tries: 0, type }];
   let pages = 0;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -85,33 +79,26 @@ async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowOpti
       parts.unshift(...halves(part, tries));
       continue;
     }
-    const isOpen = reading.kind === 'moved';
-    const goesOn = isOpen && tries < TRIES;
-    const missing = commitPart(run, part, { reading, isOpen: isOpen && !goesOn, ...(onPart && { onPart }) });
+    const isComplete = reading.kind === 'complete';
+    const goesOn = !isComplete && tries < TRIES;
+    // How many known records were missing for the first time.
+    const missing = db.commit(() => {
+      storeRecords(run, [...reading.rows.values()]);
+      if (goesOn) return 0;
+      onPart?.(to);
+      if (!isComplete) {
+        db.insert('open_window', { from_ms: from, to_ms: to, tried_ms: run.now });
+        return 0;
+      }
+      run.tally.windows += 1;
+      const ids = new Set(reading.rows.keys());
+      return missRecords(run, { from: from + 1, to: to - 1, ids, type: part.type });
+    });
     if (goesOn) parts.unshift(...halves(part, tries + 1));
     // Missing from two complete readings it is gone; the second one asks for every type, for a type may change.
     else if (missing > 0) parts.unshift({ from, to, tries });
   }
   return pages;
-}
-
-interface PartResult {
-  readonly reading: Reading;
-  readonly isOpen: boolean;
-  readonly onPart?: (to: number) => void;
-}
-
-/** Returns how many known records were missing for the first time. */
-function commitPart(run: SyncRun, { from, to, type }: Part, { reading, isOpen, onPart }: PartResult): number {
-  const { db } = run;
-  return db.commit(() => {
-    storeRecords(run, [...reading.rows.values()]);
-    if (isOpen) db.run('insert into open_window (from_ms, to_ms, tried_ms) values (?, ?, ?)', from, to, run.now);
-    if (isOpen || reading.kind === 'complete') onPart?.(to);
-    if (reading.kind !== 'complete') return 0;
-    run.tally.windows += 1;
-    return missRecords(run, { from: from + 1, to: to - 1, ids: new Set(reading.rows.keys()), type });
-  });
 }
 
 function halves({ from, to, type }: Part, tries: number): Part[] {
@@ -123,18 +110,24 @@ function halves({ from, to, type }: Part, tries: number): Part[] {
   ];
 }
 
+type Times = Pick<Input<'transactions.list'>, 'from' | 'to' | 'type'>;
+
+function timesOf({ from, to, type }: Pick<Part, 'from' | 'to' | 'type'>): Times {
+  const times = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  return type === undefined ? times : { ...times, type };
+}
+
 async function readSpan(run: SyncRun, part: Part): Promise<Reading> {
   const reading = await readPages(run, part);
   if (reading === 'large') return { kind: 'large', rows: new Map(), pages: 1 };
   const { rows, pages, first, last, firstIds } = reading;
   const isTold = first !== undefined && run.db.fact('totals') !== 'wrong';
   if (isTold && first === last && first === rows.size) return { kind: 'complete', rows, pages };
-  // One page alone is read in one piece.
-  if (!isTold && pages === 1) return { kind: 'complete', rows, pages };
   if (!isTold) {
-    const again = await run.ask.transactions(part, 1);
-    const isSame = again.rows.map(({ id }) => id).join('\n') === firstIds.join('\n');
-    return { kind: isSame ? 'complete' : 'moved', rows, pages: pages + 1 };
+    // One page alone is read in one piece.
+    if (pages === 1) return { kind: 'complete', rows, pages };
+    const { data } = await run.ask.read('transactions.list', timesOf(part));
+    return { kind: data.map(({ id }) => id).join('\n') === firstIds ? 'complete' : 'moved', rows, pages: pages + 1 };
   }
   if (first !== last) return { kind: 'moved', rows, pages };
   // The service may count something else than what it shows.
@@ -142,14 +135,14 @@ async function readSpan(run: SyncRun, part: Part): Promise<Reading> {
   if (again === 'large') return { kind: 'moved', rows, pages };
   const isSame =
     again.first === first && again.rows.size === rows.size && [...rows.keys()].every(id => again.rows.has(id));
-  if (!isSame) return { kind: 'moved', rows: again.rows, pages: pages + again.pages };
-  run.db.commit(() => run.db.setFact('totals', 'wrong'));
-  return { kind: 'complete', rows: again.rows, pages: pages + again.pages };
+  if (isSame) run.db.commit(() => run.db.setFact('totals', 'wrong'));
+  return { kind: isSame ? 'complete' : 'moved', rows: again.rows, pages: pages + again.pages };
 }
 
 interface ReadPages {
   readonly rows: ReadonlyMap<string, Transaction>;
-  readonly firstIds: readonly string[];
+  /** Of the first page, a line each. */
+  readonly firstIds: string;
   /** What the first and the last page that held rows count. */
   readonly first: number | undefined;
   readonly last: number | undefined;
@@ -157,34 +150,27 @@ interface ReadPages {
 }
 
 async function readPages(run: SyncRun, part: Part): Promise<ReadPages | 'large'> {
-  const filter: Filter = part;
+  const { db } = run;
   const rows = new Map<string, Transaction>();
-  let firstIds: readonly string[] = [];
+  let [firstIds, pages] = ['', 0];
   let [first, last]: (number | undefined)[] = [];
   const mayBeHalved = part.to - part.from >= 2 * SECOND;
-  for (let number = 1; ; number += 1) {
-    const page = await run.ask.transactions(filter, number);
+  for await (const page of run.ask.pages('transactions.list', timesOf(part))) {
     refuseOutside(part, page.rows);
-    const before = rows.size;
     for (const row of page.rows) rows.set(row.id, row);
-    run.onRows(rows.size - before);
-    if (number === 1) {
-      noteTotals(run, page.facts);
-      first = page.facts.total;
-      firstIds = page.rows.map(({ id }) => id);
+    run.onRows(page.fresh);
+    pages = page.number;
+    const { total } = page.facts;
+    last = total ?? last;
+    if (pages === 1) {
+      first = total;
+      firstIds = page.rows.map(({ id }) => id).join('\n');
+      const found = total === undefined ? 'absent' : 'told';
+      if (db.fact('totals') !== found && db.fact('totals') !== 'wrong') db.commit(() => db.setFact('totals', found));
     }
-    last = page.facts.total ?? last;
     if (mayBeHalved && Math.max(first ?? 0, rows.size) > LARGE_ROWS) return 'large';
-    const standing = { number, rows: page.rows.length, fresh: rows.size - before, distinct: rows.size };
-    if (isLastPage(page.facts, standing)) return { rows, firstIds, first, last, pages: number };
   }
-}
-
-function noteTotals({ db }: SyncRun, { total }: PageFacts): void {
-  const known = db.fact('totals');
-  const found = total === undefined ? 'absent' : 'told';
-  if (known === found || known === 'wrong') return;
-  db.commit(() => db.setFact('totals', found));
+  return { rows, firstIds, first, last, pages };
 }
 
 function refuseOutside({ from, to }: Span, rows: readonly Transaction[]): void {
@@ -235,21 +221,20 @@ export async function readTail(run: SyncRun): Promise<void> {
 
 /** Resolves to how many known records were missing for the first time. */
 async function tailOnce(run: SyncRun): Promise<number> {
-  const seen = new Set<string>();
-  for (let number = 1; number <= AIM_PAGES; number += 1) {
-    const page = await run.ask.transactions({ from: run.end }, number);
-    const before = seen.size;
-    for (const { id } of page.rows) seen.add(id);
-    run.onRows(seen.size - before);
-    if (page.rows.length > 0) run.db.commit(() => storeRecords(run, page.rows));
-    const standing = { number, rows: page.rows.length, fresh: seen.size - before, distinct: seen.size };
-    if (!isLastPage(page.facts, standing)) continue;
-    if (number > 1) return 0;
-    // A service may cut times to the second.
-    const since = { from: run.end + SECOND, to: Number.MAX_SAFE_INTEGER };
-    return run.db.commit(() => missRecords(run, { ...since, ids: seen }));
+  let pages = 0;
+  let ids: ReadonlySet<string> = new Set();
+  for await (const { number, rows, fresh, seen } of run.ask.pages('transactions.list', {
+    from: new Date(run.end).toISOString(),
+  })) {
+    run.onRows(fresh);
+    if (rows.length > 0) run.db.commit(() => storeRecords(run, rows));
+    [pages, ids] = [number, seen];
+    if (number === AIM_PAGES) break;
   }
-  return 0;
+  if (pages > 1) return 0;
+  // A service may cut times to the second.
+  const since = { from: run.end + SECOND, to: Number.MAX_SAFE_INTEGER };
+  return run.db.commit(() => missRecords(run, { ...since, ids }));
 }
 
 // Reads the list of a service that takes no notice of from and to
@@ -273,15 +258,13 @@ async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
   let known = oldEnough(run);
   let mayStop = !full && db.fact('walked') === 'yes' && db.fact('order') !== 'other';
   let [quiet, previous] = [0, Number.POSITIVE_INFINITY];
-  const seen = new Set<string>();
+  let ids: ReadonlySet<string> = new Set();
   let [first, last]: (number | undefined)[] = [];
-  for (let number = 1; ; number += 1) {
-    const { rows, facts } = await run.ask.transactions({}, number);
-    const before = seen.size;
+  for await (const { number, rows, facts, fresh, seen } of run.ask.pages('transactions.list', {})) {
     const times = rows.map(({ created_at }) => timeOf(created_at) ?? run.now);
     const isOrdered = times.every((at, index) => at <= (times[index - 1] ?? previous));
     previous = times.at(-1) ?? previous;
-    for (const { id } of rows) seen.add(id);
+    ids = seen;
     if (number === 1) first = facts.total;
     last = facts.total ?? last;
     if (!isOrdered && mayStop) {
@@ -290,21 +273,19 @@ async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
       mayStop = false;
     }
     const moved = rows.length === 0 ? 0 : db.commit(() => storeRecords(run, rows));
-    run.onRows(seen.size - before);
+    run.onRows(fresh);
     // A settlement may name an authorization further behind.
     if (moved > 0) known = oldEnough(run);
     quiet = moved === 0 && times.every(at => at < known) ? quiet + 1 : 0;
     // Records that are gone, or dated back, are seen by the count alone.
     if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? countOf(db)) === countOf(db)) return 0;
-    const standing = { number, rows: rows.length, fresh: seen.size - before, distinct: seen.size };
-    if (isLastPage(facts, standing)) break;
   }
-  const isComplete = first === undefined || (first === last && first === seen.size);
+  const isComplete = first === undefined || (first === last && first === ids.size);
   return db.commit(() => {
     db.setFact('walked', 'yes');
     if (!isComplete) return 0;
     run.tally.windows += 1;
-    return missRecords(run, { from: 0, to: run.end, ids: seen });
+    return missRecords(run, { from: 0, to: run.end, ids });
   });
 }
 
@@ -348,88 +329,39 @@ function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
   return rows.map(({ at_ms }) => at_ms);
 }
 
-/** Spans that hold them all: neighbours share one page; never more pages than everything since the oldest has. */
-function spansOf({ db, end }: SyncRun, times: readonly number[]): Span[] {
-  const [oldest] = times;
-  if (oldest === undefined) return [];
-  const between = (from: number, to: number) =>
-    db.get<{ count: number }>(
-      `select count(*) as count from record where type = 'authorization' and gone_at is null and at_ms between ? and ?`,
-      from,
-      to,
-    )?.count ?? 0;
-  const groups: { from: number; to: number }[] = [];
+/** Spans that hold them all: neighbours share a page, so that there are no more spans than everything since the oldest has pages. */
+function spansOf({ db }: SyncRun, times: readonly number[]): Span[] {
+  const between = `select count(*) as count from record
+    where type = 'authorization' and gone_at is null and at_ms between ? and ?`;
+  const spans: { from: number; to: number }[] = [];
   for (const at of times) {
-    const last = groups.at(-1);
-    if (last !== undefined && between(last.from, at) <= PAGE_ROWS) last.to = at;
-    else groups.push({ from: at, to: at });
+    const last = spans.at(-1);
+    if (last !== undefined && (db.get<{ count: number }>(between, last.from, at)?.count ?? 0) <= PAGE_ROWS)
+      last.to = at;
+    else spans.push({ from: at, to: at });
   }
-  const all = Math.ceil(between(oldest, end) / PAGE_ROWS);
-  return (groups.length <= all ? groups : everything(db, oldest, end)).map(wholeSeconds);
-}
-
-/** All authorizations since a time, in spans of as many pages as a window aims at. */
-function everything(db: SyncRun['db'], from: number, to: number): { from: number; to: number }[] {
-  const starts = db.all<{ at_ms: number }>(
-    `select at_ms from (
-      select at_ms, row_number() over (order by at_ms) as number from record
-        where type = 'authorization' and gone_at is null and at_ms between ? and ?
-    ) where number % ? = 1 order by at_ms`,
-    from,
-    to,
-    AIM_PAGES * PAGE_ROWS,
-  );
-  return starts.map(({ at_ms }, index) => ({ from: at_ms, to: starts[index + 1]?.at_ms ?? to }));
-}
-
-/** Services may keep parts of a ms, or checkpoint times to the second. */
-function wholeSeconds({ from, to }: Span): Span {
+  // Services may keep parts of a ms, or cut times to the second.
   const floor = (ms: number) => Math.floor(ms / SECOND) * SECOND;
-  return { from: floor(from) - 1, to: floor(to) + 2 * SECOND - 1 };
+  return spans.map(({ from, to }) => ({ from: floor(from) - 1, to: floor(to) + 2 * SECOND - 1 }));
 }
 
 // Compares how many records the service counts with how many are here.
 
-const AUDITED_DAYS = 35;
 const READ_AT_ONCE = AIM_PAGES * PAGE_ROWS;
 
-/** Audits everything up to the end of this run, and once a day each of the last 35 days. */
+/** Audits everything up to the end of this run. */
 export async function auditCounts(run: SyncRun): Promise<void> {
-  const { db, now } = run;
+  const { db } = run;
   if (db.fact('totals') !== 'told') return;
-  const beginning = db.get<{ at_ms: number | null }>('select min(at_ms) as at_ms from record')?.at_ms ?? run.end;
-  const since = db.number('kept_since');
   // From the beginning of time: a record may be dated back behind every one that is known.
-  if (since === undefined) await auditSpan(run, { from: 0, to: run.end }, await totalUpTo(run));
-  else {
-    const kept = { from: since, to: run.end };
-    await auditSpan(run, kept, await totalOf(run, kept));
-  }
-  const last = db.number('days_at');
-  if (!isWithin(DAY, { since: last, now })) {
-    // The first sync has just read them.
-    if (last !== undefined) await auditDays(run, beginning);
-    db.commit(() => db.setFact('days_at', now));
-  }
+  const span = { from: db.number('kept_since') ?? 0, to: run.end };
+  await auditSpan(run, span, await totalOf(run, span));
 }
 
-async function auditDays(run: SyncRun, beginning: number): Promise<void> {
-  for (let day = 1; day <= AUDITED_DAYS; day += 1) {
-    const span = { from: run.end - day * DAY, to: run.end - (day - 1) * DAY - 1 };
-    if (span.to < beginning) return;
-    await auditSpan(run, span, await totalOf(run, span));
-  }
-}
-
-/** Everything up to the end, without a beginning: older rows than any known one are counted too. */
-async function totalUpTo(run: SyncRun): Promise<number | undefined> {
-  const { facts } = await run.ask.transactions({ to: run.end }, 1);
-  return facts.total;
-}
-
-async function totalOf(run: SyncRun, span: Span): Promise<number | undefined> {
-  const { facts } = await run.ask.transactions(span, 1);
-  return facts.total;
+async function totalOf({ ask }: SyncRun, { from, to }: Span): Promise<number | undefined> {
+  const until = { to: new Date(to).toISOString() };
+  const { page } = await ask.read('transactions.list', from === 0 ? until : timesOf({ from, to }));
+  return page.total;
 }
 
 async function auditSpan(run: SyncRun, span: Span, total: number | undefined): Promise<void> {

@@ -84,7 +84,7 @@ describe('an account that does not add up', () => {
       await writeFile(path, Buffer.alloc(8192, 'not a database'));
       const found = await here.run(first);
       if (first === 'books sync')
-        expect(found).toMatchObject({ code: 0, err: expect.stringContaining('Cuts and reports') });
+        expect(found).toMatchObject({ code: 0, err: expect.stringContaining('Checkpoints and reports') });
       const told = first === 'books sync' ? await here.run('books reconcile --sole-operator -q') : found;
       expect(told).toMatchObject({ code: 15, err: expect.stringContaining('its checkpoints are lost') });
       expect(told.err).toContain('try: cardwright books reconcile');

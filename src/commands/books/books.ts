@@ -32,8 +32,8 @@ export const syncBooks = command({
         },
         'Windows of time.',
       ),
-      cut: orNull(tells.text('The last cut of a reconciliation.')),
-      exact: tells.yes('Whether that cut was exact.'),
+      cut: orNull(tells.text('The last checkpoint of a reconciliation.')),
+      exact: tells.yes('Whether that checkpoint was exact.'),
     },
   },
   about: [
@@ -105,7 +105,7 @@ export const booksState = command({
       open_windows: tells.count('Windows of time that moved at each try.'),
       kept_since: orNull(tells.time('Older records were left out, as mirror_months says; null where all are kept.')),
       folded: tells.count('Records that were left out; sums count them.'),
-      last_exact_cut: orNull(tells.text('The last cut at which everything was explained.')),
+      last_exact_cut: orNull(tells.text('The last checkpoint at which everything was explained.')),
       totals: orNull(tells.text('Whether lists count their rows: told, absent or wrong.')),
       filters: orNull(tells.text('Whether from and to are honoured or ignored.')),
       order: orNull(tells.text('other: transactions come in no order of time.')),
@@ -216,7 +216,7 @@ export const resetBooks = command({
   },
   effect: 'irreversible',
   about:
-    'The next sync reads everything again. What only the copy knows goes with it: when something was first seen, changes, cuts and reports.',
+    'The next sync reads everything again. What only the copy knows goes with it: when something was first seen, changes, checkpoints and reports.',
   flags: { hard: option(takes.flag('Delete the file in place of moving it aside.')) },
   examples: [
     { does: 'Begin anew; the old file stays beside', run: 'books reset --yes' },

@@ -152,19 +152,14 @@ async function given(
 
 /** What was written, counted while it goes by. */
 class ExportCount {
-  /** Of all files together, from the second one on: of one file its own hash says it. */
-  #all: Hash | undefined;
   readonly #files: { file: string; lines: number; hash: Hash }[] = [];
 
   /** The texts of the next file. */
   *file(pieces: Iterable<Piece>): Generator<string> {
-    const hash = createHash('sha256');
-    const file = { file: '', lines: 0, hash };
-    this.#all ??= this.#files[0]?.hash.copy();
+    const file = { file: '', lines: 0, hash: createHash('sha256') };
     this.#files.push(file);
     for (const { text, lines } of pieces) {
-      hash.update(text);
-      this.#all?.update(text);
+      file.hash.update(text);
       file.lines += lines;
       yield text;
     }
@@ -176,13 +171,20 @@ class ExportCount {
     if (file !== undefined) file.file = path;
   }
 
-  /** Call it once, at the end. `file` is its path as the user would write it; empty for what was printed. */
+  /**
+   * Call it once, at the end. The digest of all is that of the only file, or of their digests. `file` is its path as the user
+   * would write it; empty for what was printed.
+   */
   done() {
-    const all = this.#all ?? this.#files[0]?.hash.copy() ?? createHash('sha256');
     const files = this.#files.map(({ file, lines, hash }) => ({ file, lines, sha256: hash.digest('hex') }));
-    return { sha256: all.digest('hex'), files };
+    const digests = files.map(({ sha256 }) => sha256);
+    const [only] = digests;
+    const all = only !== undefined && digests.length === 1 ? only : hashOf(digests.join('\n'));
+    return { sha256: all, files };
   }
 }
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Keeps the export in the copy, and compares it with the one before. */
 async function remember(

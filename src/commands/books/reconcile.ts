@@ -17,7 +17,7 @@ import { leftOutText } from '../tx/summary.ts';
 const DEFAULT_WAIT = '2m';
 
 const CUT = {
-  cut: tells.text('Id of the cut.'),
+  cut: tells.text('Id of the checkpoint.'),
   at: tells.time('Its instant.'),
 } as const;
 
@@ -33,7 +33,7 @@ const WALLET = {
   funded: tells.usd('To cards by own rows, USD.'),
   withdrawn: tells.usd('From cards by own rows, USD.'),
   returned: tells.usd('Back from terminated cards, USD.'),
-  other: tells.usd('By others, or before the books of a first cut begin, USD; negative when it left.'),
+  other: tells.usd('By others, or before the books begin at a first checkpoint, USD; negative when it left.'),
   residual: tells.usd('Not explained, USD.'),
   closing: tells.usd('Now, USD.'),
 } as const;
@@ -49,7 +49,7 @@ const CARD = {
   refunded: tells.usd('Refunded, USD.'),
   holds_change: tells.usd('Held now less held before, USD.'),
   returned: tells.usd('Back to the wallet when terminated and after, USD.'),
-  other: tells.usd('By others, or where the books of a first cut begin, USD.'),
+  other: tells.usd('By others, or where the books begin at a first checkpoint, USD.'),
   residual: tells.usd('Not explained, USD.'),
   closing: tells.usd('Balance now, USD.'),
 } as const;
@@ -72,13 +72,19 @@ export const reconcileAccount = command({
   summary: 'Prove that the money of the account adds up, to the cent',
   answers: {
     one: {
-      from: orNull(tells.object(CUT, 'The cut it is compared with; null for the first one.')),
-      to: tells.object({ ...CUT, exact: tells.yes('Everything is explained for good.') }, 'The cut that was made.'),
+      from: orNull(tells.object(CUT, 'The checkpoint it is compared with; null for the first one.')),
+      to: tells.object(
+        { ...CUT, exact: tells.yes('Everything is explained for good.') },
+        'The checkpoint that was made.',
+      ),
       verdict: tells.word('What came of it.', ['baseline', 'balanced', 'provisional', 'unexplained']),
       residual: tells.usd('Sum of what is wrong, USD, without signs.'),
       requests: tells.count('Requests that were sent.'),
       cards_in_all: tells.count('Cards that were compared.'),
-      left_out: tells.object(LEFT_OUT, 'Records since the earlier cut in another currency than USD: no sum has them.'),
+      left_out: tells.object(
+        LEFT_OUT,
+        'Records since the earlier checkpoint in another currency than USD: no sum has them.',
+      ),
       wallet: tells.object(
         WALLET,
         'The wallet: closing = opening + deposits - created - funded + withdrawn + returned + other + residual.',
@@ -91,10 +97,10 @@ export const reconcileAccount = command({
     },
   },
   about: [
-    'Brings the mirror up to date, then compares wallet, balances, records and own rows with the last exact cut. The first run is the baseline. Nothing is changed at the service; the cut and the report are kept in the mirror.',
-    'With --until, two kept cuts are held against each other once more, by what was known at the later one: nothing is sent and nothing is kept.',
+    'Brings the mirror up to date, then compares wallet, balances, records and own rows with the last exact checkpoint. The first run is the baseline. Nothing is changed at the service; the checkpoint and the report are kept in the mirror.',
+    'With --until, two kept checkpoints are held against each other once more, by what was known at the later one: nothing is sent and nothing is kept.',
     'A record in another currency than USD counts as nothing, and left_out says how many there are: nobody tells the rate.',
-    'A partial reversal leaves no trace in any list. What open holds explain is provisional until their authorizations close, and is judged again from the last exact cut.',
+    'A partial reversal leaves no trace in any list. What open holds explain is provisional until their authorizations close, and is judged again from the last exact checkpoint.',
     'Exit 15 when something is not explained: a record is missing or changed, money left without one, totals disagree. What other spenders moved is named and is no failure; with --sole-operator it is one. An account that moved at each reading has no verdict: exit 8.',
   ],
   reach: 'service',
@@ -106,8 +112,13 @@ export const reconcileAccount = command({
     contract_mismatch: 'The wallet lacks the totals that the sums need.',
   },
   flags: {
-    since: option(takes.text('A cut, or a time: the last cut before it. The last exact one when left out.')),
-    until: option(takes.text('A cut, to hold two of them against each other; now when left out.'), '<cut>'),
+    since: option(
+      takes.text('A checkpoint, or a time: the last checkpoint before it. The last exact one when left out.'),
+    ),
+    until: option(
+      takes.text('A checkpoint, to hold two of them against each other; now when left out.'),
+      '<checkpoint>',
+    ),
     card: option(takes.text('Show this card alone.', { names: 'card' })),
     soleOperator: option(takes.flag('Nobody else may move money here.')),
     all: option(takes.flag('Show cards that did not move, too.')),
@@ -118,14 +129,15 @@ export const reconcileAccount = command({
     ),
   },
   examples: [
-    { does: 'Since the last exact cut', run: 'books reconcile' },
+    { does: 'Since the last exact checkpoint', run: 'books reconcile' },
     { does: 'In CI, where nobody else may spend', run: 'books reconcile --sole-operator' },
     { does: 'The verdict for a script', run: 'books reconcile --jq .verdict' },
   ],
   async run(ctx, { since, until, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
     const base = since === undefined || since.startsWith('cut_') ? since : timeOf(since, ctx.api.serviceNow());
-    if (until !== undefined && !until.startsWith('cut_')) throw usage(`--until takes a cut, and not ${quote(until)}`);
+    if (until !== undefined && !until.startsWith('cut_'))
+      throw usage(`--until takes a checkpoint such as cut_1a2b3c, and not ${quote(until)}`);
     try {
       const mirror = await ctx.api.mirror();
       const options = { from: base, to: until, soleOperator, offline, patienceMs };
@@ -144,7 +156,7 @@ export const reconcileAccount = command({
 function timeOf(typed: string, now: number): number {
   const time = parseTimeWord(typed, now);
   if (time !== undefined) return Date.parse(time);
-  throw usage(`--since ${quote(typed)} is neither a cut nor a time such as 2026-11-01 or 7d`);
+  throw usage(`--since ${quote(typed)} is neither a checkpoint such as cut_1a2b3c nor a time such as 2026-11-01 or 7d`);
 }
 
 type Report = ReturnType<typeof reportOf>;
@@ -165,7 +177,9 @@ export function reportOf(
   const cards = new Map(done.cards.map(row => [row.card_id, row]));
   const shown = done.changes
     .filter(
-      change => isAsked(change.card_id) && (all || card !== undefined || named.has(change.card_id) || moved(change)),
+      change =>
+        isAsked(change.card_id) &&
+        (all || card !== undefined || named.has(change.card_id) || hasMoved({ ...change, low: 0, high: 0 })),
     )
     .map(change => cardAnswer(change, done, cards.get(change.card_id)));
   const { wallet } = done;
@@ -186,11 +200,6 @@ export function reportOf(
   };
 }
 
-function moved(change: CardChange): boolean {
-  const { opening, closing, created, funded, withdrawn, settled, refunded, holds, returned, residual } = change;
-  return [closing - opening, created, funded, withdrawn, settled, refunded, holds, returned, residual].some(Boolean);
-}
-
 /** closing = opening + funded - withdrawn - returned - settled + refunded - holds_change + other + residual */
 function cardAnswer(
   change: CardChange,
@@ -198,7 +207,7 @@ function cardAnswer(
   card: { readonly last4: string | null; readonly label: string | null } | undefined,
 ) {
   const released = classified.released.get(change.card_id) ?? 0;
-  // Of a first cut, what own rows do not explain is where the books begin. What a card gave back above what it had by
+  // Of a first checkpoint, what own rows do not explain is where the books begin. What a card gave back above what it had by
   // own rows came from others before.
   const unowned = from === undefined ? change.residual : (classified.others.get(change.card_id) ?? 0);
   const other = change.isOver ? Math.max(0, -change.returned) : unowned;
@@ -319,10 +328,12 @@ function title({ from, to, verdict, cards, cards_in_all, requests, residual }: R
 }
 
 /** With --all cards stand in the report that nothing happened to. */
-function hasMoved(card: Report['cards'][number]): boolean {
-  const { opening, closing, funded, withdrawn, returned, settled, refunded, holds_change, other, residual } = card;
-  const changes = [funded, withdrawn, returned, settled, refunded, holds_change, other, residual];
-  return opening !== closing || changes.some(amount => amount !== 0);
+function hasMoved<Card extends Pick<CardChange, 'opening' | 'closing'>>({
+  opening,
+  closing,
+  ...changes
+}: Card): boolean {
+  return opening !== closing || Object.values(changes).some(change => typeof change === 'number' && change !== 0);
 }
 
 /** Everything that is added to the opening, and everything that is taken off, so that it can be added up. */
