@@ -327,79 +327,40 @@ export interface Layer {
   monthlyCap?: Cents | undefined;
 }
 
-/** Names of the fields that defaults, templates and cards take alike. */
-export const LAYER_FIELDS = [
-  'amount',
-  'bin',
-  'label',
-  'limit',
-  'categories',
-  'auto_freeze_at',
-  'owner',
-  'team',
-  'metadata',
-  'state',
-  'floor',
-  'top_up_to',
-  'monthly_cap',
-] as const;
-type LayerField = (typeof LAYER_FIELDS)[number];
+type ReadField = (reading: Reading, node: YamlNode) => Omit<Layer, 'places'>;
 
-type ReadField = (reading: Reading, layer: Layer, node: YamlNode) => void;
-
-const READ: Readonly<Record<LayerField, ReadField>> = {
-  amount(reading, layer, node) {
-    layer.amount = reading.amount(node, FUNDING);
+/** The fields that defaults, templates and cards take alike. */
+const READ: Readonly<Record<string, ReadField>> = {
+  amount: (reading, node) => ({ amount: reading.amount(node, FUNDING) }),
+  bin: (reading, node) => ({ bin: readBin(reading, node) }),
+  label: (reading, node) => ({ label: reading.text(node, 'label') }),
+  limit: (reading, node) => ({ limit: reading.amount(node, POSITIVE) }),
+  categories: (reading, node) => ({ categories: readCategories(reading, node) }),
+  auto_freeze_at: (reading, node) => {
+    if (node.kind === 'value' && node.value === null && !node.quoted) return { autoFreezeAt: null };
+    return { autoFreezeAt: reading.amount(node, { least: CREATE_CARD.auto_freeze_at.min ?? 0, section: '4.1' }) };
   },
-  bin(reading, layer, node) {
-    layer.bin = readBin(reading, node);
-  },
-  label(reading, layer, node) {
-    layer.label = reading.text(node, 'label');
-  },
-  limit(reading, layer, node) {
-    layer.limit = reading.amount(node, POSITIVE);
-  },
-  categories(reading, layer, node) {
-    layer.categories = readCategories(reading, node);
-  },
-  auto_freeze_at(reading, layer, node) {
-    const isNull = node.kind === 'value' && node.value === null && !node.quoted;
-    layer.autoFreezeAt = isNull
-      ? null
-      : reading.amount(node, { least: CREATE_CARD.auto_freeze_at.min ?? 0, section: '4.1' });
-  },
-  owner(reading, layer, node) {
-    layer.owner = readValue(reading, node, 'owner');
-  },
-  team(reading, layer, node) {
-    layer.team = readValue(reading, node, 'team');
-  },
-  metadata(reading, layer, node) {
-    layer.metadata = readMetadata(reading, node);
-  },
-  state(reading, layer, node) {
+  owner: (reading, node) => ({ owner: readValue(reading, node, 'owner') }),
+  team: (reading, node) => ({ team: readValue(reading, node, 'team') }),
+  metadata: (reading, node) => ({ metadata: readMetadata(reading, node) }),
+  state: (reading, node) => {
     const state = CARD_STATES.find(each => node.kind === 'value' && node.value === each);
     if (state === undefined) reading.fault(node, `state is ${CARD_STATES.join(' or ')}`);
-    layer.state = state;
+    return { state };
   },
-  floor(reading, layer, node) {
-    layer.floor = reading.amount(node, POSITIVE);
-  },
-  top_up_to(reading, layer, node) {
-    layer.topUpTo = reading.amount(node, POSITIVE);
-  },
-  monthly_cap(reading, layer, node) {
-    layer.monthlyCap = reading.amount(node, POSITIVE);
-  },
+  floor: (reading, node) => ({ floor: reading.amount(node, POSITIVE) }),
+  top_up_to: (reading, node) => ({ topUpTo: reading.amount(node, POSITIVE) }),
+  monthly_cap: (reading, node) => ({ monthlyCap: reading.amount(node, POSITIVE) }),
 };
+
+export const LAYER_FIELDS: readonly string[] = Object.keys(READ);
 
 /** Takes the fields of a layer from the entries of a map; others are left to the caller. */
 export function readLayer(reading: Reading, entries: Iterable<YamlEntry>): Layer {
   const layer: Layer = { places: new Map() };
   for (const { name, node } of entries) {
     if (!Object.hasOwn(READ, name)) continue;
-    READ[name as LayerField](reading, layer, node);
+    Object.assign(layer, READ[name]?.(reading, node));
     layer.places.set(name, node);
   }
   return layer;
