@@ -9,7 +9,7 @@
  * | shows the effect | read: agrees, done; else looked at again for 8 s; else unknown (11) |
  * | no byte left | again, three times in all |
  * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that the service names (60 s at most); else 7 |
- * | refused | look, but where it was foretold or leaves no trace; not there: refused; a state that is there: done; else unknown |
+ * | refused | look, but where what was read before explains it, or it leaves no trace; not there: refused; a state that is there: done; else unknown |
  * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
 import type { Table } from '../contract/calls.ts';
@@ -24,7 +24,7 @@ import {
   unshown,
 } from '../contract/evidence.ts';
 import { MADE } from '../contract/operation.ts';
-import { isForetold } from '../contract/refusals.ts';
+import { isExplained } from '../contract/refusals.ts';
 import type { Answered, Attempt, CallOptions, PlannedRequest } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
@@ -116,7 +116,7 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     const isPlain = sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true;
     // What is said not to be there is not deleted.
     const isGone = row.removesFrom !== undefined && sent.refusal === 'not_found';
-    if (isPlain && (!wasElse || isGone || wasForetold(write, evidence, sent))) throw sent.error;
+    if (isPlain && (!wasElse || isGone || wasExplained(write, evidence, sent))) throw sent.error;
     let mayRepeat = row.repeat === 'freely' && sent.class !== 'refused' && counts[sent.class] < MOST_SENT;
     if (sent.class === 'throttled' && mayRepeat) {
       const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, counts.throttled - 1, random));
@@ -148,10 +148,10 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
   }
 }
 
-/** Whether what was read before the change foretold its refusal. */
-function wasForetold({ target, input }: DirectWrite, evidence: Evidence | undefined, { refusal }: Attempt): boolean {
+/** Whether what was read before the change explains its refusal. */
+function wasExplained({ target, input }: DirectWrite, evidence: Evidence | undefined, { refusal }: Attempt): boolean {
   const { wallet, before, was } = evidence ?? {};
-  return isForetold(refusal, target.row, Number(input['amount']), { wallet, ...before, status: was });
+  return isExplained(refusal, target.row, Number(input['amount']), { wallet, ...before, status: was });
 }
 
 /**

@@ -303,7 +303,7 @@ interface SeenBefore {
 }
 
 /** Whether a refusal says what was read just before it: the change was impossible then, and nobody need look for its effect. */
-export function isForetold(
+export function isExplained(
   refusal: RefusalName | undefined,
   { transfer }: Pick<Operation, 'transfer'>,
   amount: number,

@@ -6,7 +6,7 @@
  * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
  * | no byte left | again, up to 4 times; then not sent (12) | unknown |
  * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
- * | 4xx in the form of the service | look, creates of a file at the end of their run; not there: refused; else unknown. Read once where what was read before foretold it | look; else unknown |
+ * | 4xx in the form of the service | look, creates of a file at the end of their run; not there: refused; else unknown. Read once where what was read before explains it | look; else unknown |
  * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
@@ -14,7 +14,7 @@
  * outcome before anybody reads it (docs/design/reliability.md).
  */
 import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
-import { isForetold, REFUSALS } from '../contract/refusals.ts';
+import { isExplained, REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
@@ -140,7 +140,7 @@ async function judge(
       // Creates of a file are compared with the list of cards at the end of their run.
       const isCompared = isPlain && change.operation === 'cards.create' && !work.alone;
       if (isCompared) return refused(work, change, attempt, permit);
-      const isAtOnce = isPlain && (await wasForetold(work, change, attempt));
+      const isAtOnce = isPlain && (await wasExplained(work, change, attempt));
       const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
       sending.seen = seen;
       const isFor = speaksFor(seen, change);
@@ -193,8 +193,8 @@ function countResent(change: Change): void {
   change.evidence = { ...change.evidence, resent: (change.evidence.resent ?? 0) + 1 };
 }
 
-/** Whether the readings before a change foretold its refusal: it is believed beside one reading more. */
-async function wasForetold(work: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
+/** Whether the readings before a change explain its refusal: then one reading more is enough. */
+async function wasExplained(work: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
   const { operation, input, amount, before, card } = change;
   const row = rowOf(operation);
   try {
@@ -205,7 +205,7 @@ async function wasForetold(work: Work, change: Change, { refusal }: Attempt): Pr
     // Of a card that is not there nothing could be read.
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
     const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
-    if (!isMissing && !isForetold(refusal, row, amount, before)) return false;
+    if (!isMissing && !isExplained(refusal, row, amount, before)) return false;
     // A card stays terminated; a balance may be behind what this journal has added, and a card that it has made.
     return refusal === 'card_terminated' || !(await addedLately(work, isOfCard ? (card ?? '') : undefined));
   } catch (thrown) {

@@ -172,9 +172,9 @@ function whoChanges({ kind, name }: LimitSource, limit: LimitName): string {
 }
 
 /** The refusal of a change by a limit: `guarded` (14), nothing was sent. */
-export function limitRefusal(name: LimitName, source: LimitSource, standing: string): CliError {
+export function limitRefusal(name: LimitName, source: LimitSource, words: string): CliError {
   return new CliError('guarded', {
-    message: `${name} of ${sourceWords(source)} is ${standing}`,
+    message: `${name} of ${sourceWords(source)} is ${words}`,
     notes: [whoChanges(source, name)],
     reason: name,
     hint: 'cardwright whoami -o table',
@@ -194,8 +194,8 @@ export function overLimit(limits: StrictestLimits, spending: Spending): CliError
   }
   const { max_per_call: perCall, max_per_run: perRun, max_cards: most, bins: allowed } = limits;
   if (perCall !== undefined && largest > perCall.value) {
-    const standing = `${dollars(perCall.value)} for one operation; ${dollars(largest)} asked`;
-    return limitRefusal('max_per_call', perCall.source, standing);
+    const words = `${dollars(perCall.value)} for one operation; ${dollars(largest)} asked`;
+    return limitRefusal('max_per_call', perCall.source, words);
   }
   if (perRun !== undefined && total > perRun.value)
     return limitRefusal('max_per_run', perRun.source, `${dollars(perRun.value)} for one run; ${dollars(total)} asked`);
@@ -209,8 +209,8 @@ export function overLimit(limits: StrictestLimits, spending: Spending): CliError
 /** The refusal by the limit of the day (UTC); `used` is what is spent and held today. */
 export function overDay({ max_per_day: limit }: StrictestLimits, used: Cents, wanted: Cents): CliError | undefined {
   if (limit === undefined || wanted === 0 || used + wanted <= limit.value) return undefined;
-  const standing = `${dollars(limit.value)} for a day; ${dollars(used)} used today (UTC), ${dollars(wanted)} asked`;
-  return limitRefusal('max_per_day', limit.source, standing);
+  const words = `${dollars(limit.value)} for a day; ${dollars(used)} used today (UTC), ${dollars(wanted)} asked`;
+  return limitRefusal('max_per_day', limit.source, words);
 }
 
 /** What the rules of approval judge of a plan. */

@@ -167,7 +167,7 @@ test('a file of creates, one of which is listed 1.5 s behind its refusal', async
   expect([code, /row 2 was refused, and made all the same: card_\w+/.test(err)]).toEqual([15, true]);
 });
 
-test('a wallet that is behind a withdrawal of this journal foretells nothing', async () => {
+test('a wallet that is behind a withdrawal of this journal explains nothing', async () => {
   await using here = await arena();
   await using place = await here.enter('unknown', 'test');
   here.service.reset({ [TEST_KEY]: { cards: [{}], walletCents: 500, behind: LATE, keys: 'ignored' } });
@@ -180,7 +180,7 @@ test('a wallet that is behind a withdrawal of this journal foretells nothing', a
   expect(here.service.books(TEST_KEY).effects.length).toBe(2);
 });
 
-// What an honest refusal costs: nothing where a reading before the change has foretold it.
+// What an honest refusal costs: nothing where a reading before the change explains it.
 test.each([
   ['cards create --bin bin_1 --amount 2600', 10, 0],
   ['cards create --bin bin_9 --amount 26', 5, 0],
