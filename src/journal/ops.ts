@@ -2,15 +2,14 @@
 import type { WriteName } from '../contract/calls.ts';
 import { isoSeconds, MINUTE } from '../core/durations.ts';
 import type { CliError } from '../core/errors.ts';
-import { type Cents, cents } from '../core/money.ts';
+import { cents } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
 import { appendLine } from './chain.ts';
 import { addEvent, lockedOp, unknownOp, writeFinished, writeSettled } from './changes.ts';
 import { workedOn } from './claim.ts';
-import type { Database, SqlRow, Transaction } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
 import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
-import { countsOf } from './run.ts';
 import type { Closing, OpDetail, OpRow, OpState, OpSummary, RecentChange, Resolution, Resolved } from './types.ts';
 import { clause, opError } from './words.ts';
 
@@ -18,86 +17,66 @@ type Reading = Pick<Transaction, 'all' | 'now'>;
 
 /** Every op, or those of one account; newest first. */
 export function summaries(database: Database, self: Self, account?: string): Promise<readonly OpSummary[]> {
-  return database.read(async tx => {
-    const where = account === undefined ? '' : 'where o.account = ?';
-    const rows = await tx.all(
-      `select o.*, c.* from op o left join (
-        select op as counted, count(*) as n,
-          count(case when state = 'done' then 1 end) as n_done,
-          count(case when state = 'refused' or (state = 'planned' and error like '%"insufficient_funds"%') then 1 end) as n_refused,
-          count(case when state in ('sent', 'unknown') then 1 end) as n_unknown,
-          count(case when state = 'not_sent' or (state = 'planned' and error is not null and error not like '%"insufficient_funds"%') then 1 end) as n_not_sent,
-          count(case when state = 'planned' and error is null then 1 end) as n_open,
-          count(case when state = 'planned' then 1 end) as n_planned,
-          sum(amount) as cents
-        from change group by op) c on c.counted = o.id ${where} order by o.created desc, o.id desc`,
-      ...(account === undefined ? [] : [account]),
-    );
-    const now = await tx.now();
-    return rows.map(row => summaryOf(row, self, now));
+  return database.read(tx => summariesOf(tx, self, account === undefined ? {} : { account }));
+}
+
+async function summariesOf(
+  tx: Reading,
+  self: Self,
+  { account, id }: { readonly account?: string; readonly id?: string },
+): Promise<readonly OpSummary[]> {
+  const [inner, outer] = [id === undefined ? '' : 'where op = ?', account === undefined ? '' : 'where o.account = ?'];
+  const rows = await tx.all(
+    `select o.*, c.* from op o ${id === undefined ? 'left ' : ''}join (
+      select op as counted, count(*) as n,
+        count(case when state = 'done' then 1 end) as n_done,
+        count(case when state = 'refused' or (state = 'planned' and error like '%"insufficient_funds"%') then 1 end) as n_refused,
+        count(case when state in ('sent', 'unknown') then 1 end) as n_unknown,
+        count(case when state = 'not_sent' or (state = 'planned' and error is not null and error not like '%"insufficient_funds"%') then 1 end) as n_not_sent,
+        count(case when state = 'planned' and error is null then 1 end) as n_open,
+        count(case when state = 'planned' then 1 end) as n_planned,
+        sum(amount) as cents
+      from change ${inner} group by op) c on c.counted = o.id ${outer} order by o.created desc, o.id desc`,
+    ...[id, account].filter(each => each !== undefined),
+  );
+  const now = await tx.now();
+  return rows.map(row => {
+    const op = opOf(row);
+    const number = (name: string) => Number(row[name] ?? 0);
+    return {
+      op: op.id,
+      command: op.command,
+      started_at: isoSeconds(op.created),
+      last_at: isoSeconds(op.touched),
+      profile: op.profile,
+      mode: op.mode,
+      origin: op.origin,
+      state: stateOf(op, self, now, { unknown: number('n_unknown'), planned: number('n_planned') }),
+      rows: number('n'),
+      counts: {
+        done: number('n_done'),
+        refused: number('n_refused'),
+        unknown: number('n_unknown'),
+        not_sent: number('n_not_sent'),
+        open: number('n_open'),
+      },
+      cents: cents(number('cents')),
+      movesMoney: op.movesMoney,
+      heldBy: {
+        holder: op.holder.slice(0, op.holder.indexOf('@')),
+        host: hostOf(op.holder),
+        leftMs: whoWorks(op, self, now) === 'nobody' ? 0 : Math.max(0, op.lease - now),
+      },
+    };
   });
-}
-
-function summaryOf(row: SqlRow, self: Self, now: number): OpSummary {
-  const counts = {
-    done: Number(row['n_done'] ?? 0),
-    refused: Number(row['n_refused'] ?? 0),
-    unknown: Number(row['n_unknown'] ?? 0),
-    not_sent: Number(row['n_not_sent'] ?? 0),
-    open: Number(row['n_open'] ?? 0),
-  };
-  return summary(opOf(row), self, now, {
-    counts,
-    rows: Number(row['n'] ?? 0),
-    planned: Number(row['n_planned'] ?? 0),
-    cents: cents(Number(row['cents'] ?? 0)),
-  });
-}
-
-interface Counted {
-  readonly counts: OpSummary['counts'];
-  readonly rows: number;
-  readonly planned: number;
-  readonly cents: Cents;
-}
-
-function summary(op: Op, self: Self, now: number, { counts, rows, planned, cents: sum }: Counted): OpSummary {
-  return {
-    op: op.id,
-    command: op.command,
-    started_at: isoSeconds(op.created),
-    last_at: isoSeconds(op.touched),
-    profile: op.profile,
-    mode: op.mode,
-    origin: op.origin,
-    state: stateOf(op, self, now, { unknown: counts.unknown, planned, rejected: rejected(op) }),
-    rows,
-    counts,
-    cents: sum,
-    movesMoney: op.movesMoney,
-    heldBy: {
-      holder: op.holder.slice(0, op.holder.indexOf('@')),
-      host: hostOf(op.holder),
-      leftMs: whoWorks(op, self, now) === 'nobody' ? 0 : Math.max(0, op.lease - now),
-    },
-  };
 }
 
 /** An approval that was rejected or expired leaves this among the objections of its op. */
 export const REJECTED = 'rejected: ';
 
-function rejected({ objections }: Op): boolean {
-  return objections[0]?.startsWith(REJECTED) === true;
-}
-
-function stateOf(
-  op: Op,
-  self: Self,
-  now: number,
-  { unknown, planned, rejected: isRejected }: { unknown: number; planned: number; rejected: boolean },
-): OpState {
+function stateOf(op: Op, self: Self, now: number, { unknown, planned }: { unknown: number; planned: number }): OpState {
   if (op.state === 'pending') return 'pending';
-  if (isRejected) return 'rejected';
+  if (op.objections[0]?.startsWith(REJECTED) === true) return 'rejected';
   const works = whoWorks(op, self, now);
   if (op.state === 'finished')
     return op.acknowledged === undefined && works === 'nobody' ? 'unacknowledged' : 'finished';
@@ -108,21 +87,16 @@ function stateOf(
 /** Throws `not_found` for an op that is not there. */
 export function detail(database: Database, self: Self, id: string): Promise<OpDetail> {
   return database.read(async tx => {
+    const [summary] = await summariesOf(tx, self, { id });
     const op = await readOp(tx, id);
-    if (op === undefined) throw unknownOp(id);
-    const changes = await readChanges(tx, id);
+    if (op === undefined || summary === undefined) throw unknownOp(id);
     const events = await tx.all<{ at: number; n: number | null; kind: string; facts: string }>(
       'select at, n, kind, facts from event where op = ? order by seq',
       id,
     );
     return {
-      ...summary(op, self, await tx.now(), {
-        counts: countsOf(changes),
-        rows: changes.length,
-        planned: changes.filter(({ state }) => state === 'planned').length,
-        cents: cents(changes.reduce((sum, { amount }) => sum + amount, 0)),
-      }),
-      rowsInDetail: changes.map(rowOf),
+      ...summary,
+      rowsInDetail: (await readChanges(tx, id)).map(rowOf),
       events: events.map(({ at, n, kind, facts }) => ({ at: isoSeconds(at), row: n ?? undefined, kind, text: facts })),
       objections: op.objections,
     };

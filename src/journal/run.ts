@@ -98,7 +98,7 @@ export function createRun(settings: RunSettings): Run {
   };
 }
 
-export function countsOf(changes: Iterable<Change>): Counts & { readonly open: number } {
+function countsOf(changes: Iterable<Change>): Counts & { readonly open: number } {
   const counts = { done: 0, refused: 0, unknown: 0, not_sent: 0, open: 0 };
   for (const { state, error } of changes) {
     if (state === 'sent') counts.unknown += 1;
