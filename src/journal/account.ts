@@ -9,11 +9,6 @@ export interface Acting {
   readonly origin: string;
 }
 
-export interface Account {
-  readonly id: string;
-  readonly keyPrint: string;
-}
-
 type Finding = Pick<Transaction, 'all'>;
 
 /**
