@@ -51,20 +51,6 @@ describe('a create', () => {
     expect((here.clock.monotonic() - from) / 1_000).toBeGreaterThan(120);
   });
 
-  it('that is listed late is waited for, and found', async () => {
-    await using place = await entered('create', 'lost before-headers, done', { behind: { listMs: 5_500 } });
-    expect([(await place.run(CREATE)).code, effects(place), asked('create')]).toEqual([0, 1, 1]);
-  });
-
-  it('is not sent again by the same command either, once its key is older than what was proved', async () => {
-    await using place = await here.enter('honoured', 'test');
-    here.service.reset({ [place.key]: { ...FORGETS, behind: { listMs: 8_000, walletMs: 8_000 } } });
-    here.service.script({ operation: 'create', plays: [answerNamed('lost before-headers, done').play] });
-    here.clock.doze(5_000);
-    const { code } = await place.run(CREATE);
-    expect([code, effects(place), asked('create')]).toEqual([0, 1, 1]);
-  });
-
   it('that is never listed is not sent again, for the wallet has paid for it', async () => {
     await using place = await entered('create', 'lost before-headers, done', { behind: { listMs: 3_600_000 } });
     const { op, evidence } = errorIn((await place.run(CREATE)).err);
@@ -110,31 +96,6 @@ describe('a fund', () => {
     }
     here.clock.pass(60_000);
     expect([(await place.run(`ops resume ${first.op}`)).code, asked('fund')]).toEqual([11, 3]);
-  });
-
-  it('is not sent again once its key is older than a probe has seen one remembered', async () => {
-    await using place = await here.enter('honoured', 'test');
-    here.service.reset({ [place.key]: { cards: [{}] } });
-    here.service.script({ operation: 'fund', plays: [answerNamed('lost before-headers, none').play] });
-    here.clock.doze(120_000);
-    const { op } = errorIn((await place.run(FUND)).err);
-    const resumed = await place.run(`ops resume ${op}`);
-    expect([resumed.code, effects(place), asked('fund')]).toEqual([11, 0, 1]);
-    expect(errorIn(resumed.err).hint).toBe(`cardwright ops resume ${op} --resend-absent`);
-  });
-
-  it.each(['unknown', 'honoured'] as const)('answered with a success that shows nothing, keys %s', async known => {
-    // Sent again only where the look says that it is not there, and only under a key that is honoured.
-    await using place = await here.enter(known, 'test');
-    here.service.reset({ [place.key]: { cards: [{}] } });
-    const empty = { effect: 'none', answer: { status: 200, body: {} } } as const;
-    here.service.script({ operation: 'fund', plays: [empty] });
-    const { code } = await place.run(FUND);
-    expect([code, effects(place), asked('fund')]).toEqual(known === 'honoured' ? [0, 1, 2] : [11, 0, 1]);
-    here.service.reset({ [place.key]: { cards: [{}], behind: { cardMs: 5_500, walletMs: 5_500 } } });
-    here.service.script({ operation: 'fund', plays: [{ effect: 'done', answer: { status: 200, body: {} } }] });
-    await place.run(`${FUND} --intent order-8`);
-    expect([effects(place) <= 1, asked('fund') <= 1]).toEqual([true, true]);
   });
 });
 

@@ -62,13 +62,6 @@ describe('a 429 behind which a card was made that no list shows', () => {
     expect([sent.code, creates()]).toEqual([11, 1]);
   });
 
-  it('single: a wallet that cannot be read before leaves it unknown too', async () => {
-    await using place = await entered({ behind: { listMs: AN_HOUR }, hasWallet: false }, '429, done');
-    const { code, err } = await place.run(...SINGLE);
-    expect([code, creates()]).toEqual([11, 1]);
-    expect(errorIn(err).evidence['checked']).toMatch(/: none; the wallet before is not known$/);
-  });
-
   it('bulk: the end of the run names the row, and a command that shows what was paid', async () => {
     await using place = await entered({ behind: { listMs: AN_HOUR } }, '429, done');
     const { code, err } = await place.run(...BULK);
@@ -80,16 +73,6 @@ describe('a 429 behind which a card was made that no list shows', () => {
     const list = /cardwright (tx list.*)$/.exec(objection)?.[1] ?? '';
     expect((await place.run(list)).code).toBe(0);
   });
-});
-
-it('a 429 for ever ends within two minutes', async () => {
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [place.key]: { keys: 'ignored' } });
-  here.service.script({ operation: 'create', plays: [answerNamed('429 in 20 s, none').play], isEndless: true });
-  const from = here.clock.waited();
-  const { code } = await place.run(...SINGLE);
-  expect([code, creates()]).toEqual([7, 4]);
-  expect(seconds(from)).toBeLessThan(150);
 });
 
 // By the table a transfer that was sent again is read once, like any other: its key keeps the late first sending from being a second one.

@@ -38,20 +38,6 @@ test.each(['invalid_request', 'bin_not_found'])('a row that is refused with %s i
   expect(items.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['done', 'done']);
 });
 
-test('a dry run of a resume looks for what was refused, and foretells no second one', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}, {}], behind: { listMs: 60_000, walletMs: 60_000 } } });
-  const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
-  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
-  const first = await place.run('cards create --file -', FILES.create);
-  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
-  const next = async () => JSON.parse((await place.run(`ops resume ${op} --dry-run`)).out).data[1]?.next;
-  expect([first.code, await next()]).toEqual([9, 'send']);
-  here.clock.pass(120_000);
-  expect(await next()).toBeNull();
-});
-
 test.each([
   ['cards create --bin bin_1 --amount 26 --intent order-1', 0],
   ['cards fund card_1 --amount 26 --intent order-1', 11],
@@ -96,20 +82,6 @@ test.each([
   const line = 'cards create --bin bin_1 --amount 26 --intent once';
   const ended = [await place.run(line), await place.run(line)];
   expect([ended.map(each => each.code), here.service.books(TEST_KEY).effects.length]).toEqual([[code, code], 1]);
-});
-
-test.each([{}, { totals: true }])('an honest refusal stays one, and the name is free again: %j', async options => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}], ...options } });
-  const play = { effect: 'none', answer: refusal(422, 'invalid_request') } as const;
-  here.service.script({ operation: 'create', where: () => true, plays: [play] });
-  const line = 'cards create --bin bin_1 --amount 26 --intent once';
-  expect([(await place.run(line)).code, (await place.run(line)).code]).toEqual([6, 0]);
-  here.service.script({ operation: 'fund', where: () => true, plays: [play] });
-  expect((await place.run('cards fund card_1 --amount 3')).code).toBe(6);
-  expect((await place.run('cards fund card_9 --amount 3')).code).toBe(5);
-  expect((await place.run('cards freeze card_9')).code).toBe(5);
 });
 
 test.each(['terminate', 'freeze'] as const)(

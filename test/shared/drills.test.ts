@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPostgres } from '../../src/journal/postgres.ts';
-import { home } from '../package/built.ts';
-import { journalServer, settingsAt } from '../postgres/journal-server.ts';
+import { journalServer } from '../postgres/journal-server.ts';
 import { missing } from '../postgres/server.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { team } from './team.ts';
@@ -36,26 +34,6 @@ test.skipIf(without)('four machines at once make four purchases, and one of one 
   expect((await machines[0]?.run('journal check'))?.code).toBe(0);
 });
 
-test.skipIf(without)('a standby that lacked something refuses until it is accepted', async () => {
-  await using server = await journalServer();
-  await using t = await team(server);
-  await ready(server, t);
-  const ana = await t.machine('ana');
-  expect((await ana.run(CREATE)).code).toBe(0);
-  await server.backup();
-  expect((await ana.run(`${CREATE} --intent lost`)).code).toBe(0);
-  await server.restore('promoted');
-  const refused = await ana.run(`${CREATE} --intent lost`);
-  expect(refused.code).toBe(14);
-  // A resume is a change too.
-  const { data } = JSON.parse((await ana.run('ops list --json')).out);
-  expect(data).toHaveLength(1);
-  expect((await ana.run(`ops resume ${data[0].op}`)).code).toBe(14);
-  expect((await ana.run('journal accept --yes')).code).toBe(0);
-  expect((await ana.run(`ops resume ${data[0].op}`)).code).toBe(0);
-  expect(await t.cards()).toHaveLength(2);
-});
-
 test.skipIf(without)(
   'a database that goes away between sending and recording leaves it unknown, and anybody settles it',
   async () => {
@@ -85,36 +63,6 @@ test.skipIf(without)(
     expect(await t.cards()).toHaveLength(1);
   },
 );
-
-test.skipIf(without)('a session that holds the account is named, and a locked account sends nothing', async () => {
-  await using server = await journalServer();
-  await using t = await team(server);
-  await ready(server, t);
-  const ana = await t.machine('ana');
-  expect((await ana.run(CREATE)).code).toBe(0);
-  const holder = await openPostgres(settingsAt(server.url('bo')));
-  let release: () => void = () => undefined;
-  const held = new Promise<void>(resolve => {
-    release = resolve;
-  });
-  let locked: () => void = () => undefined;
-  const isLocked = new Promise<void>(resolve => {
-    locked = resolve;
-  });
-  const holding = holder.transaction(async tx => {
-    await tx.all('select id from account for update');
-    locked();
-    await held;
-  });
-  await isLocked;
-  await expect
-    .poll(async () => JSON.parse((await ana.run('journal status --json')).out).locked_by.join(), { timeout: 10_000 })
-    .toContain('bo');
-  release();
-  await holding;
-  await holder.close();
-  expect((await ana.run(CREATE)).code).toBe(0);
-});
 
 test.skipIf(without)('a database that was put back and has gone on since is noticed by who saw more', async () => {
   await using server = await journalServer();
@@ -154,10 +102,3 @@ test.skipIf(without)(
     expect((await ana.run(CREATE)).code).toBe(0);
   },
 );
-
-test.skipIf(without)('the built program says what init did before it ends', async () => {
-  await using server = await journalServer();
-  await using here = await home();
-  const { code, out, err } = await here.run(['journal', 'init', server.url('postgres'), '--limit', 'max_per_day=5.00']);
-  expect([code, out], err).toEqual([0, expect.stringContaining('max_per_day: 5.00')]);
-});

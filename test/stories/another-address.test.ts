@@ -1,8 +1,4 @@
-/** One account at two addresses: `localhost` and 127.0.0.1, another port, a proxy. Its API key tells that it is one. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/library/client.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type World, world } from '../support/world.ts';
@@ -10,7 +6,6 @@ import { type World, world } from '../support/world.ts';
 Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
 
 const CREATE = 'cards create --bin bin_1 --amount 5 --label one';
-const ROWS = 'bin_id,amount,label\nbin_1,5,one\nbin_1,6,two\n';
 
 /**
  * A machine, and a service that forgets keys and is reached at two addresses. `lose`: the next answer does
@@ -53,17 +48,6 @@ test('a card whose answer was lost is not made again at another address, and is 
   expect((await at.run(at.second, CREATE)).code).toBe(0);
   expect(await at.cards()).toBe(2);
 });
-test('a file that was run at one address is known at the other', async () => {
-  await using at = await machine();
-  await writeFile(join(at.here.folder, 'rows.csv'), ROWS);
-  expect((await at.run(at.first, 'cards create --file rows.csv --yes')).code).toBe(0);
-  const again = await at.run(at.second, 'cards create --file rows.csv --yes');
-  expect([again.code, again.err]).toEqual([14, expect.stringContaining('the same rows were done, at')]);
-  expect(again.err).toContain('op_');
-  expect(await at.cards()).toBe(2);
-  expect((await at.run(at.second, 'cards create --file rows.csv --yes --again')).code).toBe(0);
-  expect(await at.cards()).toBe(4);
-});
 
 test.each([['--intent po-1'], ['--idempotency-key po-1']])('%s means the same card at both addresses', async name => {
   await using at = await machine();
@@ -72,18 +56,6 @@ test.each([['--intent po-1'], ['--idempotency-key po-1']])('%s means the same ca
   expect([await at.cards(), at.second.posts().length]).toEqual([1, 0]);
   const other = await at.run(at.second, `${CREATE.replace('one', 'two')} ${name} -q`);
   expect([other.code, other.err]).toEqual([2, expect.stringMatching(/was used (?:for another change|before with)/)]);
-});
-test('a program that calls by another address gets the same card', async () => {
-  await using at = await machine();
-  const journal = join(at.here.folder, 'state');
-  const apiKey = at.sandbox.key.expose();
-  const create = { bin_id: 'bin_1', amount: 5, label: 'one' };
-  for (const proxy of [at.first, at.second]) {
-    await using client = createClient({ baseUrl: proxy.url, apiKey, journal });
-    expect(await client.send('cards.create', create, { intent: 'po-1' })).toMatchObject({ id: 'card_1' });
-  }
-  expect(await at.run(at.second, `${CREATE} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
-  expect(await at.cards()).toBe(1);
 });
 
 test('another key at another address is another account', async () => {

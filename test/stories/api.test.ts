@@ -127,25 +127,6 @@ describe('a change that is no operation', () => {
     expect((await asTest(`ops resolve ${error.op} 1 --as done --note seen`)).code).toBe(0);
   });
 
-  it('names what was sent and what a second one would do, when its answer is lost', async () => {
-    answer = (_seen, response) => response.destroy();
-    const words = [
-      ['api POST /cards/card_1/boost?fast=1 -F amount:=25', 'POST /cards/card_1/boost?fast=1'],
-      ['api DELETE /things/1', 'DELETE /things/1'],
-      ['api PATCH /bins -f a=b', 'PATCH /bins'],
-    ] as const;
-    for (const [line, named] of words) {
-      const { err, code } = await asTest(line);
-      expect(code).toBe(11);
-      expect(err).toContain(`Asked: api.write ${named}, profile env, TEST.`);
-      expect(err).toContain('is a second change');
-      expect(err).not.toMatch(/undefined|BIN/);
-    }
-    const [first] = JSON.parse((await asTest('ops list --json')).out).data;
-    const shown = await asTest(`ops show ${first.op ?? first.id}`);
-    expect(shown.all).not.toContain('undefined');
-  });
-
   it('is done with whatever the service says, also nothing', async () => {
     answer = (_seen, response) => void response.writeHead(204).end();
     expect(await asTest('api DELETE /things/1')).toMatchObject({ code: 0 });
@@ -160,13 +141,6 @@ describe('a change that is no operation', () => {
     expect(await here.run('api POST /cards/card_1/boost -f a=b --profile team')).toMatchObject({ code: 14 });
     expect(await here.run('api POST /cards?a=b -f bin_id=bin_1 --profile team')).toMatchObject({ code: 2 });
     expect(service.seen).toEqual([]);
-  });
-
-  it('of a live key needs to be meant', async () => {
-    const live = { CARDWRIGHT_API_KEY: 'sk_live_0123456789abcdef', CARDWRIGHT_BASE_URL: 'https://api.example.com/v1' };
-    const { code, err } = await here.run('api PATCH /cards/card_1 -f label=x', { env: live });
-    expect(code).toBe(14);
-    expect(err).toContain('--live env and --yes');
   });
 });
 

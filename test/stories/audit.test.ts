@@ -106,40 +106,6 @@ test('a row of a file leaves the line that the same single command leaves, and t
   expect((await here.run('audit verify')).code).toBe(0);
 });
 
-test('several ids, a lease and a resume leave lines about each card', async () => {
-  await using here = await world({ wallet: 50 });
-  for (const label of ['one', 'two']) await here.run(`cards create --bin bin_1 --amount 5 --label ${label}`);
-  await here.run('cards terminate card_1 --yes');
-  expect((await here.run('cards unfreeze card_1 card_2')).code).toBe(9);
-  const about = async (card: string) =>
-    (
-      JSON.parse((await here.run(`audit list --card ${card} --event outcome --json`)).out).data.toReversed() as Line[]
-    ).map(({ operation, outcome, reason }) => [operation, outcome, reason]);
-  expect((await about('card_1')).at(-1)).toEqual(['cards.unfreeze', 'refused', 'card_terminated']);
-  expect((await here.run('cards lease --amount 5 --reveal --yes -- true')).code).toBe(0);
-  expect(await about('card_3')).toEqual(
-    expect.arrayContaining([
-      ['cards.create', 'done', undefined],
-      ['cards.terminate', 'done', undefined],
-    ]),
-  );
-  // A run that was killed before its rows were recorded: the resume records them, once.
-  await writeFile(join(here.folder, 'more.csv'), 'bin_id,amount\nbin_1,1\nbin_1,1\n');
-  await here.run('cards create --file more.csv --yes --concurrency 1');
-  const run = (await lines(here)).find(({ event }) => event === 'run') as Line;
-  tamper(
-    here,
-    `delete from audit where account = 'machine' and seq > ${run.seq};
-     update account set audit_seq = ${run.seq}, audit_hash = (select hash from audit where account = 'machine' and seq = ${run.seq})
-       where id = 'machine'`,
-  );
-  for (const time of ['first', 'second']) expect((await here.run(`ops resume ${run.op} --yes`)).code, time).toBe(0);
-  const rows = (await lines(here)).filter(({ row }) => row !== undefined);
-  expect(rows.map(({ row, card_id, outcome }) => [row, card_id, outcome])).toEqual([
-    [1, 'card_4', 'done'],
-    [2, 'card_5', 'done'],
-  ]);
-});
 test('one changed byte is exit 15 and the line, in words and as data, and does not stop an export', async () => {
   await using here = await world({ wallet: 50 });
   await here.run('cards create --bin bin_1 --amount 5');
@@ -174,22 +140,6 @@ test('an export is the log, byte for byte, and a new private file', async () => 
   expect(await readFile(join(here.folder, 'copy.jsonl'), 'utf8')).toBe(text);
   expect((await stat(join(here.folder, 'copy.jsonl'))).mode & 0o777).toBe(0o600);
   expect((await here.run('audit export --out copy.jsonl')).code).toBe(2);
-});
-
-test('list narrows to a card, an event and the last lines', async () => {
-  await using here = await world({ wallet: 50 });
-  await here.run('cards create --bin bin_1 --amount 5');
-  await here.run('cards create --bin bin_1 --amount 5');
-  await here.run('cards freeze card_2');
-  const listed = async (flags: string) =>
-    (JSON.parse((await here.run(`audit list --json ${flags}`)).out) as { data: Line[] }).data.map(({ seq }) => seq);
-  expect(await listed('--card card_2')).toEqual([6, 5, 4]);
-  expect(await listed('--event write')).toEqual([5, 3, 1]);
-  expect(await listed('--limit 2')).toEqual([6, 5]);
-  expect(await listed('--operation cards.freeze')).toEqual([6, 5]);
-  expect(await listed('--by tester --limit 1')).toEqual([6]);
-  expect(await listed('--by somebody')).toEqual([]);
-  expect(await listed('--until 2000-01-01')).toEqual([]);
 });
 
 describe('a log that is damaged while a write is under way', () => {

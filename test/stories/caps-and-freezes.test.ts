@@ -48,17 +48,3 @@ rules:
   const [freezes, withdrawals] = [Array(4).fill('cards.freeze'), Array(4).fill('cards.withdraw')];
   expect(changes).toEqual([...withdrawals, ...freezes]);
 });
-
-it('a file that removes one card is not held back, and one that removes more is', async () => {
-  await using here = await world({ wallet: 3000 });
-  const cards = (count: number) => Array.from({ length: count }, (_, nth) => `  c${nth}: { amount: 5.00 }`).join('\n');
-  const heldBack = async (before: number, after: number) => {
-    await writeFile(join(here.folder, 'cards.fleet.yaml'), fleet(cards(before)));
-    await done(here, `fleet plan --out plan-${before}-${after}.json`);
-    await done(here, `fleet apply --plan plan-${before}-${after}.json --yes`);
-    await writeFile(join(here.folder, 'cards.fleet.yaml'), fleet(cards(after)));
-    return JSON.parse(await done(here, 'fleet plan --json')).held_back.map(({ count }: { count: number }) => count);
-  };
-  expect(await heldBack(3, 2)).toEqual([]);
-  expect(await heldBack(25, 23)).toEqual([2]);
-});

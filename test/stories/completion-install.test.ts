@@ -1,10 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chmod, link, lstat, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPLETION_SHELLS, completionStub } from '../../src/cli/completion/scripts.ts';
-import { requires } from '../support/programs.ts';
 import { type RunOptions, type World, world } from '../support/world.ts';
 
 const START_FILES = { bash: '.bashrc', zsh: '.zshrc', powershell: '.config/powershell/profile.ps1' } as const;
@@ -49,35 +45,6 @@ describe.each(['bash', 'zsh', 'powershell'] as const)('in %s', shell => {
       expect(await bytesOf(start)).toEqual(before === undefined ? undefined : Buffer.from(before));
     },
   );
-
-  it('what was written below the block since then keeps its line', async () => {
-    await using here = await world();
-    const { home, env } = await homeIn(here);
-    const start = join(home, START_FILES[shell]);
-    await mkdir(dirname(start), { recursive: true });
-    await writeFile(start, 'alias x=y');
-    await here.run(`completion ${shell} --install --yes`, env);
-    await writeFile(start, 'alias z=w\n', { flag: 'a' });
-    await here.run(`completion ${shell} --uninstall --yes`, env);
-    expect(await readFile(start, 'utf8')).toBe('alias x=y\nalias z=w\n');
-  });
-});
-
-it('shows what it will change, asks, and takes No for an answer', async () => {
-  await using here = await world({ terminal: 100 });
-  const { home, env } = await homeIn(here);
-  await writeFile(join(home, '.zshrc'), 'autoload x\n');
-  const no = await here.run('completion zsh --install', { ...env, typed: ['n'] });
-  expect(no.code).toBe(3);
-  expect(no.err).toContain(`change ${join(home, '.zshrc')}`);
-  expect(no.err).toContain('    fi');
-  expect(no.err).toContain('Nothing was changed.');
-  expect(await readFile(join(home, '.zshrc'), 'utf8')).toBe('autoload x\n');
-  const yes = await here.run('completion zsh --install', { ...env, typed: ['y'] });
-  expect({ code: yes.code, out: yes.out }).toEqual({
-    code: 0,
-    out: expect.stringContaining('Installed the completion for zsh.'),
-  });
 });
 
 it('changes nothing in a dry run, nor where nobody can be asked', async () => {
@@ -88,35 +55,6 @@ it('changes nothing in a dry run, nor where nobody can be asked', async () => {
   expect((await here.run('completion bash --install', env)).code).toBe(3);
   expect(await bytesOf(join(home, '.bashrc'))).toBeUndefined();
   expect(await bytesOf(join(home, '.local'))).toBeUndefined();
-});
-
-it('puts the script of every shell where it says, and only its own is taken away', async () => {
-  await using here = await world();
-  const { home, env } = await homeIn(here);
-  for (const shell of COMPLETION_SHELLS) {
-    const { files } = JSON.parse((await here.run(`completion ${shell} --install --yes --json`, env)).out) as {
-      files: { path: string }[];
-    };
-    const [{ path } = { path: '' }] = files;
-    expect(await readFile(path, 'utf8')).toContain(completionStub(shell));
-    expect((await lstat(path)).mode & 0o777).toBe(0o644);
-  }
-  const fish = join(home, '.config', 'fish', 'completions', 'cardwright.fish');
-  await writeFile(fish, 'complete -c cardwright -a mine\n');
-  const other = await here.run('completion fish --uninstall --yes', env);
-  expect({ code: other.code, err: other.err }).toEqual({ code: 14, err: expect.stringContaining('is not a script') });
-  expect(await readFile(fish, 'utf8')).toBe('complete -c cardwright -a mine\n');
-});
-
-it('brings an older block up to date in its place', async () => {
-  await using here = await world();
-  const { home, env } = await homeIn(here);
-  const start = join(home, '.bashrc');
-  await here.run('completion bash --install --yes', env);
-  const block = await readFile(start, 'utf8');
-  await writeFile(start, `a\n${block.replace('[ -r', '[ -f')}b\n`);
-  await here.run('completion bash --install --yes', env);
-  expect(await readFile(start, 'utf8')).toBe(`a\n${block}b\n`);
 });
 
 describe('a start file that must stay what it is', () => {
@@ -153,58 +91,5 @@ describe('a start file that must stay what it is', () => {
     expect(err).toContain('[ -r ');
     expect({ state: (await lstat(start)).mode, bytes: await bytesOf(start) }).toEqual(before);
     expect(await bytesOf(join(home, '.local', 'share', 'bash-completion'))).toBeUndefined();
-  });
-});
-
-it('takes the shell from SHELL, and asks for it where that is another one', async () => {
-  await using here = await world();
-  const { home } = await homeIn(here);
-  const as = (shell: string) =>
-    here.run('completion --install --dry-run --json', { env: { HOME: home, SHELL: shell } });
-  expect(JSON.parse((await as('/usr/bin/fish')).out)).toMatchObject({ shell: 'fish' });
-  const other = await as('/bin/tcsh');
-  expect({ code: other.code, err: other.err }).toEqual({ code: 2, err: expect.stringContaining('bash, zsh') });
-  expect((await here.run('completion bash --install', { env: { HOME: '' } })).code).toBe(2);
-});
-
-/** What the shell does at its start and at TAB, in one line. */
-const TABS = {
-  bash: [
-    '-i',
-    '-c',
-    'COMP_LINE="cardwright ca" COMP_POINT=13; _cardwright cardwright ca cardwright; echo "<$COMPREPLY>"',
-  ],
-  zsh: [
-    '-i',
-    '-c',
-    'PREFIX=ca CURRENT=2 words=(cardwright ca); functions _cardwright >/dev/null && _cardwright; echo "<>"',
-  ],
-  fish: ['-c', 'complete -C "cardwright ca"; echo "<>"'],
-} as const;
-
-/** PATH as after the program is gone: whoever works on it may have linked it into one of these folders. */
-function pathWithoutTheProgram(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.filter(folder => !existsSync(join(folder, 'cardwright'))).join(delimiter);
-}
-
-describe.each(['bash', 'zsh', 'fish'] as const)('a program that was removed, and its completion not, in %s', shell => {
-  it('is no line on the screen, at the start of the shell and at TAB', async ({ skip }) => {
-    const missing = requires(shell);
-    if (missing !== undefined) return skip(missing);
-    await using here = await world();
-    const { home, env } = await homeIn(here);
-    expect((await here.run(`completion ${shell} --install --yes`, env)).code).toBe(0);
-    // Without a terminal bash says that there is none, whatever stands in its files.
-    const ended = spawnSync(shell, TABS[shell], {
-      cwd: home,
-      env: { PATH: pathWithoutTheProgram(), HOME: home, TERM: 'dumb' },
-      encoding: 'utf8',
-      input: '',
-    });
-    const said = ended.stderr
-      .split('\n')
-      .filter(line => !/cannot set terminal process group|no job control/.test(line));
-    expect([ended.stdout, said.join('\n')]).toEqual(['<>\n', '']);
   });
 });

@@ -49,21 +49,6 @@ describe('a saved profile', () => {
       shown: { card: [{ id, about: 'visa 4242', status: 'active' }] },
     });
 
-  it('has its own cards, named by --profile; they go when it goes', async () => {
-    await using here = await world();
-    const login = 'login --profile team --base-url https://api.example.com/v1 --key-stdin';
-    expect((await here.run(login, { stdin: TEST_KEY })).code).toBe(0);
-    const folder = join(here.folder, 'cache', 'completion');
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const place = ['test', 'https://api.example.com/v1', 'sk_test_…cdef', null, null];
-    await writeFile(join(folder, 'team.json'), CACHE(place, 'card_of_team'), { mode: 0o600 });
-    expect(await offered(here, `--profile team cards get ''`)).toEqual(['card_of_team\tvisa 4242, active']);
-    expect(await offered(here, `cards get --profile team ''`)).toEqual(['card_of_team\tvisa 4242, active']);
-    expect(await offered(here, `cards get ''`)).toEqual([]);
-    await here.run('profiles remove team --yes');
-    expect(await caches(here)).toEqual([]);
-  });
-
   it('whose service calls a card --yes: TAB inserts that behind -- alone', async () => {
     await using here = await world();
     const login = 'login --profile team --base-url https://api.example.com/v1 --key-stdin';
@@ -77,18 +62,6 @@ describe('a saved profile', () => {
     }
     expect(await offered(here, `--profile team tx list --card=`)).toEqual([]);
     expect(await offered(here, `--profile team cards terminate -- ''`)).toEqual(['--yes\tvisa 4242, active']);
-  });
-
-  it('is offered by name, never with its key', async () => {
-    await using here = await world();
-    const login = 'login --profile team --base-url https://api.example.com/v1 --key-stdin';
-    await here.run(login, { stdin: TEST_KEY });
-    const all = ['team\ttest, https://api.example.com/v1', 'sandbox\tbuilt in, offline'];
-    expect(await offered(here, `--profile ''`)).toEqual(all);
-    expect(await offered(here, `-p ''`)).toEqual(all);
-    expect(await offered(here, '--profile=te')).toEqual(['--profile=team\ttest, https://api.example.com/v1']);
-    expect(await offered(here, `profiles remove ''`)).toEqual(all.slice(0, 1));
-    expect(await offered(here, `cards freeze card_1 --live ''`)).toEqual([]);
   });
 
   it.each(['key_command', 'keychain'])('whose key comes from a %s is never looked at', async source => {
@@ -108,15 +81,6 @@ describe('a saved profile', () => {
     expect(await offered(here, `-p team cards get ''`)).toEqual([]);
     expect(await caches(here)).toEqual([]);
   });
-});
-
-it('offers operations of the journal: all to show, open ones to resume', async () => {
-  await using here = await world();
-  await here.run('cards create --bin bin_1 --amount 5');
-  const [op, ...rest] = await offered(here, `ops show ''`);
-  expect(op).toMatch(/^op_\w{26}\tcards create.*, \d{4}-\d\d-\d\d$/);
-  expect(rest).toEqual([]);
-  expect(await offered(here, `ops resume ''`)).not.toContain(op);
 });
 
 interface Shown {

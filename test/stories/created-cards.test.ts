@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Answer, type Script, type ScriptedCard, shownCard } from '../support/scripted-service.ts';
+import { type Script, type ScriptedCard, shownCard } from '../support/scripted-service.ts';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
 
 const CREATE = 'cards create --bin bin_1 --amount 25 --label ads';
@@ -38,62 +38,6 @@ async function createdWith(s: ScriptedWorld, change: Shown, line = `${LIMITED} -
 }
 
 const without = (s: ScriptedWorld): Script => made(s, { metadata: undefined });
-
-describe('an answer with a card that is none of ours', () => {
-  test.each<[string, (old: ScriptedCard) => unknown]>([
-    ['an old card', old => shownCard(old)],
-    ['an old card with all that was asked for', old => ({ ...shownCard(old), balance: 25, label: 'ads' })],
-    [
-      'an old card without metadata and time',
-      old => ({ ...shownCard(old), balance: 25, label: 'ads', created_at: undefined, metadata: undefined }),
-    ],
-    ['a card that is not there', () => ({ id: 'card_9' })],
-    [
-      'a new card of another amount without metadata',
-      old => ({ ...shownCard(old), created_at: '2026-11-20T14:03:11Z', label: 'ads', metadata: undefined }),
-    ],
-    [
-      'a card with the marker of another operation',
-      old => ({
-        ...shownCard(old),
-        balance: 25,
-        label: 'ads',
-        created_at: '2026-11-20T14:03:11Z',
-        metadata: { cardwright: 'op_x.1' },
-      }),
-    ],
-  ])('%s: 11, and nothing is called made', async (_name, show) => {
-    await using s = await scriptedWorld();
-    const old = s.service.cards.get('card_old') as ScriptedCard;
-    s.service.script = () => ({ status: 201, body: show(old) });
-    const { code, error, out } = await s.run(CREATE);
-    expect([code, error['outcome'], out]).toEqual([11, 'unknown', '']);
-  });
-
-  test('the card was made all the same: it is found by its marker', async () => {
-    await using s = await scriptedWorld();
-    s.service.script = write => {
-      write.execute();
-      return { status: 201, body: shownCard(s.service.cards.get('card_old') as ScriptedCard) };
-    };
-    const { code, out } = await s.run(CREATE);
-    expect([code, JSON.parse(out).id]).toEqual([0, 'card_1']);
-  });
-
-  test('a file: the row that was answered with the card of another is looked for', async () => {
-    await using s = await scriptedWorld();
-    await writeFile(join(s.here.folder, 'cards.csv'), 'bin_id,amount\nbin_1,5\nbin_1,5\n');
-    let first: Answer | undefined;
-    s.service.script = write => {
-      const answer = write.execute();
-      first ??= answer;
-      return first;
-    };
-    const { code, out } = await s.run('cards create --file cards.csv --yes');
-    const ids = out.match(/card_\d+/g);
-    expect([code, [...new Set(ids)].sort()]).toEqual([0, ['card_1', 'card_2']]);
-  });
-});
 
 describe('a card that is ours by its marker, and not as it was asked for', () => {
   test.each<[string, Partial<ScriptedCard>]>([
@@ -169,19 +113,6 @@ describe('a card whose limits are not those that were asked for', () => {
   });
 });
 
-test('a fleet: the apply tells it, and does not ask for the id of a card that shows its marker', async () => {
-  await using s = await scriptedWorld();
-  const file =
-    'version: 1\nfleet: t\ncaps: {per_apply: 90.00, cards: 5}\ncards:\n  one: {bin: bin_1, amount: 20.00, limit: 100.00}\n';
-  await writeFile(join(s.here.folder, 'f.yaml'), file);
-  s.service.script = made(s, { spending_limit: 50_000 } as Partial<ScriptedCard>);
-  const planned = await s.here.run('fleet plan f.yaml --out plan.json');
-  expect(planned.code, planned.all).toBe(0);
-  const { code, err } = await s.here.run('fleet apply f.yaml --plan plan.json --yes');
-  expect({ code, err }).toEqual({ code: 13, err: expect.stringContaining('but its spending_limit is another') });
-  expect(err).not.toContain('Write its id');
-});
-
 describe('a service that gives no metadata back', () => {
   test('a lease is refused there: the card is neither used nor terminated', async () => {
     await using s = await scriptedWorld();
@@ -189,12 +120,4 @@ describe('a service that gives no metadata back', () => {
     const { code, error } = await s.run('cards lease --amount 25 --bin bin_1 --reveal --yes -- true');
     expect([code, error['hint'], s.service.effects]).toEqual([13, 'cardwright cards get card_1', ['create']]);
   });
-});
-
-test('a lease neither hands out nor terminates an old card', async () => {
-  await using s = await scriptedWorld();
-  s.service.script = () => ({ status: 201, body: shownCard(s.service.cards.get('card_old') as ScriptedCard) });
-  const { code } = await s.run('cards lease --amount 25 --bin bin_1 --reveal --yes -- true');
-  expect([code, s.service.asked]).toEqual([11, ['create']]);
-  expect(s.service.cards.get('card_old')?.status).toBe('active');
 });

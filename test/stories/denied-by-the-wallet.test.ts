@@ -4,45 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
 
-const NO_EFFECT = [
-  { status: 200, body: {} },
-  { status: 202, body: { status: 'processing' } },
-] as const;
-
-describe.each(NO_EFFECT)('a transfer that is answered with %j and never done', answer => {
-  test('a withdrawal, and a purchase of just that amount meanwhile: 11', async () => {
-    await using s = await scriptedWorld();
-    s.service.script = () => {
-      const card = s.service.cards.get('card_old');
-      if (card !== undefined) card.cents -= 2_500;
-      return answer;
-    };
-    const { code } = await s.run('cards withdraw card_old --amount 25 --yes');
-    expect({ code, effects: s.service.effects }).toEqual({ code: 11, effects: [] });
-  });
-
-  test('a fund, and a refund of just that amount meanwhile: 11', async () => {
-    await using s = await scriptedWorld();
-    s.service.script = () => {
-      const card = s.service.cards.get('card_old');
-      if (card !== undefined) card.cents += 2_500;
-      return answer;
-    };
-    const { code } = await s.run('cards fund card_old --amount 25 --yes');
-    expect({ code, effects: s.service.effects }).toEqual({ code: 11, effects: [] });
-  });
-
-  test('a fund, and the fund of another card meanwhile: 11', async () => {
-    await using s = await scriptedWorld();
-    s.service.script = () => {
-      s.service.wallet -= 2_500;
-      return answer;
-    };
-    const { code } = await s.run('cards fund card_old --amount 25 --yes');
-    expect({ code, effects: s.service.effects }).toEqual({ code: 11, effects: [] });
-  });
-});
-
 test('a create that a proxy posts twice: 15, and both cards are named', async () => {
   await using s = await scriptedWorld();
   s.service.script = write => {

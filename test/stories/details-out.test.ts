@@ -18,18 +18,6 @@ test('card details go into a new file that only its owner reads, and nowhere els
   expect(all).not.toContain(number);
 });
 
-test('a file or a link that is there already is left as it is', async () => {
-  await using here = await world();
-  await here.run('cards create --bin bin_1 --amount 5');
-  await writeFile(join(here.folder, 'mine.txt'), 'mine');
-  await symlink(join(here.folder, 'elsewhere.txt'), join(here.folder, 'link.txt'));
-  expect((await here.run(`${REVEAL} mine.txt`)).code).toBe(2);
-  expect((await here.run(`${REVEAL} link.txt`)).code).toBe(2);
-  expect((await here.run(`${REVEAL} no/such/folder.txt`)).code).toBe(2);
-  expect(await readFile(join(here.folder, 'mine.txt'), 'utf8')).toBe('mine');
-  await expect(stat(join(here.folder, 'elsewhere.txt'))).rejects.toThrow('ENOENT');
-});
-
 test('a file that cannot be made is said before the card is asked for', async () => {
   await using here = await world();
   await here.run('cards create --bin bin_1 --amount 5');

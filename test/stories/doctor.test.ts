@@ -51,25 +51,6 @@ describe('doctor', () => {
     expect(all.map(({ check }) => check)).toEqual(CHECKS);
     expect(all.filter(({ status }) => status === 'fail' || status === 'warn')).toEqual([]);
   });
-  test.each([80, 30])('at %i columns what is wrong and what to do stand there in whole', async terminal => {
-    await using here = await world({ terminal });
-    const how = { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, execArgv: ['--require=/x.cjs'] };
-    const { of } = await examined(here, '', how);
-    const { says = '', hint = '' } = of('runtime') ?? {};
-    expect(hint).toBe('unset NODE_OPTIONS NODE_DEBUG');
-    const { out } = await here.run('doctor --color never', how);
-    for (const line of out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(terminal);
-    const words = out.slice(out.lastIndexOf('runtime')).split(/\s+/);
-    const first = words.indexOf(says.split(' ')[0] ?? '');
-    expect(words.slice(first).join(' ').trim()).toBe(`${says} ${terminal < 40 ? 'hint' : 'try'}: ${hint}`);
-  });
-  test('without a profile it still looks at the machine, and fails', async () => {
-    await using here = await world({ env: { CARDWRIGHT_PROFILE: '' } });
-    const { code, of } = await examined(here);
-    expect(code).toBe(15);
-    expect(of('profile')?.status).toBe('fail');
-    expect(of('node')?.status).toBe('ok');
-  });
 
   test('tells key, source, network and clock of a service, without the key', async () => {
     const service = await serve((_, response) => json(response, 200, WALLET));

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
@@ -97,14 +94,6 @@ describe('--json', () => {
       ).toBe(true);
   });
 
-  // The others are judged with the examples of their help: test/answers/examples.ts.
-  test('the details of a card are one JSON document', async () => {
-    await using here = await prepared();
-    const { code, out, err } = await here.run('cards details card_3 --reveal --print --json');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(objections('cards details', JSON.parse(out))).toEqual([]);
-  });
-
   describe('and of one that fails', () => {
     // None of them changes anything: one world serves all.
     let here: World;
@@ -119,24 +108,5 @@ describe('--json', () => {
 
     test('as rows of JSON it is an error too', async () =>
       expectFailure(await here.run('cards get card_99 -o ndjson'), 'not_found'));
-  });
-
-  test('yaml, ndjson and csv of the lists are whole as well', async () => {
-    await using here = await prepared();
-    const rows = JSON.parse((await here.run('tx list --all --json')).out) as { data: unknown[] };
-    const lines = (await here.run('tx list --all -o ndjson')).out.trimEnd().split('\n');
-    expect(lines.map(line => JSON.parse(line) as unknown)).toEqual(rows.data);
-    const tsv = (await here.run('tx list --all')).out.trimEnd().split('\n');
-    expect(tsv).toHaveLength(rows.data.length);
-    expect(new Set(tsv.map(line => line.split('\t').length)).size).toBe(1);
-  });
-
-  test('an override file that cannot be used is a JSON error too', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'cardwright-overrides-'));
-    const file = join(folder, 'broken.json');
-    await writeFile(file, '{');
-    await using here = await world();
-    expectFailure(await here.run(`wallet --json --contract ${file}`), 'usage');
-    await rm(folder, { recursive: true });
   });
 });

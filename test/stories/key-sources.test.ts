@@ -34,19 +34,6 @@ test('a key file is read each time and never copied', async () => {
   expect((await here.run('wallet --timeout 2s')).code).toBe(14);
 });
 
-test('logout tells where a key stays that was never ours', async () => {
-  await using here = await world({ env: NO_PROFILE, terminal: 80 });
-  const file = join(here.folder, 'team.key');
-  await writeFile(file, KEY, { mode: 0o600 });
-  await here.run(`login --profile team ${ADDRESS} --key-file team.key`);
-  const { code, out } = await here.run('logout --yes');
-  expect(code).toBe(0);
-  // The screen breaks the sentence where the path is long.
-  expect(out.replace(/\s+/g, ' ')).toContain(
-    `Removed profile team and its settings. Its key stays in the key file ${file}.`,
-  );
-});
-
 test('a key command runs without a shell, by its absolute path, without our variables', async () => {
   await using here = await world({ env: NO_PROFILE });
   const program = join(here.folder, 'pass');
@@ -63,19 +50,6 @@ test('a key command runs without a shell, by its absolute path, without our vari
   expect((await here.run(`login ${ADDRESS} --key-command`)).code).toBe(2);
   expect((await here.run(`login ${ADDRESS} --key-stdin -- pass`, { stdin: KEY })).code).toBe(2);
   expect((await here.run(`login ${ADDRESS} --key-stdin --key-file x`, { stdin: KEY })).code).toBe(2);
-});
-
-test('the environment is told by its variable', async () => {
-  await using here = await world({ env: NO_PROFILE });
-  const base = { CARDWRIGHT_BASE_URL: 'https://service.invalid/v1' };
-  expect(await whoami(here, { ...base, CARDWRIGHT_API_KEY: KEY })).toMatchObject({
-    key_source: 'environment',
-    key_home: 'CARDWRIGHT_API_KEY',
-    key: 'sk_test_…4bfe',
-  });
-  await writeFile(join(here.folder, 'k'), KEY, { mode: 0o600 });
-  const file = join(here.folder, 'k');
-  expect(await whoami(here, { ...base, CARDWRIGHT_API_KEY_FILE: file })).toMatchObject({ key_source: 'key_file' });
 });
 
 /** A keychain in memory, with one way to fail. */
@@ -117,32 +91,6 @@ describe('the keychain', () => {
     expect(kept.size).toBe(0);
   });
 
-  test('that has lost the key is filled again by the command that is named', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    const kept = new Map<string, string>();
-    const keychain = keychainOf(kept);
-    expect((await here.run(login, { stdin: KEY, keychain })).code).toBe(0);
-    kept.clear();
-    const { code, err } = await here.run('wallet --timeout 2s', { keychain });
-    expect({ code, err }).toMatchObject({ code: 4, err: expect.stringContaining('is no longer in the keychain') });
-    const [, hint = ''] = /try: cardwright (.*) < key\.txt\n/.exec(err) ?? [];
-    const again = await here.run(hint, { stdin: KEY, keychain });
-    expect({ hint, code: again.code, err: again.err }).toMatchObject({ code: 0 });
-    expect([...kept.values()]).toEqual([KEY]);
-  });
-
-  test('that cannot be used is said aloud, and the file is used', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    const kept = new Map<string, string>();
-    const keychain = keychainOf(kept, { problem: 'the keychain did not answer within 3 s' });
-    const { code, err } = await here.run(login, { stdin: KEY, keychain });
-    expect(code).toBe(0);
-    expect(err).toContain('did not answer within 3 s');
-    expect(err).toContain('profile file');
-    expect(kept.size).toBe(0);
-    expect(await whoami(here)).toMatchObject({ key_source: 'stored' });
-  });
-
   test('that fails half-way is cleaned, or its leftover is named', async () => {
     for (const [remove, said] of [
       [undefined, 'did not keep the key'],
@@ -173,14 +121,6 @@ describe('the keychain', () => {
       expect((await here.run('profiles list')).out).not.toContain('team');
     },
   );
-
-  test('is given no key whose address is not usable', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    const kept = new Map<string, string>();
-    const line = 'login --profile team --base-url http://evil.invalid/v1 --key-stdin --keychain';
-    expect((await here.run(line, { stdin: KEY, keychain: keychainOf(kept) })).code).toBe(2);
-    expect(kept.size).toBe(0);
-  });
 });
 
 describe('bad input', () => {

@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type World, world } from '../support/world.ts';
@@ -26,22 +26,6 @@ function login(here: World, { name = 'team', key = KEY } = {}) {
   return here.run(line, { stdin: `${key}\n`, env: NO_PROFILE });
 }
 
-describe('a login that a refusal names', () => {
-  const set = 'profiles set team base_url https://other.invalid/v1';
-  const named = 'cardwright login --profile team --base-url https://other.invalid/v1';
-
-  test('asks for the key on a terminal, and reads it where nobody can be asked', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here);
-    expect((await here.run(set, { terminal: 200 })).err).toContain(`try: ${named}\n`);
-    expect(JSON.parse((await here.run(`${set} --json`, { terminal: 200 })).err).error.hint).toContain('--key-stdin');
-    const { err } = await here.run(set);
-    const [, hint = ''] = /try: cardwright (.*) < key\.txt\n/.exec(err) ?? [];
-    expect(`cardwright ${hint}`).toBe(`${named} --key-stdin`);
-    expect((await here.run(hint, { stdin: `${KEY}\n` })).code).toBe(0);
-  });
-});
-
 describe('a saved key', () => {
   test('is in one file that only its owner reads, and nowhere after logout', async () => {
     await using here = await world({ env: NO_PROFILE });
@@ -64,51 +48,6 @@ describe('a saved key', () => {
     expect((await here.run('logout --yes')).code).toBe(0);
     expect(holding(await files(here), KEY)).toEqual([]);
     expect((await here.run('wallet')).code).toBe(4);
-  });
-
-  test('profiles remove takes the key away as well', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here);
-    expect((await here.run('profiles remove team --yes')).code).toBe(0);
-    expect(holding(await files(here), KEY)).toEqual([]);
-  });
-
-  test('use changes who the next command is', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here, { name: 'one' });
-    await login(here, { name: 'two' });
-    expect(JSON.parse((await here.run('whoami --json')).out)).toMatchObject({ profile: 'two' });
-    await here.run('profiles use one');
-    expect(JSON.parse((await here.run('whoami --json')).out)).toMatchObject({ profile: 'one', mode: 'test' });
-  });
-
-  test('text that is no key is refused without being repeated', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    const { code, all } = await login(here, { key: 'hunter2 is my password' });
-    expect(code).toBe(2);
-    expect(all).not.toContain('hunter2');
-  });
-});
-
-describe('a damaged profile file', () => {
-  test('is named and kept', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    await login(here);
-    const [path = ''] = holding(await files(here), KEY);
-    await writeFile(path, '{ "profiles": { "team": ');
-    await chmod(path, 0o600);
-    const { code, out, err } = await here.run('wallet');
-    expect({ code, out }).toEqual({ code: 15, out: '' });
-    expect(err).toContain(path);
-    expect([...(await files(here)).values()]).toContain('{ "profiles": { "team": ');
-  });
-
-  test('does not stand in the way of the sandbox', async () => {
-    await using here = await world();
-    await login(here);
-    const [path = ''] = holding(await files(here), KEY);
-    await writeFile(path, 'not JSON');
-    expect((await here.run('wallet --sandbox')).code).toBe(0);
   });
 });
 

@@ -121,49 +121,6 @@ describe('cards lease', () => {
     expect(await cards(here)).toHaveLength(1);
   });
 
-  it('reaps the others where one cannot be ended, and does not say that nothing was sent', async () => {
-    await using here = await world();
-    for (const amount of [25, 5]) {
-      const mark = `lease_00${amount} until 2026-11-20T14:01:00Z`;
-      await here.run(`cards create --bin bin_1 --amount ${amount} --metadata 'cardwright_lease=${mark}'`);
-    }
-    const rule = '{"match":{"operation":"cards.terminate"},"times":1,"action":{"kind":"status","code":401}}';
-    await here.run('sandbox faults add -', { stdin: rule });
-    const reaped = await here.run('cards lease --reap --yes');
-    expect([reaped.code, reaped.err]).toEqual([9, expect.stringContaining('1 of 2 leased cards is terminated: ')]);
-    expect(reaped.err).not.toContain('No request was sent');
-    expect((await cards(here)).map(({ status }) => status).toSorted()).toEqual(['active', 'terminated']);
-    expect((await here.run('cards lease --reap --yes')).code).toBe(0);
-  });
-
-  it('sends nothing beside an end whose outcome is not known, and says what settles it', async () => {
-    await using here = await world();
-    const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":503}}';
-    await here.run('sandbox faults add -', { stdin: rule });
-    const { code, err } = await here.run(`${LEASE} -- true`);
-    expect(code).toBe(11);
-    expect(err).toMatch(/The leased card card_1 may still hold money[\s\S]*ops resume op_/);
-    await here.run('sandbox clock advance --by 30m');
-    const reaped = await here.run('cards lease --reap --yes');
-    expect(reaped.code).toBe(11);
-    expect(reaped.err).toMatch(/ops resume op_/);
-    expect(await left(here)).toHaveLength(1);
-  });
-
-  it.each([
-    ['ran', undefined, 'the program ended with 3'],
-    ['was refused the card', 'cards.details', 'the program was not run: '],
-  ])('says of a program that %s what became of it where the card cannot be ended', async (_name, refused, words) => {
-    await using here = await world();
-    for (const operation of ['cards.terminate', ...(refused === undefined ? [] : [refused])]) {
-      const code = operation === refused ? 403 : 500;
-      const rule = JSON.stringify({ match: { operation }, times: 99, action: { kind: 'status', code } });
-      expect((await here.run('sandbox faults add -', { stdin: rule })).code).toBe(0);
-    }
-    const { code, err } = await here.run(`${LEASE} -- sh -c 'exit 3'`, { onPause: () => undefined });
-    expect({ code, err }).toEqual({ code: 11, err: expect.stringContaining(`; ${words}`) });
-  });
-
   it.each(['', ' --intent po-1'])('does not forget a lease%s while its operation may still make a card', async name => {
     await using here = await world({ wallet: 100 });
     await here.run('sandbox faults add -', { stdin: AWAY });
@@ -187,18 +144,6 @@ describe('cards lease', () => {
     expect(await left(here)).toEqual([]);
   });
 
-  it('forgets a lease whose operation was recorded as not done', async () => {
-    await using here = await world({ wallet: 100 });
-    await here.run('sandbox faults add -', { stdin: AWAY });
-    expect((await here.run(`${LEASE} -- true`, { onPause: () => undefined })).code).toBe(11);
-    await endedProcess(here);
-    const [{ op }] = JSON.parse((await here.run('ops list --json')).out).data;
-    await here.run(`ops resolve ${op} --as not-done --note seen --yes`);
-    await here.run('sandbox faults clear --yes');
-    const reaped = await here.run('cards lease --reap --yes');
-    expect([reaped.code, reaped.err]).toEqual([0, '']);
-    expect(await left(here)).toEqual([]);
-  });
   it('reaps by the mark on the card once its time is over, without any note', async () => {
     await using here = await world();
     const mark = 'lease_0011 until 2026-11-20T14:10:00Z';

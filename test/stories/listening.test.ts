@@ -5,11 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/core/errors.ts';
 import { body, elsewhere, post, rowsOf, SECRET, shownOnceEach, signed, whileListening } from '../support/listening.ts';
 import { type World, world } from '../support/world.ts';
-
-const interrupted = () => new CliError('interrupted', { message: 'stopped by Ctrl-C' });
 
 describe('webhooks listen in the sandbox', () => {
   it('subscribes by itself, shows verified events, and takes the subscription away', async () => {
@@ -28,32 +25,6 @@ describe('webhooks listen in the sandbox', () => {
     expect(err).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\/[a-p]{16}, subscribed\.\n/);
     expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
     await expect(readFile(join(here.folder, 'ready'))).rejects.toThrow('ENOENT');
-  });
-
-  it('ends with 130 at Ctrl-C, and cleans up all the same', async () => {
-    await using here = await world();
-    const stopping = new AbortController();
-    const told = { terminal: 100, signal: stopping.signal };
-    const shown: string[] = [];
-    const done = new Promise<void>(resolve => {
-      void (async () => {
-        const onOut = (text: string) => {
-          shown.push(text);
-          stopping.abort(interrupted());
-        };
-        const result = await whileListening(
-          here,
-          { line: 'webhooks listen --event card.*', told: { ...told, onOut } },
-          () => here.run('cards create --bin bin_1 --amount 25 --label x'),
-        );
-        expect(result.code).toBe(130);
-        expect(result.err).toContain('1 event in ');
-        resolve();
-      })();
-    });
-    await done;
-    expect(shown.join('')).toMatch(/^\d\d:\d\d:\d\d {2}card\.created {2}card_1 {2}active {2}\$25\.00 {2}evt_\w+\n$/);
-    expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
   });
 
   it('ends with 12 when somebody ends its subscription', async () => {
@@ -97,13 +68,6 @@ describe('webhooks listen for another service', () => {
     await writeFile(join(here.folder, 'secret'), SECRET);
     return here;
   }
-
-  it('needs a secret', async () => {
-    await using here = await world();
-    const { code, err } = await here.run('webhooks listen', elsewhere);
-    expect(code).toBe(2);
-    expect(err).toContain('--secret-file');
-  });
 
   it('answers a wrong signature 401, counts it, and never passes it on', async () => {
     await using here = await withSecret();
@@ -186,26 +150,6 @@ describe('webhooks listen for another service', () => {
     await using here = await withSecret();
     await shownOnceEach(here, 120);
   });
-
-  it('says which port is taken', async () => {
-    await using here = await withSecret();
-    const taken = createServer();
-    await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
-    const { port } = taken.address() as AddressInfo;
-    const { code, err } = await here.run(`webhooks listen --secret-file secret --port ${port}`, elsewhere);
-    await new Promise(resolve => taken.close(resolve));
-    expect(code).toBe(12);
-    expect(err).toContain(`port ${port}`);
-  });
-
-  it.each(['ftp://x', 'http://example.com/hook', 'cards.*=https://example.com', 'http://user:pw@127.0.0.1/'])(
-    'refuses to pass on to %s',
-    async target => {
-      await using here = await withSecret();
-      const { code } = await here.run(`webhooks listen --secret-file secret --forward-to ${target}`, elsewhere);
-      expect(code).toBe(2);
-    },
-  );
 });
 
 describe('webhooks expect', () => {
@@ -226,41 +170,6 @@ describe('webhooks expect', () => {
       error: { kind: 'check_failed', evidence: { matched: [expect.stringMatching(/^evt_/)] } },
     });
     expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
-  });
-
-  it('is met by an event for which every condition holds, and not the last one alone', async () => {
-    await using here = await world();
-    const make = () => here.run('cards create --bin bin_1 --amount 25');
-    const line = "webhooks expect card.created --where 'balance>=100' --where status=active --wait-timeout 1s";
-    const { code, err } = await whileListening(here, { line }, make);
-    expect({ code, said: err.includes('with balance>=100 and status=active') }).toEqual({ code: 15, said: true });
-  });
-
-  it('--no-other is broken by any other event', async () => {
-    await using here = await world();
-    await here.run('cards create --bin bin_1 --amount 25');
-    const line = 'webhooks expect card.frozen --no-other --wait-timeout 1s';
-    expect((await whileListening(here, { line }, () => here.run('cards freeze card_1'))).code).toBe(0);
-    const broken = await whileListening(here, { line }, async () => {
-      await here.run('cards unfreeze card_1');
-      await here.run('cards freeze card_1');
-    });
-    expect(broken.code).toBe(15);
-    expect(broken.err).toContain('card.unfrozen');
-  });
-
-  it('ends soon after a program that failed, and not after the whole time', async () => {
-    await using here = await world();
-    const pauses: number[] = [];
-    const onPause = (ms: number) => void pauses.push(ms);
-    for (const more of ['', ' --no-other --wait-timeout 10m']) {
-      const { code, err } = await here.run(`webhooks expect card.created${more} -- false`, { onPause });
-      expect({ code, said: err.includes('the program "false" ended with 1') }).toEqual({ code: 1, said: true });
-    }
-    // A program that did its part is waited for the whole time.
-    expect(pauses).toContain(2_000);
-    expect((await here.run('webhooks expect card.created --wait-timeout 1s -- true', { onPause })).code).toBe(15);
-    expect(pauses).toContain(1_000);
   });
 
   it('runs a program once it listens, and ends with its exit code when it fails', async () => {

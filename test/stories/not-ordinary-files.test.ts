@@ -1,9 +1,7 @@
 /** A pipe, a device or a socket where a file of ours belongs: refused at once. A pipe of rows is read as ever. */
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ended, home, ROOT } from '../package/built.ts';
@@ -41,31 +39,6 @@ test
     if (words[0] !== '--sandbox') expect(code).toBe(14);
   },
 );
-
-test('a socket and a lock that is a pipe', async () => {
-  await using here = await home();
-  const path = join(here.folder, 'config', 'config.json');
-  await mkdir(dirname(path), { mode: 0o700 });
-  const server = createServer().listen(path);
-  await once(server, 'listening');
-  const { code, err } = await here.run(['profiles', 'list']);
-  server.close();
-  expect([code, err]).toEqual([14, expect.stringContaining('is not an ordinary file')]);
-  await rm(path, { force: true });
-  expect(spawnSync('mkfifo', ['-m', '600', `${path}.lock`]).status).toBe(0);
-  expect((await here.run(['profiles', 'use', 'sandbox'])).code).toBe(14);
-});
-
-test('rows may come out of a pipe of the shell', async () => {
-  await using here = await home();
-  const program = `${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')}`;
-  const line = `${program} --sandbox cards create --file <(printf 'bin_id,amount\\nauto,5\\nauto,6\\n') --yes -o csv`;
-  const env = { ...process.env, CARDWRIGHT_CONFIG_DIR: here.folder };
-  const child = spawn('bash', ['-c', line], { env, stdio: 'pipe' });
-  child.stdin.end();
-  const { code, out } = await ended(child);
-  expect([code, out.split('\n').length]).toEqual([0, 4]);
-});
 
 const NAMED: readonly (readonly string[])[] = [
   ['--sandbox', 'cards', 'create', '--file', 'PIPE', '--yes'],
@@ -116,24 +89,4 @@ test.runIf(isWhole)('a device is refused, and a pipe without an end is cut off',
   child.stdin.end();
   const { code, err } = await ended(child);
   expect([code, err]).toEqual([2, expect.stringContaining('is larger than 16 MB')]);
-});
-
-test.runIf(isWhole)('too few open files are said, and are no bug', async () => {
-  await using here = await home();
-  const program = `${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')}`;
-  const env = { ...process.env, CARDWRIGHT_CONFIG_DIR: here.folder, CARDWRIGHT_CACHE: 'off' };
-  const codes: (number | null)[] = [];
-  for (const most of [17, 18, 19, 20, 22, 24]) {
-    const line = `ulimit -n ${most}; ${program} --sandbox cards create --bin auto --amount 5 --json`;
-    const child = spawn('bash', ['-c', line], { env, stdio: 'pipe' });
-    child.stdin.end();
-    const { code, err } = await ended(child);
-    // Below that Node itself does not start.
-    if (code === null || code > 130 || /node:/.test(err)) continue;
-    codes.push(code);
-    if (code !== 0) expect(err).toMatch(/no more open files|too many (?:open )?files|EMFILE/i);
-  }
-  expect(codes.length).toBeGreaterThan(2);
-  // A connection that finds none left was not made: 12.
-  expect(codes.filter(code => code !== 0 && code !== 12 && code !== 14)).toEqual([]);
 });

@@ -29,36 +29,6 @@ function speaksTo(server: Server): Record<string, string> {
   };
 }
 
-test('cards in a state that the interface does not name are in the copy of a service that filters by state', async () => {
-  const of = (status: string, id: string) => ({ ...card, id, status });
-  const cards = [
-    of('active', 'card_1'),
-    of('suspended', 'card_2'),
-    of('terminated', 'card_3'),
-    of('expired', 'card_4'),
-  ];
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://x');
-    const state = url.searchParams.get('status');
-    const perPage = Number(url.searchParams.get('per_page') ?? 25);
-    const list = cards.filter(({ status }) => state === null || status === state);
-    const meta = { page: 1, per_page: perPage, total: list.length, total_pages: Math.ceil(list.length / perPage) };
-    const body =
-      url.pathname === '/v1/cards'
-        ? { data: list.slice(0, perPage), meta }
-        : url.pathname === '/v1/transactions'
-          ? { data: [], meta: { page: 1, per_page: 25, total: 0, total_pages: 0 } }
-          : (cards.find(({ id }) => url.pathname === `/v1/cards/${id}`) ?? answers[url.pathname]?.('USD') ?? {});
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  await using w = await world({ env: speaksTo(server) });
-  const page = await w.run('overview --json');
-  expect(page.code).toBe(0);
-  expect(JSON.parse(page.out)).toMatchObject({ cards: { active: 1, terminated: 1, other: 2 } });
-});
-
 test('sums, charts, pages and statements hold dollars alone', async () => {
   let ofWallet = 'USD';
   const server = createServer((request, response) => {

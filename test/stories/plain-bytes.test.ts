@@ -73,25 +73,7 @@ describe('off a terminal', () => {
   });
 });
 
-/** In falling order; the first of a line that is set decides, and each is set beside all that are weaker. */
-const ORDER: readonly (readonly [options: string, env: Readonly<Record<string, string>>, isColoured: boolean])[] = [
-  ['--color always', { NO_COLOR: '1', CLICOLOR: '0', TERM: 'dumb' }, true],
-  ['--color never', { FORCE_COLOR: '3', CLICOLOR_FORCE: '1' }, false],
-  ['', { NO_COLOR: '1', FORCE_COLOR: '1', CLICOLOR_FORCE: '1' }, false],
-  ['', { FORCE_COLOR: '1', CLICOLOR: '0', TERM: 'dumb' }, true],
-  ['', { NO_COLOR: '', CLICOLOR_FORCE: '1', CLICOLOR: '0', TERM: 'dumb' }, true],
-  ['', { FORCE_COLOR: '0', CLICOLOR: '1' }, false],
-  ['', { CLICOLOR: '1', TERM: 'xterm-256color' }, false],
-];
-
 describe('in colour, off a terminal, where it is asked for', () => {
-  it.each(ORDER)('%s %j: an error %s, and never the rows, which a script cuts', async (options, env, isColoured) => {
-    const { err } = await here.run(`cards get no_such_card ${options}`, { env });
-    expect(err.startsWith(isColoured ? '\x1b[31merror:\x1b[39m ' : 'error: ')).toBe(true);
-    const plain = await here.run('cards list');
-    expect(await here.run(`cards list ${options}`, { env })).toEqual(plain);
-  });
-
   it('nothing of it in a format for machines', async () => {
     for (const format of OUTPUT_FORMATS.filter(each => each !== 'table' && each !== 'wide')) {
       const machine = await here.run(`cards list -o ${format} --color always --limit 1`, { env: { FORCE_COLOR: '1' } });

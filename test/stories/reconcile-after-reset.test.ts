@@ -28,11 +28,3 @@ it('reconcile after a reset counts no row of before it, also where a card has th
     findings: [],
   });
 });
-
-it.each(['', ' -o csv', ' -o tsv'])('reconcile in a pipe%s says on standard error how it went', async format => {
-  await using here = await world({ wallet: 1000 });
-  const first = await here.run(`books reconcile${format}`);
-  await here.run('sandbox clock advance --by 1h');
-  const second = await here.run(`books reconcile${format}`);
-  expect([first.err, second.err]).toEqual([expect.stringContaining('baseline'), expect.stringContaining('balanced')]);
-});

@@ -128,38 +128,6 @@ describe('an account that does not add up', () => {
     expect(await done('books statement --period 2026-11 --json --jq .data')).toBe(month);
   });
 
-  it('another spender is named, and is a failure only for who is alone', async () => {
-    await using here = await world();
-    await here.run('cards create --bin bin_1 --amount 60 --label ads -q');
-    await here.run('books reconcile');
-    const env = { CARDWRIGHT_CONFIG_DIR: join(here.folder, 'elsewhere') };
-    await here.run('cards fund card_1 --amount 5 --yes -q', { env });
-    await here.run('cards create --bin bin_1 --amount 20 --yes -q', { env });
-    const alone = await here.run('books reconcile --sole-operator -o table');
-    expect(alone.code).toBe(15);
-    expect(alone.out).toMatch(
-      /x \d{4} ads {2}5\.00 {2}funded \$5\.00 by another spender\n {2}cardwright cards get card_1\n/,
-    );
-    // What to copy names the same service, on the page and in JSON.
-    for (const line of [
-      '--sandbox books reconcile --sole-operator -o table',
-      '--sandbox books reconcile --sole-operator --json',
-    ]) {
-      const named = await here.run(line);
-      expect([named.code, named.out]).toEqual([15, expect.stringMatching(/[ "]cardwright --sandbox cards get card_1/)]);
-      expect(named.out).not.toContain('cardwright cards get');
-    }
-    const told = await here.run('books reconcile -o table');
-    expect(told.code).toBe(0);
-    expect(told.out).toMatch(/ balanced /);
-    expect(told.out).toMatch(/! \d{4} {2}20\.00 {2}created with \$20\.00 by another spender; it carries our mark/);
-    // Told once: it is part of the new base.
-    expect(JSON.parse((await here.run('books reconcile --json')).out)).toMatchObject({
-      verdict: 'balanced',
-      findings: [],
-    });
-  });
-
   it('an account that moves at each reading has no verdict, and what moved is named', async () => {
     let read = 0;
     const moving = saying(WALLET, wallet => {
@@ -199,20 +167,5 @@ describe('an account that does not add up', () => {
     const told = await here.run('books reconcile --offline');
     expect(told).toMatchObject({ code: 8, out: '' });
     expect(told.err).toMatch(/the account moved while the mirror was synced.*\n.*try: cardwright books sync/);
-  });
-
-  it('two numbers that stand still and disagree are told without waiting', async () => {
-    await using here = await world({ between: saying(WALLET, wallet => ({ ...wallet, cards_total_balance: 12.5 })) });
-    const told = await here.run('books reconcile --json', { onPause: () => undefined });
-    expect(told.code).toBe(15);
-    expect(JSON.parse(told.out).findings).toMatchObject([{ class: 'total_differs', amount: 12.5, wrong: true }]);
-  });
-
-  it('a wallet without its totals proves nothing', async () => {
-    const bare = saying(WALLET, ({ total_spent: _, ...wallet }) => wallet);
-    await using here = await world({ between: bare });
-    const told = await here.run('books reconcile');
-    expect(told.code).not.toBe(0);
-    expect(told.err).toMatch(/total_spent/);
   });
 });

@@ -43,15 +43,3 @@ it('every list of cards and every result of a run names the cards of the next ru
   const list = (await here.run('cards list --all -o csv')).out;
   expect(await here.run('cards fund --file - --dry-run', { stdin: list })).toMatchObject({ code: 2, out: '' });
 });
-
-it('a column that nothing prints is still a mistake, and a new card is described anew', async () => {
-  await using here = await world({ wallet: 50 });
-  await here.run('cards create --bin bin_1 --amount 5');
-  const run = async (line: string, stdin: string) => here.run(`${line} --file - --dry-run`, { stdin });
-  expect((await run('cards freeze', 'id,lable\ncard_1,x\n')).err).toContain('unknown column "lable"');
-  expect((await run('cards freeze', 'id,id\ncard_1,card_1\n')).err).toContain('stands there twice');
-  expect((await run('cards create', 'bin_id,amount,id\nbin_1,5,card_1\n')).err).toContain('unknown column "id"');
-  expect((await run('cards create', 'bin_id,amount,status\nbin_1,5,active\n')).err).toContain(
-    'unknown column "status"',
-  );
-});

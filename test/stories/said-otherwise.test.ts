@@ -64,20 +64,6 @@ test('a card whose answer was lost is not made again in other words', async () =
   expect((await at.here.run(`${CREATE} --spending-limit 100`)).code).toBe(0);
 });
 
-test('a file that was run is known with its categories in another order', async () => {
-  await using at = await machine();
-  const rows = (categories: string) =>
-    `bin_id,amount,label,allowed_categories\nbin_1,5,one,${categories}\nbin_1,6,two,\n`;
-  await writeFile(join(at.here.folder, 'rows.csv'), rows('software;shopping'));
-  expect((await at.here.run('cards create --file rows.csv --yes')).code).toBe(0);
-  for (const categories of ['shopping;software', 'software;shopping;software']) {
-    await writeFile(join(at.here.folder, 'rows.csv'), rows(categories));
-    const again = await at.here.run('cards create --file rows.csv --yes');
-    expect([again.code, again.err]).toEqual([14, expect.stringContaining('the same rows were done, at')]);
-  }
-  expect(at.proxy.posts()).toHaveLength(2);
-});
-
 test('an intent stands for the card in whichever words', async () => {
   await using at = await machine();
   expect(await at.here.run(`${CREATE} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });

@@ -109,12 +109,4 @@ describe('the account of a program', () => {
       expect(JSON.stringify(ran.childs)).not.toContain(ana);
     }
   });
-
-  it('is that of the sandbox where a terminal chose it', async () => {
-    expect((await here.run('profiles use sandbox')).code).toBe(0);
-    expect((await here.run('logout --profile ben --yes')).code).toBe(0);
-    const line = 'webhooks listen --wait-timeout 1s';
-    const atTerminal = await compared(line, { terminal: 100 });
-    expect([atTerminal.parent.profile, atTerminal.same()]).toEqual(['sandbox', atTerminal.parent]);
-  });
 });

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cardwright, exec, here, inAHome, last, leftOver, script, started } from './sandbox-exec.ts';
+import { cardwright, exec, here, inAHome, last, leftOver, script } from './sandbox-exec.ts';
 
 inAHome();
 
@@ -20,27 +20,6 @@ describe('what the program gets', () => {
 });
 
 describe('how it ends', () => {
-  it.each([
-    ['128 and the number of its signal', "process.kill(process.pid, 'SIGTERM')", 143, 'was ended by SIGTERM (143)'],
-    ['an abort', 'process.abort()', 134, 'was ended by SIGABRT (134)'],
-  ])('with %s, and leaves nothing behind', async (_what, source, code, says) => {
-    const before = await leftOver();
-    const ran = await exec([], script(source));
-    expect(ran).toMatchObject({ code, out: '' });
-    expect(last(ran)).toContain(says);
-    expect(ran.err).toContain('sandbox exec: no request came');
-    expect(await leftOver()).toEqual(before);
-  });
-
-  it('is 2 for a program that is not there, and 12 when the sandbox cannot be started', async () => {
-    const missing = await exec([], ['nowhere-to-be-found']);
-    expect(missing).toMatchObject({ code: 2, out: '' });
-    expect((await exec([], [])).code).toBe(2);
-    const nowhere = await exec([], script('console.log(1)'), { env: { TMPDIR: join(here().folder, 'nowhere') } });
-    expect(nowhere).toMatchObject({ code: 12, out: '' });
-    expect(nowhere.err).toContain('the sandbox did not start, and the program was not run');
-  });
-
   it('leaves a copy of what the sandbox held, which sandbox import takes', async () => {
     const file = join(here().folder, 'held.ndjson');
     const program = ['sh', '-c', cardwright('cards create --bin auto --amount 5 -q')];
@@ -79,33 +58,5 @@ describe('how it ends', () => {
     expect((await exec(['--keep-on-failure'], script(''))).code).toBe(0);
     expect(await leftOver()).toEqual(before);
     await rm(folder, { recursive: true });
-  });
-});
-
-describe('signals', () => {
-  it.each([
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const)('%s is passed on, and the end of the program is ours', async (name, code) => {
-    const { child, end } = await started("console.log('here'); setInterval(() => {}, 1000);");
-    child.kill(name);
-    const ran = await end;
-    expect(ran).toMatchObject({ code, signal: null });
-    expect(last(ran)).toContain(`was ended by ${name} (${code})`);
-  });
-
-  it('the program decides what a signal means; the same one at once is the same, the next kills', async () => {
-    const source = `let seen = 0; process.on('SIGTERM', () => { seen += 1; console.log('seen ' + seen); });
-      console.log('here'); setInterval(() => {}, 1000);`;
-    const { child, end } = await started(source);
-    const seen = new Promise(resolve => child.stdout?.on('data', chunk => /seen 1/.test(String(chunk)) && resolve(1)));
-    child.kill('SIGTERM');
-    child.kill('SIGTERM');
-    await seen;
-    child.kill('SIGHUP');
-    const ran = await end;
-    expect(ran).toMatchObject({ code: 137 });
-    expect(ran.out).toBe('here\nseen 1\n');
-    expect(last(ran)).toContain('was ended by SIGKILL (137)');
   });
 });

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { patienceFor } from '../../src/app/sandbox-started.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import { type ServedSandbox, served } from '../support/served-sandbox.ts';
 import { type World, world } from '../support/world.ts';
@@ -94,26 +93,6 @@ describe('sandbox start', () => {
     });
   });
 
-  it('says that it looks through a large store, and whoever waits for it is the more patient', async () => {
-    const place = await here();
-    const first = await start(place);
-    const { err: nothing } = await first.stop();
-    expect(nothing).toBe('');
-    const path = join(folderOf(place), 'store.db');
-    const connection = connectTo(path);
-    connection.exec(`insert into events (seq, id, type, created_at, body)
-      with recursive n (i) as (select 1 union all select i + 1 from n where i < 50001)
-      select i, 'evt_' || i, 'card.created', 0, '{}' from n`);
-    connection.close();
-    const server = await start(place, '');
-    const { err } = await server.stop();
-    expect(err).toBe('Looking through the store before it is served: 50001 transactions and events.\n');
-    const { size } = await stat(path);
-    expect(patienceFor({}, size)).toBeGreaterThan(patienceFor({}, 0));
-    // A million transactions are 650 MB, and looked through in half a minute on a slow machine.
-    expect(patienceFor({}, 650_000_000)).toBeGreaterThan(120_000);
-  });
-
   it('keeps its key from start to start, and never its admin token', async () => {
     const place = await here();
     const secrets = () =>
@@ -136,49 +115,6 @@ describe('sandbox start', () => {
     expect(err).toContain(`a sandbox is started on this store already, by process ${process.pid}`);
     expect(err).toContain(`It serves ${row.url}.`);
     expect((await place.run('sandbox reset --hard --yes')).code).toBe(14);
-  });
-
-  it('is refused while another is being started, and names it', async () => {
-    const place = await here();
-    const both = await Promise.allSettled([start(place, ''), start(place, '')]);
-    const [refused, ...others] = both.filter(one => one.status === 'rejected');
-    expect(others).toEqual([]);
-    expect(String(refused?.reason)).toContain(`a sandbox is started on this store already, by process ${process.pid}`);
-  });
-  it('says which port is taken (exit 12)', async () => {
-    const place = await here();
-    const other = createServer();
-    other.listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    const { code, err } = await place.run(`sandbox start --port ${port}`);
-    other.close();
-    expect(code).toBe(12);
-    expect(err).toContain(`the sandbox cannot listen on port ${port} of 127.0.0.1: EADDRINUSE`);
-    expect(await filesIn(place)).toEqual(['store.db']);
-  });
-
-  it('does not take another seed or data set for the ones that were asked for', async () => {
-    const place = await here();
-    await (await start(place)).stop();
-    const { code, err } = await place.run('sandbox start --data demo --seed 8');
-    expect(code).toBe(2);
-    expect(err).toContain('is there already, with data set empty and seed 7');
-    expect(err).toContain('try: cardwright sandbox reset --data demo --seed 8');
-    await (await start(place, '--seed 7')).stop();
-  });
-  it('limits requests unless it is told not to', async () => {
-    const place = await here();
-    const limit = async (flags: string) => {
-      const server = await start(place, flags);
-      const key = (await readFile(String(server.row.api_key_file), 'utf8')).trim();
-      const answer = await fetch(`${server.row.url}/bins`, { headers: { authorization: `Bearer ${key}` } });
-      await server.stop();
-      return [answer.status, answer.headers.get('x-ratelimit-limit')];
-    };
-    expect(await limit('--data empty --no-rate-limits')).toEqual([200, null]);
-    expect(await limit('')).toEqual([200, '600']);
-    expect((await place.run('sandbox start --no-rate-limits --virtual-limits')).code).toBe(2);
   });
 
   it('does not serve books that do not add up, nor a damaged file (exit 15)', async () => {
@@ -209,25 +145,6 @@ describe('sandbox start', () => {
     expect(damaged.err).toContain('try: cardwright sandbox reset --hard');
     expect(await readFile(path)).toEqual(torn);
   });
-
-  it('does not stay when its answer cannot be shown', async () => {
-    const place = await here();
-    const onOut = () => {
-      throw new Error('the disk of standard output is full');
-    };
-    expect((await place.run('sandbox start --json', { onOut })).code).toBe(1);
-    expect((await place.run('sandbox status -o env')).code).toBe(12);
-    expect(await filesIn(place)).toEqual(['api-key', 'store.db']);
-  });
-
-  it('overwrites no file that is no ready file', async () => {
-    const place = await here();
-    await writeFile(join(place.folder, 'notes'), 'to keep\n');
-    const { code, err } = await place.run('sandbox start --ready-file notes');
-    expect(code).toBe(2);
-    expect(err).toContain('is there already and is no ready file; nothing is overwritten');
-    expect(await readFile(join(place.folder, 'notes'), 'utf8')).toBe('to keep\n');
-  });
 });
 
 describe('a sandbox named by the environment', () => {
@@ -248,18 +165,6 @@ describe('a sandbox named by the environment', () => {
 });
 
 describe('sandbox stop', () => {
-  it('ends the server and waits until its port is free', async () => {
-    const place = await here();
-    const server = await start(place);
-    const { code, out } = await place.run('sandbox stop --json');
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual(server.row);
-    expect((await server.ended).code).toBe(0);
-    const again = await place.run('sandbox stop');
-    expect(again).toMatchObject({ code: 12, out: '' });
-    expect((await place.run('sandbox status -o env')).code).toBe(12);
-  });
-
   it('shows no token to a program that took the port of a server that died', async () => {
     const place = await here();
     const seen: string[] = [];

@@ -38,28 +38,6 @@ async function outcomes({ run }: World, op: string): Promise<string> {
   return items.map(({ outcome }) => outcome).join(' ');
 }
 
-test('done for every unknown row: what stays open is said, and a resume sends it', async () => {
-  const { here, op } = await stopped();
-  await using _ = here;
-  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
-  const settled = await here.run(`ops resolve ${op} --as done --note seen`);
-  expect([settled.code, settled.err]).toEqual([
-    0,
-    `Recorded as done: 2 rows of unknown outcome.\nRows 5 and 6 stay open: cardwright ops resume ${op} sends what is open.\n`,
-  ]);
-  expect(await outcomes(here, op)).toBe('done done done done open open');
-  const none = await here.run(`ops resolve ${op} --as done --note seen`);
-  expect([none.code, none.err]).toEqual([14, expect.stringContaining('rows 5 and 6 were not sent by it')]);
-  expect(none.err).toContain(`cardwright ops resolve ${op} 5 --as done --note "how"`);
-  const dry = await here.run(`ops resume ${op} --dry-run`);
-  expect([dry.code, dry.err]).toEqual([
-    0,
-    'Dry run: nothing was sent. A resume would: send 2 rows ($2.00). Over: 4 done.\n',
-  ]);
-  expect((await here.run(`ops resume ${op} --yes`, QUICK)).code).toBe(0);
-  expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 4);
-});
-
 test('some rows by their numbers, as a refused file names them: all of them or none', async () => {
   const { here, op } = await stopped();
   await using _ = here;
@@ -83,38 +61,6 @@ test('some rows by their numbers, as a refused file names them: all of them or n
   expect(await outcomes(here, op)).toBe('done unknown done not_sent open not_sent');
 });
 
-test('a resume that can find out no more says so, and names what leads on; a dry run tells it before', async () => {
-  const { here, op } = await stopped();
-  await using _ = here;
-  const dry = await here.run(`ops resume ${op} --dry-run --json --fields row,next,outcome`);
-  const told = (JSON.parse(dry.out) as { data: object[] }).data.map(row => Object.values(row).join(' '));
-  expect(told).toEqual([
-    '1  done',
-    '2 decide unknown',
-    '3  done',
-    '4 decide unknown',
-    '5 send not_sent',
-    '6 send not_sent',
-  ]);
-  expect(dry.err).toContain(
-    'Dry run: nothing was sent. A resume would: send 2 rows ($2.00); leave to you 2 rows ($2.00). Over: 2 done.',
-  );
-  expect([dry.code, dry.err]).toEqual([11, expect.stringContaining(`"hint":"cardwright ops resume ${op}"`)]);
-  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
-  const resumed = await here.run(`ops resume ${op}`, QUICK);
-  const shown = (await here.run(`ops show ${op} -o csv`)).out.split('\n');
-  expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found,label');
-  expect(shown[2]).toMatch(/^2,unknown,card_2,.*,1\.00,.+,card card_2 \$5\.00 -> \$5\.00,$/);
-  expect([resumed.code, resumed.err]).toEqual([11, expect.stringContaining('4 of 6 done, 2 unknown')]);
-  expect(resumed.err).toContain('Another resume finds out no more: rows 2 and 4 are yours to decide.');
-  expect(resumed.err).toContain(`It happened: cardwright ops resolve ${op} 2 4 --as done`);
-  expect(resumed.err).toContain(`try: cardwright ops show ${op}\n`);
-  const stuck = await here.run(`ops resume ${op} --dry-run`);
-  expect([stuck.code, stuck.err]).toEqual([11, expect.stringContaining(`try: cardwright ops show ${op}\n`)]);
-  await here.run(`ops resolve ${op} 2 4 --as not-done --note 'no such entries'`);
-  const over = await here.run(`ops resume ${op} --dry-run`);
-  expect([over.code, over.err]).toEqual([0, expect.stringContaining('A resume would send nothing. Over: 4 done.')]);
-});
 test('not done of a transfer that its card shows is refused, and a resume says that it is done', async () => {
   const { here, op } = await stopped();
   await using _ = here;

@@ -1,11 +1,4 @@
-/**
- * What a person sees while no answer comes, and what a script reads while the service has no time
- * (docs/design/terminal.md, "Waiting").
- */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FIRST_SIGN_MS } from '../../src/terminal/progress.ts';
 import { json, type Served, serve } from '../client/served.ts';
 import { type RunOptions, type World, world } from '../support/world.ts';
 
@@ -62,54 +55,15 @@ describe('an answer that is late', () => {
       expect(err.slice(err.lastIndexOf('waiting'))).toMatch(/^waiting for [\d.:]+( {2}\d+ s)?\r\x1b\[2K/);
     },
   );
-
-  it.each([
-    ['wallet', { stdin: '' }],
-    ['wallet --json', { terminal: 80, stdoutPiped: true }],
-    ['wallet -q', { terminal: 80 }],
-  ] as const)('is waited for in silence: %s %j', async (line, run) => {
-    // The service takes longer than a terminal would be left without a word.
-    const longer = new Promise<void>(resolve => void setTimeout(resolve, FIRST_SIGN_MS + 50));
-    const { code, err } = await slowly(line, run, { until: longer });
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-  });
 });
 
 describe('a service that asks to wait', () => {
   const passing = { onPause: () => undefined };
-
-  it.each(['wallet', 'wallet --json', 'cards list -o csv'])('is said in a log, in one line: %s', async line => {
-    const { code, err } = await slowly(line, passing, { refusals: 2 });
-    expect(code).toBe(0);
-    expect(err).toMatch(/^127\.0\.0\.1:\d+ has too many requests \(429\): asked again in 3 s\n$/);
-  });
 
   it('is counted down on a terminal, and taken away', async () => {
     const { code, err } = await slowly('wallet', { terminal: 80, ...passing }, { refusals: 1 });
     expect(code).toBe(0);
     expect(err).toMatch(/has too many requests \(429\): asked again in 3 s\r\x1b\[2K/);
     expect(err.endsWith('\r\x1b[2K')).toBe(true);
-  });
-
-  it('is waited for aloud behind the pause, while the seconds go on', async () => {
-    const told = { refusals: 1, until: NEVER, words: /waiting/ };
-    const { code, err } = await slowly('wallet', { terminal: 80, ...passing }, told);
-    expect(code).toBe(0);
-    expect(err).toMatch(/asked again in 3 s\r\x1b\[2K[\s\S]*waiting for [\d.:]+( {2}\d+ s)?\r\x1b\[2K$/);
-  });
-
-  it('can be left alone where the mirror has the answer, which is said once on a terminal', async () => {
-    const line = /The mirror of this account answers at once: cardwright cards list --offline\r?\n/;
-    const hints = async (command: string, run: RunOptions, isPauseHeld = false) => {
-      const told = { refusals: 2, words: line, isPauseHeld };
-      return (await slowly(command, { ...run, ...passing }, told)).err.split(line).length - 1;
-    };
-    expect(await hints('cards list', { terminal: 80 })).toBe(0);
-    await mkdir(join(here.folder, 'data', 'mirror'), { recursive: true });
-    await writeFile(join(here.folder, 'data', 'mirror', 'env.sqlite'), '');
-    // It is looked for during the pause, which a busy machine would otherwise not wait for.
-    expect(await hints('cards list', { terminal: 80 }, true)).toBe(1);
-    expect(await hints('wallet', { terminal: 80 })).toBe(0);
-    expect(await hints('cards list', {})).toBe(0);
   });
 });

@@ -66,20 +66,3 @@ it('what another spender moved is booked once, however often the month is export
     '37.00',
   ]);
 });
-
-it('no file that is imported has a line that nothing proves, and a journal has', async () => {
-  await using here = await world({ wallet: 1000 });
-  await done(here, 'cards create --bin bin_1 --amount 100');
-  await done(here, 'books reconcile');
-  await done(here, 'sandbox clock advance --by 1h');
-  await done(here, 'cards fund card_1 --amount 31.07 --yes', { env: { CARDWRIGHT_CONFIG_DIR: `${here.folder}/c` } });
-  await done(here, 'books sync');
-  for (const format of ['ofx', 'qif', 'csv', 'csv --layout xero', 'csv --layout quickbooks', 'qbo --card card_1']) {
-    const file = await done(here, `books export --format ${format} --period 2026-11 --unreconciled`);
-    expect({ format, booked: /[^.\d]31\.07/.test(file) }).toEqual({ format, booked: false });
-  }
-  const line = 'books export --format hledger --period 2026-11 --unreconciled';
-  expect(await done(here, line)).toContain(' 31.07 USD');
-  const told = await done(here, 'books export --format ofx --period 2026-11 --unreconciled --out books --json');
-  expect(JSON.parse(told).left_out).toBe(2);
-});

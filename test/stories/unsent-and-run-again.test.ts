@@ -3,11 +3,7 @@
  * `retryable`, and its outcome is `not_sent`.
  */
 import { expect, test } from 'vitest';
-import { stoppedBy } from '../../src/cli/run.ts';
-import type { Answer } from '../support/scripted-service.ts';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
-
-const no = (status: number, error: string): Answer => ({ status, body: { error, message: error, code: status } });
 
 const LINES = [
   ['cards fund card_old --amount 25', 'fund'],
@@ -35,36 +31,5 @@ test.each(LINES)('%s, nobody there: run again twice, then it is done once', asyn
     expect([code, error['outcome'], error['retryable']]).toEqual([12, 'not_sent', true]);
   }
   await s.service.back();
-  await runAgain(s, line, action);
-});
-
-const MOVING = [LINES[0], LINES[1]] as const;
-
-test.each([[...MOVING[0], 503, 12] as const, [...MOVING[1], 401, 4] as const])(
-  '%s (%s), the reading before is answered %i: exit %i, and it may be run again',
-  async (line, action, status, exit) => {
-    for (const path of ['/cards/card_old', '/wallet']) {
-      await using s = await scriptedWorld();
-      s.service.reads = asked => (asked === path ? no(status, 'odd') : undefined);
-      for (const _ of [1, 2]) {
-        const { code, error } = await s.run(line);
-        expect([code, error['outcome']]).toEqual([exit, 'not_sent']);
-      }
-      s.service.reads = () => undefined;
-      await runAgain(s, line, action);
-    }
-  },
-);
-
-test.each(MOVING)('%s (%s), Ctrl-C before it is sent: it may be run again', async (line, action) => {
-  await using s = await scriptedWorld();
-  const person = new AbortController();
-  s.service.reads = () => {
-    person.abort(stoppedBy('interrupted'));
-    return undefined;
-  };
-  const { code } = await s.here.run(`${line} --json`, { signal: person.signal });
-  expect(code).toBe(130);
-  s.service.reads = () => undefined;
   await runAgain(s, line, action);
 });

@@ -2,7 +2,6 @@
 
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/core/errors.ts';
 import { json, serve } from '../client/served.ts';
 import { firstOf } from '../support/first-of.ts';
 import { isWhole } from '../support/whole.ts';
@@ -64,14 +63,6 @@ describe('3ds wait', () => {
     expect(err).not.toMatch(/\d{6}/);
   });
 
-  it('--new leaves out what was open before', async () => {
-    await using here = await withCard();
-    await opens(here, 'Old shop');
-    const { onPause } = inPauses(() => opens(here, 'New shop'));
-    const { out } = await here.run('3ds wait --new --json', { onPause });
-    expect(JSON.parse(out)).toMatchObject({ merchant: 'New shop' });
-  });
-
   it('refuses several, without their codes, and takes the newest when asked', async () => {
     await using here = await withCard();
     await opens(here, 'Acme');
@@ -98,32 +89,10 @@ describe('3ds wait', () => {
     expect((await here.run('3ds list', { env })).err).toBe(`::add-mask::${otp}\n`);
     expect((await here.run('3ds wait --print otp')).err).toBe('');
   });
-
-  it('says at once that a card is not there', async () => {
-    await using here = await world();
-    const { code } = await here.run('3ds wait --card card_9', { onPause: () => undefined });
-    expect(code).toBe(5);
-  });
-
-  it('ends with 130 at Ctrl-C', async () => {
-    await using here = await withCard();
-    const stopping = new AbortController();
-    const onPause = () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
-    const { code, out } = await here.run('3ds wait', { signal: stopping.signal, onPause });
-    expect({ code, out }).toEqual({ code: 130, out: '' });
-  });
 });
 
 describe('which code 3ds wait takes', () => {
   const wait = '3ds wait --card card_1 --json';
-
-  it('is that of a purchase that began shortly before it', async () => {
-    await using here = await withCard();
-    await opens(here);
-    await here.run('sandbox clock advance --by 20s');
-    const { code, out } = await here.run(wait);
-    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, merchant: 'Acme Ltd' });
-  });
 
   it('is never that of an earlier test, which it names without its code', async () => {
     await using here = await withCard();
@@ -135,22 +104,6 @@ describe('which code 3ds wait takes', () => {
     expect(alone.err).not.toMatch(/\b\d{6}\b/);
     const { onPause } = inPauses(() => opens(here, 'New shop'));
     expect(JSON.parse((await here.run(wait, { onPause })).out)).toMatchObject({ merchant: 'New shop' });
-  });
-
-  it('may be named by the start of the test, or be any that is open', async () => {
-    await using here = await withCard();
-    await opens(here, 'Old shop');
-    await here.run('sandbox clock advance --by 2m');
-    for (const also of ['--since 3m', '--since 2026-11-20T14:03:00Z', '--any']) {
-      expect(JSON.parse((await here.run(`${wait} ${also}`)).out), also).toMatchObject({ merchant: 'Old shop' });
-    }
-    for (const not of ['--since 1m', '--since 2026-11-20T14:04:00Z', '--new']) {
-      const { code } = await here.run(`${wait} ${not} --wait-timeout 1s`, { onPause: () => undefined });
-      expect(code, not).toBe(8);
-    }
-    for (const wrong of ['--since soon', '--since 1m --any', '--new --any']) {
-      expect((await here.run(`${wait} ${wrong}`)).code, wrong).toBe(2);
-    }
   });
 });
 
@@ -214,52 +167,9 @@ describe('a wait while the service is in trouble', () => {
       expect(out).not.toBe('');
     }
   });
-
-  it('ends with what was wrong and both limits when it never gets better', async () => {
-    const { code, err } = await against('3ds wait --wait-timeout 4s --timeout 9s --json', 'a 503', 1_000);
-    const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '');
-    expect({ code, error }).toMatchObject({
-      code: 12,
-      error: { kind: 'unreachable', evidence: { wait_timeout_ms: 4_000, timeout_ms: 9_000 } },
-    });
-    expect(error.message).toContain('the wait is over, and the service could not be asked at its end');
-  });
-
-  it('is an error at once where nobody answers at all', async () => {
-    await using here = await world();
-    const gone = await serve(() => undefined);
-    await gone.close();
-    const env = {
-      CARDWRIGHT_PROFILE: undefined,
-      CARDWRIGHT_API_KEY: 'sk_test_trouble_01',
-      CARDWRIGHT_BASE_URL: gone.baseUrl,
-    };
-    for (const line of WAITS) {
-      const { code, err } = await here.run(line, { env, onPause: () => undefined });
-      expect({ line, code, waited: err.includes('still waiting') }).toEqual({ line, code: 12, waited: false });
-    }
-  });
 });
 
 describe('3ds watch', () => {
-  it('adds a line for each challenge until Ctrl-C', async () => {
-    await using here = await withCard();
-    const stopping = new AbortController();
-    const steps = inPauses(
-      () => opens(here),
-      async () => undefined,
-      () => opens(here, 'CloudHost GmbH', 12),
-      async () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' })),
-    );
-    const told = { terminal: 100, signal: stopping.signal, onPause: steps.onPause };
-    const { code, out, err } = await here.run('3ds watch --card card_1', told);
-    const [first = '', second = '', ...rest] = out.split('\n');
-    expect(first).toMatch(/^\d\d:\d\d:\d\d {2}tds_1 {2}Acme Ltd {2}\$59\.00 {2}code \d{6} {2}expires in [45]m\d\ds$/);
-    expect(second).toMatch(/tds_2 {2}CloudHost GmbH {2}\$12\.00 {2}code \d{6}/);
-    expect({ code, rest }).toEqual({ code: 130, rest: [''] });
-    expect(err).toMatch(/^Watching \w+ ending \d{4} every 2 s\. Ctrl-C stops\.\n2 challenges in \d+s\.\n$/);
-  });
-
   it('ends with 0 after the wished count, and gives objects', async () => {
     await using here = await withCard();
     const { onPause } = inPauses(() => opens(here));
@@ -294,30 +204,6 @@ describe('tx tail', () => {
 });
 
 describe('wait', () => {
-  it('card: gives the card once it is so', async () => {
-    await using here = await withCard();
-    const { onPause } = inPauses(() => here.run('cards freeze card_1'));
-    const { code, out } = await here.run('wait card card_1 --until status=frozen --json', { onPause });
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ id: 'card_1', status: 'frozen' });
-  });
-
-  it('card: ends at once when it cannot become so any more', async () => {
-    await using here = await withCard();
-    await here.run('cards terminate card_1 --yes');
-    const { code, err } = await here.run('wait card card_1 --until status=active');
-    expect(code).toBe(8);
-    expect(err).toContain('can no longer become so');
-  });
-
-  it('wallet: says how it stood last', async () => {
-    await using here = await withCard();
-    const told = { onPause: () => undefined };
-    const { code, out, err } = await here.run("wait wallet --until 'balance>=5000' --wait-timeout 3s --json", told);
-    expect({ code, out }).toEqual({ code: 8, out: '' });
-    expect(JSON.parse(err)).toMatchObject({ error: { kind: 'wait_expired', evidence: { last: { balance: 900 } } } });
-  });
-
   it('tx: waits for one that fits', async () => {
     await using here = await withCard();
     const pay = (amount: number) =>

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
 import { type ServiceWorld, serviceWorld } from '../bulk/service-world.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { opsIn } from '../support/journal-file.ts';
 import { isWhole } from '../support/whole.ts';
 
@@ -118,46 +117,5 @@ describe('refused before anything is sent', () => {
     const [first] = (await lines()).slice(since);
     expect(first?.rows ?? 1).toBe(rows);
     expect({ ops: ops(), posts: here.proxy.posts().length }).toEqual(before);
-  });
-});
-
-describe('decided by the service', () => {
-  const decided = [
-    ['a refusal', 'unauthorized', [4, 'refused', 'not_authenticated']],
-    // Card and wallet show it.
-    ['a lost answer', 'drop-after', [0, 'done', undefined]],
-    ['"later" of what is done', 'throttled-after', [0, 'done', undefined]],
-  ] as const;
-  describe.each(decided)('%s', (_name, fault: Fault, [code, outcome, kind]) => {
-    const roads = Object.entries({ ...MONEY, 'a resume': 'resume' });
-    test.each(roads.filter(([road]) => isWhole || fault === 'drop-after' || FEW.has(road)))(
-      '%s',
-      async (road, line) => {
-        const settled = new Set(ops());
-        const op = line === 'resume' ? await openOp(fault === 'throttled-after' ? 24 : 25) : undefined;
-        const since = (await lines()).length;
-        here.proxy.fail('POST', road === 'a lease' ? /cards$/ : /fund$/, fault);
-        const again = /--yes$/.test(line) ? ' --again' : '';
-        const posts = here.proxy.posts().length;
-        const ran = await run(op === undefined ? `${line}${again}` : `ops resume ${op}`);
-        here.proxy.mend();
-        // Nobody knows what a key is worth here: of what may be done nothing is sent twice.
-        if (fault !== 'unauthorized' && road !== 'a lease') expect(here.proxy.posts().length - posts).toBe(1);
-        // The marker of a created card is found at once, and the lease is ended as usual.
-        if (road === 'a lease' && fault !== 'unauthorized') return expect(ran.code, ran.err).toBe(0);
-        // Of a resumed run the first row was refused.
-        expect(ran.code, ran.err).toBe(road === 'a resume' && code === 0 ? 9 : code);
-        const told = await lastOutcome(since);
-        if (road !== 'a resume' || code !== 0) expect({ outcome: told.outcome }).toEqual({ outcome });
-        const row = (await lines()).slice(since).findLast(each => each.row !== undefined && each.event === 'outcome');
-        if (road !== 'a resume' || code !== 0) {
-          expect([row?.kind ?? told.kind, row?.outcome ?? told.outcome]).toEqual([kind, outcome]);
-        }
-        for (const name of ops().filter(each => !settled.has(each))) {
-          await run(`ops resolve ${name} --as done --note looked`);
-        }
-        await run('cards create --bin bin_1 --amount 1');
-      },
-    );
   });
 });
