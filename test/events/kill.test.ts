@@ -6,7 +6,6 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ended, type Home, home } from '../package/built.ts';
-import { isWhole } from '../support/whole.ts';
 
 async function listening(place: Home) {
   const child = place.start(['--sandbox', 'webhooks', 'listen', '--ready-file', join(place.folder, 'ready')]);
@@ -59,27 +58,6 @@ it('kill -9 of a listener, then the reaper: no subscription is left', async () =
   expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
 });
 
-it.runIf(isWhole).each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s ends a listener with %i, and no subscription is left', async (name, code) => {
-  await using place = await home();
-  const { child, end } = await listening(place);
-  child.kill(name);
-  expect((await end).code).toBe(code);
-  expect(await subscriptions(place)).toEqual([]);
-});
-
-it.runIf(isWhole)('the next listener takes away what a killed one left', async () => {
-  await using place = await home();
-  const first = await listening(place);
-  first.child.kill('SIGKILL');
-  await first.end;
-  const { code } = await place.run(['--sandbox', 'webhooks', 'listen', '--wait-timeout', '1s']);
-  expect(code).toBe(0);
-  expect(await subscriptions(place)).toEqual([]);
-});
-
 it('kill -9 of a lease, then the reaper: no funded card is left', async () => {
   await using place = await home();
   const { child, end, program } = await leasing(place, 'setInterval(() => {}, 1000);');
@@ -92,12 +70,4 @@ it('kill -9 of a lease, then the reaper: no funded card is left', async () => {
   expect(JSON.parse(out).terminated).toHaveLength(1);
   expect(await leased(place)).toMatchObject([{ status: 'terminated', balance: 0 }]);
   expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
-});
-
-it.runIf(isWhole)('SIGTERM ends the program of a lease, and the card after it', async () => {
-  await using place = await home();
-  const { child, end } = await leasing(place, 'setInterval(() => {}, 1000);');
-  child.kill('SIGTERM');
-  expect((await end).code).toBe(143);
-  expect(await leased(place)).toMatchObject([{ status: 'terminated', balance: 0 }]);
 });

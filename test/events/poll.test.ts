@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { createDedupeSet, live, pollTimes, type Waiting, waitFor } from '../../src/events/poll.ts';
+import { live, pollTimes, type Waiting, waitFor } from '../../src/events/poll.ts';
 
 const BEGAN = Date.parse('2026-11-20T14:00:00Z');
 
@@ -83,30 +83,6 @@ describe('turns', () => {
     expect(at.at(-1)).toBeLessThan(6_000);
   });
 
-  it('go on when somebody set the clock forward and the service says otherwise', async () => {
-    const clockSet = machine(at => {
-      at.wallAhead = 3_600_000;
-    });
-    expect((await moments(clockSet, 60_000)).at(-1)).toBe(60_000);
-  });
-
-  it('do not last longer when the clock is set back', async () => {
-    const clockSet = machine(at => {
-      at.wallAhead = -3_600_000;
-      at.serviceAhead = -10_000;
-    });
-    expect((await moments(clockSet, 60_000)).at(-1)).toBe(60_000);
-  });
-
-  it('a short sleep takes its part of the time', async () => {
-    const laptop = machine(at => {
-      if (at.ran > 3_000) Object.assign(at, { wallAhead: 30_000, serviceAhead: 30_000 });
-    });
-    const at = await moments(laptop, 60_000);
-    expect(at.at(-1)).toBeLessThanOrEqual(31_000);
-    expect(at.at(-1)).toBeGreaterThanOrEqual(30_000);
-  });
-
   it('throw the reason of a signal', async () => {
     const stopping = new AbortController();
     stopping.abort(new CliError('interrupted', { message: 'stopped' }));
@@ -136,43 +112,6 @@ describe('waitFor', () => {
 
   const nobody = () => new CliError('unreachable', { message: 'refused', outcome: 'not_sent' });
   const absent = () => new CliError('unreachable', { message: 'no such route', httpStatus: 501 });
-  const limited = () => new CliError('rate_limited', { message: 'limited', retryAfterMs: 30_000 });
-
-  /** Moments at which a wait of a minute looked, while the looks failed in this order; then it found something. */
-  async function looksThrough(...failures: readonly CliError[]): Promise<number[]> {
-    const at: number[] = [];
-    const waiting = machine();
-    const left = [...failures];
-    const look = async () => {
-      at.push(waiting.ran);
-      const next = left.shift();
-      if (next !== undefined) throw next;
-      return 'found';
-    };
-    expect(await waitFor(waiting, { timeoutMs: 60_000, look })).toBe('found');
-    return at;
-  }
-
-  it.each([
-    ['a reset or a 503', gone],
-    ['a 429', () => new CliError('rate_limited', { message: 'limited' })],
-    ['nobody there, once somebody was', nobody],
-  ])('asks on after %s, at the first look too', async (_, failure) => {
-    const before = failure === nobody ? [gone()] : [];
-    const at = await looksThrough(...before, failure(), failure(), failure());
-    expect(at).toHaveLength(4 + before.length);
-    // The pauses grow.
-    const gaps = at.slice(1).map((each, index) => each - (at[index] ?? 0));
-    expect(gaps).toEqual([...gaps].sort((one, other) => one - other));
-  });
-
-  it('waits as long as the service asks to, and no longer than the wait', async () => {
-    expect(await looksThrough(limited())).toEqual([0, 30_000]);
-    const waiting = machine();
-    const look = async () => Promise.reject(limited());
-    await expect(waitFor(waiting, { timeoutMs: 20_000, look })).rejects.toMatchObject({ kind: 'rate_limited' });
-    expect(waiting.ran).toBe(20_000);
-  });
 
   it.each([
     ['nobody is at the address', nobody],
@@ -238,10 +177,4 @@ describe('live', () => {
     expect(shown).toEqual(['a', 'b1', 'b2', 'b3']);
     expect(looked).toBeLessThan(160);
   });
-});
-
-it('ids that came before do not pile up', () => {
-  const seen = createDedupeSet(3);
-  expect(['a', 'b', 'a', 'c', 'd', 'a'].map(id => seen.add(id))).toEqual([true, true, false, true, true, true]);
-  expect(seen.size).toBe(3);
 });

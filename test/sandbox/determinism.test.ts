@@ -42,22 +42,6 @@ test('two long runs are the same, byte for byte', async () => {
   expect(two.secrets.filter(secret => one.secrets.includes(secret))).toEqual([]);
 });
 
-test('another seed gives other ids, numbers, codes and secrets', async () => {
-  const [one, two] = [await told(42), await told(43)];
-  const found = (answers: readonly string[], pattern: RegExp) => new Set(answers.join('\n').match(pattern) ?? []);
-  for (const pattern of [
-    /card_[a-z2-7]{24}/g,
-    /evt_[a-z2-7]{24}/g,
-    /req_[a-z2-7]{24}/g,
-    /"pan":"\d+"/g,
-    /whsec_[^"]+/g,
-  ]) {
-    const [left, right] = [found(one.answers, pattern), found(two.answers, pattern)];
-    expect(left.size, String(pattern)).toBeGreaterThan(0);
-    expect([...left].filter(text => right.has(text))).toEqual([]);
-  }
-});
-
 test('creates with keys give the same cards, numbers and events in whatever order they arrive', async () => {
   const run = async (order: readonly number[]) => {
     await using sandbox = await startSandbox({ seed: 9, wallet: 10_000, clock, listen: 'socket' });

@@ -3,11 +3,10 @@
  * (docs/design/contract-and-assumptions.md, section 14).
  */
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import { DIALECTS } from '../../src/sandbox/dialects/table.ts';
 import { receiver } from '../support/receiver.ts';
-import { ask, type Got } from '../support/sandbox-http.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
 import { SECRET, scene } from './delivery/scene.ts';
 
@@ -38,42 +37,6 @@ it('is shown and changed by the control surface', async () => {
   expect((await stage.admin('PUT', '/dialect', { dialect: 'klingon' })).status).toBe(400);
 });
 
-describe('minimal', () => {
-  it('sends no optional header, no paging, no secret, and 204 on actions', async () => {
-    await using stage = await speaking('minimal', { rateLimits: true });
-    const list = await stage.get('/cards');
-    expect(Object.keys(list.json)).toEqual(['data']);
-    const told = Object.keys(list.headers).filter(name => name.startsWith('x-') || name === 'cache-control');
-    expect(told).toEqual(['x-sandbox']);
-    const hook = await stage.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['*'] });
-    expect([hook.status, hook.json.secret]).toEqual([201, undefined]);
-    const frozen = await stage.post(`/cards/${stage.card}/freeze`);
-    expect([frozen.status, frozen.text]).toEqual([204, '']);
-    expect((await stage.get(`/cards/${stage.card}`)).json.status).toBe('frozen');
-    const unauthorized = await ask(stage.sandbox, { path: '/cards', headers: { authorization: 'Bearer sk_test_no' } });
-    expect([unauthorized.status, unauthorized.headers['www-authenticate']]).toEqual([401, 'Bearer']);
-  });
-});
-
-it.each<readonly [string, (list: Got['json']) => void]>([
-  ['envelope-items', list => expect(list).toEqual({ items: [expect.any(Object)], total_count: 1, page: 1, pages: 1 })],
-  ['envelope-more', list => expect(list).toEqual({ data: [expect.any(Object)], has_more: false })],
-])('%s wraps lists, but for those that are stated', async (dialect, check) => {
-  await using stage = await speaking(dialect);
-  check((await stage.get('/cards')).json);
-  for (const stated of ['/bins', '/3ds/challenges']) {
-    expect(Object.keys((await stage.get(stated)).json)).toEqual(['data']);
-  }
-});
-
-it('envelope-wrapped wraps single objects, not errors', async () => {
-  await using stage = await speaking('envelope-wrapped');
-  const card = (await stage.admin('GET', '/status')) && (await stage.get('/wallet'));
-  expect(Object.keys(card.json)).toEqual(['data']);
-  expect((await stage.get('/cards/none')).json.error).toBe('not_found');
-  expect((await stage.get('/cards')).json.data).toHaveLength(1);
-});
-
 it('names-stripe renames details, balances and events', async () => {
   await using inbox = await receiver();
   await using stage = await speaking('names-stripe', { ids: 'derived' });
@@ -92,23 +55,6 @@ it('names-stripe renames details, balances and events', async () => {
     .update(event?.bytes ?? '')
     .digest('hex');
   expect(event?.headers['x-webhook-signature']).toBe(signature);
-});
-
-it('names-increase renames details and has 409 for a reused key', async () => {
-  await using stage = await speaking('names-increase');
-  const details = (await stage.get(`/cards/${stage.card}/details`)).json;
-  expect(Object.keys(details)).toEqual([
-    'card_id',
-    'primary_account_number',
-    'verification_code',
-    'expiration_month',
-    'expiration_year',
-  ]);
-  const path = `/cards/${stage.card}/fund`;
-  const post = (amount: number) =>
-    ask(stage.sandbox, { method: 'POST', path, body: { amount }, idempotencyKey: 'one' });
-  await post(5);
-  expect(await post(6)).toMatchObject({ status: 409, json: { error: 'idempotency_key_reused', code: 409 } });
 });
 
 it('strict-422 has 422 for validation and state, and keeps what is stated', async () => {
@@ -199,38 +145,4 @@ it('strict-freeze lets settlements wait for the unfreeze, in their order', async
   expect((await stage.post(`/cards/${stage.card}/unfreeze`)).json).toMatchObject({ status: 'active', balance: 52 });
   expect((await settled()).map((row: { amount: number }) => row.amount).sort()).toEqual([20, 28]);
   expect((await stage.admin('POST', '/ledger/check')).json.faults).toEqual([]);
-});
-
-it('strict-freeze posts what waits when the card is terminated instead', async () => {
-  await using stage = await speaking('strict-freeze');
-  const id = await authorized(stage);
-  await stage.post(`/cards/${stage.card}/freeze`);
-  await settle(stage, id, 30);
-  await stage.post(`/cards/${stage.card}/terminate`);
-  expect((await stage.get('/wallet')).json).toMatchObject({ balance: 4970, total_spent: 30 });
-  expect((await stage.admin('POST', '/ledger/check')).json.faults).toEqual([]);
-});
-
-it('sig-prefixed signs under another name', async () => {
-  await using inbox = await receiver();
-  await using stage = await speaking('sig-prefixed');
-  await stage.subscribe(inbox.url);
-  await stage.event();
-  await stage.drain();
-  const headers = inbox.received[0]?.headers ?? {};
-  const bytes = inbox.received[0]?.bytes ?? Buffer.of();
-  expect(headers['x-webhook-signature']).toBeUndefined();
-  expect(headers['x-hub-signature-256']).toBe(`sha256=${createHmac('sha256', SECRET).update(bytes).digest('hex')}`);
-});
-
-it('paths-other has its routes and not the usual ones', async () => {
-  await using stage = await speaking('paths-other');
-  expect((await stage.get('/wallet')).status).toBe(404);
-  expect((await stage.get('/balance')).json.balance).toBe(4900);
-  expect((await stage.post(`/cards/${stage.card}/freeze`)).status).toBe(404);
-  expect((await stage.post(`/cards/${stage.card}/suspend`)).json.status).toBe('frozen');
-  expect((await stage.post(`/cards/${stage.card}/activate`)).json.status).toBe('active');
-  expect((await stage.post(`/cards/${stage.card}/topup`, { amount: 5 })).json.card_balance).toBe(105);
-  expect((await stage.post(`/cards/${stage.card}/unload`, { amount: 5 })).json.card_balance).toBe(100);
-  expect((await stage.remove(`/cards/${stage.card}`)).json.status).toBe('terminated');
 });

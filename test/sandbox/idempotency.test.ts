@@ -58,20 +58,6 @@ it('keeps nothing of a request that was not valid, not let in or over a limit', 
   expect([created.status, created.headers['idempotent-replayed']]).toEqual([201, undefined]);
 });
 
-it('keeps nothing of a refusal that only the handler could see is a bad value', async () => {
-  await using service = await fakeService();
-  const bin = await binOf(service);
-  const post = (limit: number) =>
-    ask(service, {
-      method: 'POST',
-      path: '/cards',
-      body: { bin_id: bin, amount: 10, spending_limit: limit },
-      idempotencyKey: 'k',
-    });
-  expect((await post(10_000_000)).json.error).toBe('invalid_request');
-  expect((await post(100)).status).toBe(201);
-});
-
 it('undoes what a handler did before it refused', async () => {
   await using service = await fakeService({
     handlers: {
@@ -125,30 +111,4 @@ it('answers 503 before any effect when the store is busy', async () => {
   expect([busy.status, busy.json.error, busy.headers['retry-after']]).toEqual([503, 'service_unavailable', '1']);
   expect((await create(service, { bin })).status).toBe(201);
   expect(await walletOf(service)).toBe(990);
-});
-
-it('says of a full disk that it is full, and can be told to end all the same', async () => {
-  let full = false;
-  let ended = 0;
-  const cause = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
-  const around = (store: Store): Store => ({
-    path: store.path,
-    copyTo: path => store.copyTo(path),
-    read: work => store.read(work),
-    write: work => (full ? Promise.reject(new StoreBusy('full', { cause })) : store.write(work)),
-    close: () => store.close(),
-  });
-  await using service = await fakeService({ around, onStop: () => ended++ });
-  const bin = await binOf(service);
-  full = true;
-  const refused = await create(service, { bin });
-  expect([refused.status, refused.json.message]).toEqual([
-    503,
-    'The disk of the store is full; nothing of the request happened. Try again when it has room.',
-  ]);
-  const stop = { method: 'POST', path: '/_sandbox/v1/stop' };
-  expect((await ask(service, { ...stop, body: { now: true } })).status).toBe(400);
-  expect(ended).toBe(0);
-  expect((await ask(service, stop)).status).toBe(200);
-  expect(ended).toBe(1);
 });

@@ -58,32 +58,3 @@ it.each<[string | undefined, string, object | undefined, Asked]>([
   await call(group, name, input);
   expect(asked).toEqual([wanted]);
 });
-
-it.each<[string, string, object | undefined, string]>([
-  ['simulate', 'authorize', { card_id: 'card_1' }, 'sandbox.simulate.authorize: amount is missing'],
-  ['simulate', 'expire', undefined, 'sandbox.simulate.expire: authorization_id is missing'],
-  [
-    'simulate',
-    'expire',
-    { authorization_id: 'auth_1', amount: 1 },
-    'sandbox.simulate.expire: amount is not known here',
-  ],
-  ['requests', 'list', { operaton: 'cards.list' }, 'sandbox.requests.list: operaton is not known here'],
-  ['clock', 'set', { mode: 'slow' }, 'sandbox.clock.set: mode must be'],
-  ['clock', 'set', { mode: 'scaled' }, 'sandbox.clock.set: rate is needed for a scaled clock'],
-  ['clock', 'advance', { by: '-7d' }, 'sandbox.clock.advance: by "-7d" is not a time such as 7d, 36h or 1d12h'],
-  ['clock', 'advance', { by: '0d' }, 'by "0d" is not a time'],
-  ['clock', 'advance', {}, 'one of by and to is needed'],
-  ['clock', 'advance', { by: '1d', to: '2027-01-01T00:00:00Z' }, 'one of by and to is needed'],
-  ['deliveries', 'rotate', { webhook_id: 'wh_1', overlap: '400d' }, 'overlap "400d" is not a time up to 365d'],
-  ['snapshots', 'save', { name: 'A B' }, 'name "A B": lower-case letters'],
-  ['simulate', 'deposit', { currency: 'btc' }, 'one of amount and crypto_amount is needed'],
-  ['faults', 'add', { action: { kind: 'boom' } }, 'sandbox.faults.add: action.kind must be one of'],
-])('%s.%s(%j) is refused before anything is asked', async (group, name, input, message) => {
-  const { asked, call } = noting();
-  await expect(call(group, name, input)).rejects.toMatchObject({
-    kind: 'usage',
-    message: expect.stringContaining(message),
-  });
-  expect(asked).toEqual([]);
-});

@@ -25,28 +25,3 @@ it('lets 30 details through in any 60 seconds, sliding', async () => {
   for (let nth = 0; nth < 15; nth += 1) expect((await details(60_001)).status).toBe(200);
   expect((await details(60_001)).status).toBe(429);
 });
-it('limits nothing and says nothing when switched off, and never the control surface', async () => {
-  await using service = await fakeService({ rateLimits: 'none' });
-  const path = `/cards/${await newCard(service)}/details`;
-  for (let nth = 0; nth < 35; nth += 1) expect((await ask(service, { path })).status).toBe(200);
-  expect((await ask(service, { path })).headers['x-ratelimit-limit']).toBeUndefined();
-  expect((await ask(service, { path: '/_sandbox/v1/status' })).headers['x-ratelimit-limit']).toBeUndefined();
-});
-
-it('counts only what the interface states where it is told so', async () => {
-  await using service = await fakeService({ rateLimits: 'stated' });
-  const path = `/cards/${await newCard(service)}/details`;
-  for (let nth = 0; nth < 30; nth += 1) expect((await ask(service, { path })).status).toBe(200);
-  expect((await ask(service, { path })).status).toBe(429);
-  const wallet = await ask(service, { path: '/wallet' });
-  expect({ status: wallet.status, limit: wallet.headers['x-ratelimit-limit'] }).toEqual({ status: 200 });
-});
-
-it('is not barred for long by a clock that was set back', async () => {
-  await using service = await fakeService({ rateLimits: 'all' });
-  const path = `/cards/${await newCard(service)}/details`;
-  service.clock.set(NOON + 3_600_000);
-  for (let nth = 0; nth < 31; nth += 1) await ask(service, { path });
-  service.clock.set(NOON);
-  expect((await ask(service, { path })).status).toBe(200);
-});

@@ -46,14 +46,3 @@ test('requests go on, what it did is undone, and the timers behind it go off', a
   // Told once: it is out of the way.
   expect(service.faults).toHaveLength(1);
 });
-
-test('clock advance says which one failed, and a reset forgets it', async () => {
-  await using service = await fakeService({ timerActions: broken });
-  await setBroken(service);
-  const { json } = await ask(service, { method: 'POST', path: `${ADMIN}/clock/advance`, body: { by: '2h' } });
-  expect(json.fired).toEqual([
-    { due_at: '2026-11-20T13:00:00Z', kind: 'of a bug', ref: 'thing_1', error: 'the action does not work' },
-  ]);
-  const { json: status } = await ask(service, { method: 'POST', path: `${ADMIN}/reset`, body: { data: 'empty' } });
-  expect(status.timers_parked).toEqual([]);
-});

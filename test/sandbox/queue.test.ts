@@ -54,24 +54,6 @@ it('undoes a failing write of a turn alone', async () => {
   expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(await rows(store)).toEqual(['a', 'c']);
 });
-it('answers no write before its commit', async () => {
-  let answered = false;
-  const seen: boolean[] = [];
-  const before = (statement: string) => void (statement === 'commit' && seen.push(answered));
-  const { store } = openQueue({ before });
-  await store.write(insert('a')).then(() => {
-    answered = true;
-  });
-  expect(seen).toEqual([false]);
-});
-it('gives up a store that stays busy, with nothing written', async () => {
-  const before = (statement: string) => {
-    if (statement === 'begin immediate') throw engineError(5);
-  };
-  const { store } = openQueue({ before, patience: 30 });
-  await expect(store.write(insert('a'))).rejects.toThrow(StoreBusy);
-  expect(await rows(store)).toEqual([]);
-});
 it('loses all writes of a transaction to a full disk, and none of them commits on its own', async () => {
   const { store, real } = openQueue();
   real.exec('pragma max_page_count = 3');
@@ -106,31 +88,7 @@ it('knows nothing after any other failed commit and takes no more work', async (
   await expect(store.read(async () => 1)).rejects.toThrow(StoreBroken);
   expect(told).toHaveLength(1);
 });
-it('loses a large write to a full disk or a failed commit like any other', async () => {
-  let code: number | undefined;
-  const before = (statement: string) => {
-    if (statement === 'commit' && code !== undefined) throw engineError(code);
-  };
-  const { store, real } = openQueue({ before });
-  real.exec('pragma max_page_count = 3');
-  await expect(store.write(insert('x'.repeat(50_000)), 'large')).rejects.toThrow(StoreBusy);
-  code = 13;
-  await expect(store.write(insert('a'), 'large')).rejects.toThrow(StoreBusy);
-  code = undefined;
-  await store.write(insert('b'), 'large');
-  expect(await rows(store)).toEqual(['b']);
-  code = 1034;
-  await expect(store.write(insert('c'), 'large')).rejects.toThrow(StoreBroken);
-  await expect(store.write(insert('d'), 'large')).rejects.toThrow(StoreBroken);
-});
 
-it('finishes what is queued before it closes, and takes nothing after', async () => {
-  const { store } = openQueue();
-  const written = store.write(insert('a'));
-  await store.close();
-  expect(await written).toBe(1);
-  await expect(store.read(async () => 1)).rejects.toThrow('closed');
-});
 it('sees what another process wrote, although it remembers what it read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-queue-'));
   const path = join(folder, 'store.db');

@@ -7,9 +7,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { served } from '../support/served-sandbox.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
-import { world } from '../support/world.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some(found => found?.some(({ address }) => address === '::1'));
 const portOf = ({ url }: { readonly url: string }) => Number(new URL(url).port);
@@ -46,16 +44,5 @@ describe.runIf(hasIpv6)('on ::1 too', () => {
     await sandbox.stop();
     if (!waits.closed) await once(waits, 'close');
     expect(await both(port)).toEqual(['ECONNREFUSED', 'ECONNREFUSED']);
-  });
-
-  it('is not there unless it is asked for', async () => {
-    await using sandbox = await startSandbox();
-    expect(await both(portOf(sandbox))).toEqual([200, 'ECONNREFUSED']);
-  });
-
-  it('is a flag of sandbox start', async () => {
-    await using here = await world();
-    await using server = await served(here, 'sandbox start --json --data empty --ipv6');
-    expect(await both(portOf(server.row))).toEqual([200, 200]);
   });
 });

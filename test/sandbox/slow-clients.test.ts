@@ -5,7 +5,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../src/sandbox/serving/server.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 
@@ -57,27 +56,6 @@ it.each([
   expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', code: 408, request_id: expect.any(String) });
   expect((await ask(service, { path: '/wallet' })).status).toBe(200);
   expect(service.faults).toEqual([]);
-});
-
-it('closes a connection without requests, but not over one that came while this process was held up', async () => {
-  await using service = await fakeService({ limits: QUICK });
-  const asking = `GET /v1/wallet HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`;
-  const answered = async () => {
-    const socket = open(service);
-    socket.write(asking);
-    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 401 /);
-    return socket;
-  };
-  const [idle, socket] = [await answered(), await answered()];
-  socket.write(asking);
-  // Node itself gives a second more.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, QUICK.keepAliveTimeout + 1_100);
-  const [[answer]] = await Promise.all([once(socket, 'data'), once(idle, 'close')]);
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
-  socket.destroy();
-});
-it('waits 5 s for a head and 10 s for a request, of 256 clients', () => {
-  expect(LIMITS).toMatchObject({ headersTimeout: 5_000, requestTimeout: 10_000, connections: 256 });
 });
 
 it('holds 256 connections and drops the next, until one of them ends', async () => {

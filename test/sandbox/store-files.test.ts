@@ -1,13 +1,11 @@
 /** The store's file: whose it is, what it says, and what is refused without being touched. */
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
-import { resetHard } from '../../src/sandbox/serving/server-files.ts';
 import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { program } from '../support/child.ts';
@@ -31,24 +29,6 @@ async function refusal(work: () => Promise<unknown>): Promise<CliError> {
   if (!(error instanceof CliError)) throw new Error(`expected a refusal, got ${String(error)}`);
   return error;
 }
-const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
-
-it('keeps seed and instance of a store that exists', async () => {
-  const first = await open();
-  await first.store.close();
-  const again = await openStore({
-    path,
-    seed: 8,
-    ids: 'counted',
-    fill: async () => {
-      throw new Error('filled twice');
-    },
-    ...libraryHost(),
-  });
-  expect(again.meta).toEqual(first.meta);
-  await again.store.close();
-});
-
 it('is made once, by the first of two that both found it empty', async () => {
   const host = libraryHost();
   const rest = { path, seed: 1, ids: 'derived', ...host } as const;
@@ -116,15 +96,8 @@ it('refuses a symlink', async () => {
   expect((await refusal(open)).kind).toBe('guarded');
 });
 
-it('closes a file that was open to others', async () => {
-  const { store } = await open();
-  await store.close();
-  await chmod(path, 0o644);
-  await (await open()).store.close();
-  expect(await modeOf(path)).toBe(0o600);
-});
-
 const UMASK_SOURCE = `
+import type { Clock } from '../../src/platform/host.ts';
 import { libraryHost } from './src/sandbox/serving/start.ts';
 import { openEmbedded } from './src/sandbox/serving/embedded.ts';
 import { readdir, stat } from 'node:fs/promises';
@@ -158,27 +131,4 @@ it('makes folders 0700 and files 0600 under any umask, and takes its socket away
   );
   const open = told.filter(line => !/^[67]00 |socket$|^left/.test(line));
   expect(open).toEqual([]);
-});
-
-it('uses a temporary folder for a socket whose path is too long', async () => {
-  const folders = { data: folder, runtime: join(folder, 'r'.repeat(90)), config: '', state: '', cache: '' };
-  const sandbox = await openEmbedded({ ...libraryHost(), folders }, { version: '0' });
-  expect(Buffer.byteLength(sandbox.socketPath)).toBeLessThanOrEqual(100);
-  await sandbox.stop();
-  await expect(stat(sandbox.socketPath)).rejects.toThrow('ENOENT');
-});
-
-const us = { pid: process.pid, isRunning: () => true };
-
-it('moves a store aside whole and deletes nothing', async () => {
-  const folders = { data: folder, runtime: join(folder, 'run'), config: '', state: '', cache: '' };
-  const host = { ...libraryHost(), folders };
-  await (await openEmbedded(host, { version: '0' })).stop();
-  const moved = await resetHard({ folders, clock: { now: () => Date.UTC(2026, 10, 20) }, ...us });
-  expect(moved).toContain(join(folder, 'sandbox', 'store-20261120T000000.000Z', 'store.db'));
-  expect(await readdir(join(folder, 'sandbox'))).toEqual(['store-20261120T000000.000Z']);
-  await (await openEmbedded(host, { version: '0' })).stop();
-  expect(await readdir(join(folder, 'sandbox'))).toContain('store.db');
-  const empty = await mkdtemp(join(folder, 'empty-'));
-  expect(await resetHard({ folders: { data: empty }, clock: { now: () => 0 }, ...us })).toEqual([]);
 });

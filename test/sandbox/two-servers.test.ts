@@ -8,7 +8,6 @@ import { receiver } from '../support/receiver.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { ADMIN } from './page/probes.ts';
 
 const SOURCE = `
 import { startSandbox } from './src/sandbox/serving/start.ts';
@@ -174,39 +173,4 @@ it('fires each timer once, whichever of the two comes to it first', async () => 
   const { json: events } = await admin('GET', '/events?type=deposit.confirmed');
   expect(events.meta.total).toBe(15);
   expect((await admin('POST', '/ledger/check', {})).json).toMatchObject({ ok: true, faults: [] });
-});
-
-it('counts what is asked of both against one limit', async () => {
-  await using folder = await temporaryFolder();
-  const store = join(folder.path, 'store.db');
-  await using one = await startSandbox({ store, wallet: 1000 });
-  await using other = await startSandbox({ store, wallet: 1000 });
-  const body = { bin_id: await binOf(one), amount: 3 };
-  const { id } = (await ask(one, { method: 'POST', path: '/cards', body })).json;
-  const asked = Array.from({ length: 40 }, (_, nth) =>
-    ask(nth % 2 === 0 ? one : other, { path: `/cards/${id}/details` }),
-  );
-  const statuses = (await Promise.all(asked)).map(({ status }) => status);
-  expect([200, 429].map(status => statuses.filter(each => each === status).length)).toEqual([30, 10]);
-});
-
-it('tells whoever looks at one that the other replaced everything, and what is there now', async () => {
-  await using folder = await temporaryFolder();
-  const store = join(folder.path, 'store.db');
-  await using one = await served(store);
-  await using other = await served(store);
-  const look = async (path: string) => (await ask(one, { path: `${ADMIN}${path}` })).json;
-  const reset = () => ask(other, { method: 'POST', path: `${ADMIN}/reset`, body: { data: 'demo', seed: 7 } });
-  await reset();
-  const before = await look('/marks');
-  const [card] = (await look('/cards?q=ads')).data;
-  await look(`/cards/${card.id}`);
-  const bin_id = await binOf(other);
-  await ask(other, { method: 'POST', path: '/cards', body: { bin_id, amount: 3, label: 'ads: more' } });
-  expect((await look('/cards?q=ads')).data[0].label).toBe('ads: more');
-  // Ids and numbers are the same again: the count tells it from what was there.
-  await reset();
-  const after = await look('/marks');
-  expect([after.replaced - before.replaced, after.changes === before.changes]).toEqual([1, false]);
-  expect((await look('/cards?q=ads')).data.map(({ label }: { label: string }) => label)).not.toContain('ads: more');
 });

@@ -9,7 +9,6 @@ import { EXAMPLES } from '../../src/scenario/examples.ts';
 import { readScenario, resolved } from '../../src/scenario/read.ts';
 import { differences } from '../../src/scenario/run.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
-import { codePoint } from '../support/code-point.ts';
 import { world } from '../support/world.ts';
 
 const read = (text: string) => readScenario(readYaml(text), 'file.yaml');
@@ -178,38 +177,6 @@ describe('faults', () => {
       '5:19',
       '5:28',
     ]);
-  });
-
-  test('no text at all makes it fail in any other way', () => {
-    const piece = fc.constantFrom(
-      'scenario: a\n',
-      'steps:\n',
-      '  - ',
-      'wallet.get',
-      ':',
-      ' {',
-      '}',
-      '$a.b',
-      '[',
-      ']',
-      '\n',
-      '&a',
-      '*a',
-      '"',
-      "'",
-      '!!x',
-      '---',
-      '\t',
-      '    as: a\n',
-    );
-    const texts = fc.oneof(
-      fc.string({ unit: codePoint }),
-      fc.array(piece, { maxLength: 25 }).map(parts => parts.join('')),
-    );
-    fc.assert(
-      fc.property(texts, text => void faultsOf(text)),
-      { numRuns: 2_000 },
-    );
   });
 
   test('a file nested for ever is refused', () => {

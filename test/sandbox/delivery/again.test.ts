@@ -5,43 +5,6 @@ import { type Scene, scene } from './scene.ts';
 
 const states = async (stage: Scene) => (await stage.deliveries()).map(({ state }) => state);
 
-it('repeats a delivery as a new row, with the id and the bytes of its event', async () => {
-  await using inbox = await receiver();
-  await using stage = await scene();
-  await stage.subscribe(inbox.url);
-  await stage.event();
-  await stage.drain();
-  const [first] = await stage.deliveries();
-  const { status, json: again } = await stage.admin('POST', `/deliveries/${first.id}/redeliver`);
-  expect(status).toBe(201);
-  expect(again).toMatchObject({ event_id: first.event_id, webhook_id: first.webhook_id, state: 'queued', attempt: 0 });
-  expect(again.id).not.toBe(first.id);
-  await stage.drain();
-  const [one, other] = inbox.received;
-  expect(inbox.received).toHaveLength(2);
-  expect(other?.bytes).toEqual(one?.bytes);
-  const ids = inbox.received.map(({ headers }) => [headers['x-webhook-id'], headers['x-webhook-attempt']]);
-  expect(ids).toEqual([
-    [first.event_id, '1'],
-    [first.event_id, '1'],
-  ]);
-  expect(await states(stage)).toEqual(['delivered', 'delivered']);
-});
-
-it('repeats what failed, and not what is still to come', async () => {
-  await using inbox = await receiver(500);
-  await using stage = await scene({ deliveries: 'sent' });
-  await stage.subscribe(inbox.url);
-  await stage.event();
-  await inbox.until(1);
-  const [queued] = await stage.deliveries();
-  expect((await stage.admin('POST', `/deliveries/${queued.id}/redeliver`)).status).toBe(409);
-  await stage.admin('POST', '/clock/advance', { by: '2d' });
-  expect((await stage.deliveries())[0].state).toBe('failed');
-  expect((await stage.admin('POST', `/deliveries/${queued.id}/redeliver`)).status).toBe(201);
-  expect((await stage.admin('POST', '/deliveries/dlv_nobody/redeliver')).status).toBe(404);
-});
-
 it('recovers what a subscription did not get since a time, each event once', async () => {
   await using inbox = await receiver();
   await using stage = await scene();

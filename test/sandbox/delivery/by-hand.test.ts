@@ -37,31 +37,3 @@ it.each(['wrong', 'none'] as const)('signs it %s on every attempt, and of an exa
   if (sign === 'wrong') expect(signature).toMatch(/^[0-9a-f]{64}$/);
   expect(right(got?.bytes ?? Buffer.of(), signature)).toBe(false);
 });
-
-it('signs with the former secret while both are valid, and refuses to once that is over', async () => {
-  await using inbox = await receiver();
-  await using stage = await scene();
-  const hook = await stage.subscribe(inbox.url);
-  const send = () => stage.admin('POST', `/webhooks/${hook}/send`, { event: 'card.created', sign: 'former' });
-  expect((await send()).status).toBe(409);
-  await stage.admin('POST', `/webhooks/${hook}/rotate`, { overlap: '1h' });
-  expect((await send()).status).toBe(201);
-  await stage.drain();
-  const [got] = inbox.received;
-  const signature = String(got?.headers['x-webhook-signature']);
-  expect([right(got?.bytes ?? Buffer.of(), signature), signature.includes(',')]).toEqual([true, false]);
-  await stage.admin('POST', '/clock/advance', { by: '2h' });
-  expect((await send()).status).toBe(409);
-});
-
-it('is refused for an unknown event, a subscription that is off or not there, and what is no text', async () => {
-  await using stage = await scene();
-  const hook = await stage.subscribe('http://127.0.0.1:9/');
-  const send = (id: string, body: object) => stage.admin('POST', `/webhooks/${id}/send`, body);
-  expect((await send(hook, { event: 'card.lost' })).status).toBe(400);
-  expect((await send(hook, { event: 'card.created', sign: 'twice' })).status).toBe(400);
-  expect((await send(hook, { event: 'card.created', body: { a: 1 } })).status).toBe(400);
-  expect((await send('wh_none', { event: 'card.created' })).status).toBe(404);
-  await stage.patch(`/webhooks/${hook}`, { status: 'disabled' });
-  expect((await send(hook, { event: 'card.created' })).status).toBe(409);
-});

@@ -52,21 +52,6 @@ it('tries eight times at the times of the schedule while the clock is moved, and
   expect(await run(8)).not.toEqual(times);
 });
 
-it('tries once what is overdue by many steps', async () => {
-  await using inbox = await receiver(500);
-  await using stage = await scene();
-  await stage.subscribe(inbox.url);
-  await stage.event();
-  await stage.drain();
-  // Nobody sends while this clock is moved.
-  await stage.admin('POST', '/clock/advance', { by: '3d' });
-  await stage.drain();
-  expect(inbox.received).toHaveLength(2);
-  const [delivery] = await stage.deliveries();
-  expect(delivery).toMatchObject({ state: 'queued', attempt: 2 });
-  expect(seconds(delivery.due_at)).toBeCloseTo(3 * 86_400 + 300, -2);
-});
-
 it('takes 2xx for delivered, everything else for a failure, and follows nothing', async () => {
   await using other = await receiver();
   const statuses = [200, 204, 299, 302, 307, 404, 429, 500];
@@ -113,32 +98,6 @@ it('gives a receiver that does not answer the limit and no more', async () => {
   expect(attempts[0].duration_ms).toBeGreaterThanOrEqual(140);
 });
 
-it('takes an answer whose body never ends for the answer it is', async () => {
-  await using inbox = await receiver(response => void response.writeHead(200).write('so far'));
-  await using stage = await scene({ delivery: { limits: { attempt: 150 } } });
-  await stage.subscribe(inbox.url);
-  await stage.event();
-  await stage.drain();
-  const [{ state, attempts }] = await stage.deliveries();
-  expect([state, attempts[0].answer_body]).toEqual(['delivered', 'so far']);
-});
-
-it('says why there was no answer', async () => {
-  const closed = await receiver();
-  await closed[Symbol.asyncDispose]();
-  await using rude = await receiver(response => response.socket?.destroy());
-  await using stage = await scene();
-  await stage.subscribe(closed.url);
-  await stage.subscribe(rude.url);
-  await stage.event();
-  await stage.drain();
-  const errors = (await stage.deliveries()).map(({ attempts }) => attempts[0].error);
-  expect(errors).toEqual([
-    'the receiver closed the connection without an answer (ECONNRESET)',
-    'connection refused (ECONNREFUSED)',
-  ]);
-});
-
 it('disables after five days of nothing but failures, and a success in between starts the count anew', async () => {
   const fate = async (answerOnDay3: number) => {
     await using inbox = await receiver(500);
@@ -153,19 +112,4 @@ it('disables after five days of nothing but failures, and a success in between s
   };
   expect(await fate(500)).toBe('disabled');
   expect(await fate(200)).toBe('active');
-});
-
-it('counts failures anew when a disabled subscription is switched on again', async () => {
-  await using inbox = await receiver(500);
-  await using stage = await scene();
-  const hook = await stage.subscribe(inbox.url);
-  await stage.event();
-  await stage.drain();
-  await stage.admin('POST', '/clock/advance', { by: '6d' });
-  await stage.drain();
-  expect((await stage.get(`/webhooks/${hook}`)).json.status).toBe('disabled');
-  await stage.patch(`/webhooks/${hook}`, { status: 'active' });
-  await stage.event();
-  await stage.drain();
-  expect((await stage.get(`/webhooks/${hook}`)).json.status).toBe('active');
 });

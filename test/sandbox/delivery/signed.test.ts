@@ -96,16 +96,3 @@ it('signs with both secrets after a rotation, the new one first, and with it alo
   expect(now.json.old_until).toBe('2026-11-20T16:00:00Z');
   expect((await stage.admin('POST', `/webhooks/${hook}/rotate`, { overlap: 'soon' })).status).toBe(400);
 });
-
-it('gives subscriptions that name no secret the one of the sandbox', async () => {
-  await using stage = await scene({ webhookSecret: 'of the whole sandbox' });
-  const made = await stage.post('/webhooks', { url: 'https://example.com/', events: ['*'] });
-  const own = await stage.post('/webhooks', {
-    url: 'https://example.com/',
-    events: ['*'],
-    secret: 'a secret of its own',
-  });
-  expect([made.json.secret, own.json.secret]).toEqual(['of the whole sandbox', 'a secret of its own']);
-  const rotated = await stage.admin('POST', `/webhooks/${made.json.id}/rotate`);
-  expect(rotated.json.secret).toMatch(/^whsec_/);
-});

@@ -1,7 +1,6 @@
 /** Which rule meets what, and how matches count down: over processes, by nth and times, by the seed. */
 import { describe, expect, it } from 'vitest';
-import { FAULT_KINDS, type FaultMatch } from '../../../src/contract/sandbox/faults.ts';
-import { drawnWait } from '../../../src/sandbox/faults/applied-fault.ts';
+import type { FaultMatch } from '../../../src/contract/sandbox/faults.ts';
 import { ask } from '../../support/sandbox-http.ts';
 import { type Scene, scene } from './scene.ts';
 
@@ -35,38 +34,6 @@ describe('counting', () => {
     expect(struck).toBeGreaterThan(15);
     expect(struck).toBeLessThan(45);
   });
-
-  it('asks rules in the order they were added, until one strikes', async () => {
-    await using here = await scene();
-    await here.fault({ match: { nth: 2 }, action: { kind: 'status', code: 500 }, times: 1 });
-    await here.fault({ action: DOWN });
-    expect(await reads(here, 3)).toEqual([503, 500, 503]);
-  });
-
-  it('ends at its time, by the clock of the sandbox', async () => {
-    await using here = await scene();
-    await here.fault({ action: DOWN, expires_at: '2026-11-20T15:00:00Z' });
-    expect(await reads(here, 1)).toEqual([503]);
-    await here.admin('POST', '/clock/advance', { by: '1h' });
-    expect(await reads(here, 1)).toEqual([200]);
-    expect((await here.admin('GET', '/faults')).json.data[0].active).toBe(false);
-  });
-
-  it('never meets the control surface, and nothing once removed', async () => {
-    await using here = await scene();
-    const id = await here.fault({ action: DOWN });
-    expect((await here.admin('GET', '/status')).status).toBe(200);
-    expect((await here.admin('DELETE', `/faults/${id}`)).status).toBe(204);
-    expect((await here.admin('DELETE', `/faults/${id}`)).status).toBe(404);
-    expect(await reads(here, 1)).toEqual([200]);
-  });
-});
-
-it.each([{}, { action: 'reset' }, { action: {} }])('%j to the control surface: the kinds there are', async rule => {
-  await using here = await scene();
-  const { status, json } = await here.admin('POST', '/faults', rule);
-  expect([status, json.error]).toEqual([400, 'invalid_request']);
-  expect(json.message).toMatch(new RegExp(`^action.* ${FAULT_KINDS.join(', ')}, as in \\{"kind":"reset"\\}$`));
 });
 
 describe('matching', () => {
@@ -91,30 +58,4 @@ describe('matching', () => {
       await here.clearFaults();
     }
   });
-
-  it('takes the beginning of the idempotency key, and the end of the API key', async () => {
-    await using here = await scene();
-    const post = async (idempotencyKey: string) => {
-      const body = { bin_id: here.bin, amount: 5 };
-      return (await ask(here.sandbox, { method: 'POST', path: '/cards', body, idempotencyKey })).status;
-    };
-    await here.fault({ match: { key_prefix: 'bulk-' }, action: DOWN });
-    expect([await post('bulk-1'), await post('one')]).toEqual([503, 201]);
-    await here.clearFaults();
-    await here.fault({ match: { key_last4: here.sandbox.key.expose().slice(-4) }, action: DOWN });
-    expect(await reads(here, 1)).toEqual([503]);
-    await here.clearFaults();
-    await here.fault({ match: { key_last4: '????' }, action: DOWN });
-    expect(await reads(here, 1)).toEqual([200]);
-  });
-});
-
-it('a delay is drawn from its source alone', () => {
-  const latency = { lognormal: { median: 80, sigma: 0.4 } };
-  const drawn = Array.from({ length: 400 }, (_, index) => drawnWait(latency, `s ${index}`)).sort((a, b) => a - b);
-  expect(drawnWait(latency, 's 1')).toBe(drawnWait(latency, 's 1'));
-  expect(drawn[200]).toBeGreaterThan(70);
-  expect(drawn[200]).toBeLessThan(90);
-  const even = Array.from({ length: 400 }, (_, index) => drawnWait({ uniform: { min: 5, max: 7 } }, `s ${index}`));
-  expect(new Set(even)).toEqual(new Set([5, 6, 7]));
 });

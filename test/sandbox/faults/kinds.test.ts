@@ -72,18 +72,6 @@ it.each(TABLE)('$action', async ({ action, read, write }) => {
   expect(await here.broken()).toEqual([]);
 });
 
-const BEFORE = ['reset', 'malformed', 'latency', 'status'].map(
-  kind => TABLE.find(({ action }) => action.kind === kind) as Expected,
-);
-
-it.each(BEFORE)('$action before the work', async ({ action, write }) => {
-  await using here = await scene({ timeoutMs: patience(action) });
-  // These change the answer of the work. Before the work there is none, and they change a 503.
-  const changesAnswer = ['truncate', 'malformed', 'drip'].includes(action.kind);
-  await funded(here, { action, phase: 'before', write: changesAnswer ? ['ambiguous', 11, 1] : write });
-  expect((await here.balances()).card).toBe(action.kind === 'latency' ? 105 : 100);
-});
-
 interface Funding {
   readonly action: RequestAction;
   readonly phase: FaultPhase;

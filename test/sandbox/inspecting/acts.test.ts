@@ -93,29 +93,6 @@ it('writes a scenario of one card: ids that a step made are references, text sta
   expect(readScenario(readYaml(rest), 'recorded').steps).toHaveLength(1);
 });
 
-it('remembers what the service was asked for only once somebody may look', async () => {
-  await using service = await fakeService({ scenarios: notingPlayer() });
-  await newCard(service);
-  const recorded = async () => (await ask(service, { path: `${ADMIN}/scenarios/recorded` })).json;
-  expect(await recorded()).toMatchObject({ steps: 0, last: 0 });
-  await sessionOf(service);
-  await newCard(service);
-  expect(await recorded()).toMatchObject({ steps: 1, last: 1 });
-});
-
-it('plays a scenario that is whole, with the server as its stage, and refuses one that is not', async () => {
-  const player = notingPlayer();
-  await using service = await fakeService({ scenarios: player });
-  const session = await sessionOf(service);
-  const play = (text: string) => asPage(service, session, { method: 'POST', path: '/scenarios', body: { text } });
-  const refused = await play('bad');
-  expect([refused.status, refused.json.message]).toEqual([400, 'text: line 2, column 3: not a step']);
-  expect((await play('scenario: One')).json).toMatchObject({ id: 'run_1', state: 'as_expected' });
-  expect(player.played).toMatchObject([{ text: 'scenario: One', stage: { origin: new URL(service.url).origin } }]);
-  await using without = await fakeService();
-  expect((await post(without, `${ADMIN}/scenarios`, { text: 'scenario: One' })).status).toBe(409);
-});
-
 it('judges a signature by the secret of the subscription, which nobody is told', async () => {
   await using service = await fakeService();
   const secret = 'whsec_c2VjcmV0LW9mLXRoaXMtdGVzdA';
@@ -132,17 +109,4 @@ it('judges a signature by the secret of the subscription, which nobody is told',
   const { json, text } = await explained({ body: '{ "a": 1 }' });
   expect(json).toMatchObject({ matches: false, secret: null, mistakes: [{ mistake: 'json_written_again' }] });
   expect(text).not.toContain(secret);
-});
-
-it('counts what replaced everything, and saved snapshots as a change', async () => {
-  await using service = await fakeService();
-  const marks = async () => (await ask(service, { path: `${ADMIN}/marks` })).json;
-  const before = await marks();
-  await post(service, `${ADMIN}/snapshots`, { name: 'one' });
-  const saved = await marks();
-  expect([saved.replaced, saved.changes === before.changes]).toEqual([before.replaced, false]);
-  await post(service, `${ADMIN}/snapshots/one/restore`);
-  await post(service, `${ADMIN}/reset`, { data: 'empty' });
-  expect((await marks()).replaced).toBe(before.replaced + 2);
-  expect(service.faults).toEqual([]);
 });

@@ -1,8 +1,4 @@
-/** What differs between two states: exactly what was done between them, and never a card number. */
-import { appendFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { fakeService } from '../../support/fake-service.ts';
-import { tellLongHistory } from '../../support/long-history.ts';
 import { ask, type Served } from '../../support/sandbox-http.ts';
 import { scene } from '../faults/scene.ts';
 
@@ -39,32 +35,6 @@ it('names the card, its fields and the accounts that moved', async () => {
   expect(json.tables).toContainEqual({ table: 'transactions', added: 1, removed: 0, changed: 0 });
 });
 
-it('is nothing of a state with itself, and turned around the other way', async () => {
-  await using service = await fakeService();
-  await save(service, 'empty');
-  await tellLongHistory(service);
-  await save(service, 'told');
-  expect((await diff(service, 'told')).json).toEqual({ problems: [], tables: [], accounts: [], cards: [] });
-  expect((await diff(service, 'told', 'told')).json).toEqual({ problems: [], tables: [], accounts: [], cards: [] });
-  const there = (await diff(service, 'empty', 'told')).json;
-  const back = (await diff(service, 'told', 'empty')).json;
-  const turned = back.tables.map(({ table, added, removed, changed }: Record<string, number>) => ({
-    table,
-    added: removed,
-    removed: added,
-    changed,
-  }));
-  expect(turned).toEqual(there.tables);
-  expect(
-    back.accounts.map(({ account, delta }: { account: string; delta: number }) => ({ account, delta: -delta })),
-  ).toEqual(there.accounts);
-  const sum = there.accounts.reduce(
-    (total: number, { delta }: { delta: number }) => total + Math.round(delta * 100),
-    0,
-  );
-  expect([there.accounts.length > 4, sum]).toEqual([true, 0]);
-});
-
 it('tells no card number and no security code', async () => {
   await using here = await scene();
   await save(here.sandbox, 'before');
@@ -72,22 +42,4 @@ it('tells no card number and no security code', async () => {
   const { json } = await ask(here.sandbox, { path: `/cards/${made.json.id}/details` });
   const { text } = await diff(here.sandbox, 'before');
   expect([text.includes(json.pan), /"(?:cvv|number|document)"/.test(text)]).toEqual([false, false]);
-});
-it('refuses a snapshot that is not there, and says which one is damaged', async () => {
-  await using service = await fakeService();
-  await save(service, 'a');
-  expect((await diff(service, 'none')).status).toBe(404);
-  expect((await diff(service, 'a', 'none')).status).toBe(404);
-  expect((await diff(service, 'A')).status).toBe(400);
-  await appendFile(await service.parts.archives.fileOf('a'), 'x');
-  const { status, json } = await diff(service, 'a');
-  expect([status, json]).toEqual([
-    200,
-    {
-      problems: ['the snapshot a is damaged: there is more in the file than was written'],
-      tables: [],
-      accounts: [],
-      cards: [],
-    },
-  ]);
 });

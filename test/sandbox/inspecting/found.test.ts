@@ -15,46 +15,6 @@ async function shop() {
   return { service, get, simulate, card: made.json as { id: string; last4: string } };
 }
 
-it('finds a transaction by merchant, card, amount and id, and tells its chain', async () => {
-  const { service, get, simulate, card } = await shop();
-  await using _ = service;
-  const { transaction_id: id } = await simulate('/authorizations', {
-    card_id: card.id,
-    amount: 30,
-    merchant: 'Tea_House',
-  });
-  await simulate(`/authorizations/${id}/increment`, { amount: 5 });
-  await simulate(`/authorizations/${id}/settle`, { amount: 20 });
-  await simulate(`/authorizations/${id}/refund`, { amount: 4 });
-  await simulate('/authorizations', { card_id: card.id, amount: 900, merchant: 'TEA HOUSE' });
-  const found = async (query: string) =>
-    (await get(`/transactions?${query}`)).data.map((row: { type: string }) => row.type).sort();
-  expect(await found('q=tea_')).toEqual(['authorization', 'refund', 'settlement']);
-  expect(await found('q=900')).toEqual(['decline']);
-  expect(await found('q=100%25')).toEqual(['authorization', 'decline', 'refund', 'settlement']);
-  expect(await found(`q=${card.last4}&type=decline`)).toEqual(['decline']);
-  expect(await found(`q=${id}`)).toEqual(['authorization']);
-  expect(await found('card_id=card_none')).toEqual([]);
-  const whole = await get(`/transactions/${id}`);
-  expect(whole).toMatchObject({ last4: card.last4, settled: 20, refunded: 4, held: 0 });
-  expect(whole.chain.map((entry: { kind: string; hold: number }) => [entry.kind, entry.hold])).toEqual([
-    ['authorize', 30],
-    ['increment', 5],
-    ['settle', -20],
-    ['release', -15],
-    ['refund', 0],
-  ]);
-  expect((await get('/transactions/txn_none')).error).toBe('not_found');
-  const { data: days } = await get('/overview/spending?days=3');
-  expect(
-    days.map((day: { spent: number; purchases: number; declined: number }) => Object.values(day).slice(1)),
-  ).toEqual([
-    [0, 0, 0],
-    [0, 0, 0],
-    [16, 1, 1],
-  ]);
-});
-
 it('lists challenges of every state without a code, and deposits by a part of their hash', async () => {
   const { service, get, simulate, card } = await shop();
   await using _ = service;

@@ -1,10 +1,8 @@
 /** What happened to a card in one order: by number within a kind, by cause between kinds, by time alone nowhere. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TIMELINE_KINDS, type TimelineKind } from '../../../src/contract/sandbox/inspector.ts';
+import type { TimelineKind } from '../../../src/contract/sandbox/inspector.ts';
 import { inOrder, type LifeItem } from '../../../src/sandbox/inspecting/timeline.ts';
-import { ask } from '../../support/sandbox-http.ts';
-import { scene } from '../faults/scene.ts';
 
 const NONE = { request: [], transaction: [], entry: [], challenge: [], event: [], delivery: [] };
 const item = (kind: TimelineKind, id: string, more: Partial<LifeItem> = {}): LifeItem => ({
@@ -28,15 +26,6 @@ describe('in one order', () => {
       delivery: [item('delivery', 'd1', { behind: ['v2'] })],
     };
     expect(ids(inOrder(lists))).toBe('r1 e1 v1 r2 t2 v2 d1 t1 e2 v3');
-  });
-
-  it('keeps the order of a kind when the clock went back', () => {
-    const lists = {
-      ...NONE,
-      entry: [item('entry', 'e1', { at: 9 }), item('entry', 'e2', { at: 3 })],
-      event: [item('event', 'v1', { at: 5 })],
-    };
-    expect(ids(inOrder(lists))).toBe('v1 e1 e2');
   });
 
   it('loses nothing, keeps every order of a kind, and ends, whatever waits for what', () => {
@@ -64,27 +53,4 @@ describe('in one order', () => {
       }),
     );
   });
-});
-
-it('pages through a life without a gap, and takes the kinds that are asked for alone', async () => {
-  await using here = await scene();
-  for (const amount of [5, 6, 7000]) {
-    await here.admin('POST', '/simulate/authorizations', { card_id: here.card, amount });
-  }
-  const life = async (query: string) => (await here.admin('GET', `/cards/${here.card}/timeline?${query}`)).json;
-  const whole = await life('per_page=1000');
-  expect(whole.meta.total).toBe(whole.data.length);
-  const pages = [];
-  for (let page = 1; page <= Math.ceil(whole.data.length / 3); page += 1)
-    pages.push(...(await life(`per_page=3&page=${page}`)).data);
-  expect(pages).toEqual(whole.data);
-  expect(new Set(whole.data.map(({ kind }: { kind: string }) => kind))).toEqual(
-    new Set(['request', 'entry', 'event', 'transaction']),
-  );
-  const money = await life('kinds=entry');
-  expect(money.data.map(({ amount }: { amount: number }) => amount)).toEqual([-6, -5, expect.any(Number)]);
-  expect((await here.admin('GET', `/cards/${here.card}/timeline?kinds=entries`)).status).toBe(400);
-  expect((await here.admin('GET', '/cards/card_none/timeline')).status).toBe(404);
-  expect(TIMELINE_KINDS).toHaveLength(6);
-  expect((await ask(here.sandbox, { path: `/cards/${here.card}/timeline` })).status).toBe(404);
 });

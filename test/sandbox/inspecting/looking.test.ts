@@ -134,15 +134,3 @@ it('answers every look about a long history', async () => {
 
 it('leaves an export as it is, row for row, wherever in a history somebody looks', () =>
   isWhole ? leavesExportsAlone(100, 20) : leavesExportsAlone(3, 6));
-
-it('fires no timer that is due, and no number is missing behind a look', async () => {
-  await using service = await fakeService();
-  const bin_id = (await ask(service, { path: '/bins' })).json.data[0].id;
-  const card_id = (await ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 50 } })).json.id;
-  await ask(service, { method: 'POST', path: `${ADMIN}/simulate/authorizations`, body: { card_id, amount: 5 } });
-  service.clock.set(service.clock.now() + 40 * 86_400_000);
-  const { json } = await ask(service, { path: `${ADMIN}/timers` });
-  expect(json.data).toMatchObject([{ kind: 'authorization.expiry', state: 'due', error: null }]);
-  const { json: again } = await ask(service, { path: `${ADMIN}/timers` });
-  expect(again).toEqual(json);
-});

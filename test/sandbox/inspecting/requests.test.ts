@@ -35,30 +35,6 @@ describe('a request with its answer', () => {
       else expect(json.answer).toContain(headers === hook.headers ? hook.json.id : 'invalid_request');
     }
   });
-
-  it.each([
-    ['reset', 'after_commit', 'nothing: the connection was reset (after_commit reset)', 201],
-    ['reset', 'before', 'nothing: the connection was reset (before reset)', 503],
-    ['empty', 'after_commit', 'no body (after_commit empty)', 201],
-    ['malformed', 'after_commit', 'broken JSON in its place (after_commit malformed)', 201],
-  ] as const)('says what a %s %s left of it', async (kind, phase, wire, status) => {
-    await using here = await scene();
-    await here.fault({ match: { operation: 'cards.create' }, phase, action: { kind } } as never);
-    const body = { bin_id: here.bin, amount: 7 };
-    const sent = ask(here.sandbox, { method: 'POST', path: '/cards', body, idempotencyKey: 'k' });
-    await sent.catch(() => undefined);
-    const [{ request_id }] = (await here.admin('GET', '/requests?idempotency_key=k')).json.data;
-    const { json } = await here.admin('GET', `/requests/${request_id}`);
-    expect([json.on_the_wire, json.status]).toEqual([wire, status]);
-    expect(json.answer === null).toBe(phase === 'before');
-  });
-
-  it('finds one that waits in memory, and leaves it there', async () => {
-    await using here = await scene({ rateLimits: false });
-    const { headers } = await ask(here.sandbox, { path: '/wallet' });
-    const { json } = await here.admin('GET', `/requests/${headers['x-request-id']}`);
-    expect(json).toMatchObject({ operation: 'wallet.get', status: 200, answer: null });
-  });
 });
 
 describe('a request as it is kept', () => {
@@ -68,21 +44,6 @@ describe('a request as it is kept', () => {
     expect(json.request_id).toBe(headers['x-request-id']);
     return { ...json, answered: status };
   };
-
-  it('has an idempotency key exactly', async () => {
-    await using here = await scene();
-    const body = { bin_id: here.bin, amount: 7 };
-    for (const key of [
-      'cw_a4222222222222f63aaaaaaaaaaaaaaa',
-      'order-20261123190001',
-      '7b1c2d3e-4222-4222-8222-222222222222',
-      'k'.repeat(255),
-    ]) {
-      const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: key });
-      expect(json).toMatchObject({ answered: 201, idempotency_key: key, not_kept: [] });
-      expect(json.headers['x-idempotency-key']).toBe(key);
-    }
-  });
 
   it('masks a key with a card number, tells two of them apart, and finds each by the key that was sent', async () => {
     await using here = await scene();
@@ -129,22 +90,6 @@ describe('a request as it is kept', () => {
     const made = await kept(here, { method: 'POST', path: '/webhooks', body: hook });
     expect(made.not_kept).toEqual([{ part: 'body.url', why: 'address' }]);
   });
-
-  it('says that there was a body which was no JSON object, and how long it was', async () => {
-    await using here = await scene();
-    const json = await kept(here, { method: 'POST', path: '/cards', body: 'not at json', idempotencyKey: 'k' });
-    expect(json).toMatchObject({ answered: 400, body: null, body_bytes: 11 });
-    expect(json.not_kept).toEqual([{ part: 'body', why: 'not_json' }]);
-    const none = await kept(here, { method: 'POST', path: `/cards/${here.card}/freeze`, idempotencyKey: 'f' });
-    expect(none).toMatchObject({ body: null, body_bytes: 0, not_kept: [] });
-  });
-
-  it('has the body of a request that was refused for its key', async () => {
-    await using here = await scene();
-    const body = { bin_id: here.bin, amount: 7 };
-    const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: 'k'.repeat(256) });
-    expect(json).toMatchObject({ answered: 400, body, not_kept: [{ part: 'idempotency_key', why: 'too_long' }] });
-  });
 });
 
 describe('requests that were turned away', () => {
@@ -168,15 +113,5 @@ describe('requests that were turned away', () => {
     ]);
     expect(text).not.toContain('CANARY');
     expect(json.data[1]).toMatchObject({ error: 'unauthorized', why: expect.stringContaining('Bearer') });
-  });
-
-  it('are the newest 200, and none that was counted or asked of the control surface', async () => {
-    await using here = await scene();
-    await ask(here.sandbox, { path: '/cards/card_none' });
-    await here.admin('GET', '/nothing');
-    expect((await here.admin('GET', '/requests/turned')).json.data).toEqual([]);
-    for (let nth = 0; nth < 205; nth += 1) await ask(here.sandbox, { path: `/none-${nth}` });
-    const { json } = await here.admin('GET', '/requests/turned');
-    expect([json.data.length, json.data[0].path, json.data[199].path]).toEqual([200, '/v1/none-204', '/v1/none-5']);
   });
 });

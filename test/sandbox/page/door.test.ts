@@ -6,7 +6,6 @@ import { expect, it } from 'vitest';
 import { SESSION_LIFE, TICKET_LIFE, WRONG_TICKETS } from '../../../src/contract/sandbox/page.ts';
 import { fakeService } from '../../support/fake-service.ts';
 import { ask, askRaw } from '../../support/sandbox-http.ts';
-import { startSandbox } from '../../support/start-sandbox.ts';
 import { ADMIN, asPage, fromPage, going, redeem, sessionOf, ticketOf } from './probes.ts';
 
 const PAGE = '/_sandbox/';
@@ -19,28 +18,6 @@ const stopwatch = () => {
   };
   return { now: () => shown, monotonic: () => shown, pass };
 };
-
-it('says how to get in to whoever types the port, and to nobody else', async () => {
-  await using service = await fakeService();
-  const { host, origin } = new URL(service.url);
-  const typed = (path: string, site = 'none', mode = 'navigate', dest = 'document') => {
-    const how = [`Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`, `Sec-Fetch-Dest: ${dest}`];
-    const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...how];
-    return askRaw(service, `${lines.join('\r\n')}\r\n\r\n`);
-  };
-  for (const path of ['/', PAGE]) {
-    const told = await typed(path);
-    expect([path, statusOf(told)]).toEqual([path, 404]);
-    expect(told).toContain('sandbox open');
-    expect(told).toMatch(/script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'/);
-    expect(await typed(path, 'none', 'navigate', 'iframe')).not.toContain('sandbox open');
-    expect(await typed(path, 'none', 'no-cors')).not.toContain('sandbox open');
-    expect(statusOf(await typed(path, 'cross-site'))).toBe(403);
-  }
-  await ticketOf(service);
-  const onward = await typed('/');
-  expect([statusOf(onward), onward]).toEqual([303, expect.stringContaining(`Location: ${origin}${PAGE}`)]);
-});
 
 it('1: answers a browser without the page before the first ticket, and with it after it', async () => {
   await using service = await fakeService();
@@ -68,13 +45,6 @@ it('1: answers a browser without the page before the first ticket, and with it a
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   });
-});
-
-it('2: a sandbox without a port has no page', async () => {
-  await using sandbox = await startSandbox({ listen: 'socket' });
-  const { status, json } = await ask(sandbox, { method: 'POST', path: `${ADMIN}/page/tickets`, body: {} });
-  expect([status, json.message]).toEqual([409, expect.stringContaining('cardwright sandbox start')]);
-  expect((await ask(sandbox, { path: PAGE, headers: going() })).status).toBe(404);
 });
 
 it('3 to 8: the page stands at 127.0.0.1 and its port, spoken to in HTTP/1.1', async () => {
@@ -278,18 +248,4 @@ it('36: a session never reaches the service, nor what the page has no need of', 
     ['POST', '/import', undefined],
   ] as const)
     expect([path, (await asPage(service, session, { method, path, body })).status]).toEqual([path, 403]);
-});
-
-it('tells changes by another mark, and the same mark where nothing changed', async () => {
-  await using service = await fakeService();
-  const session = await sessionOf(service);
-  const marks = async () => (await asPage(service, session, { path: '/marks' })).json;
-  const first = await marks();
-  expect(await marks()).toEqual(first);
-  await ask(service, { path: '/wallet' });
-  const second = await marks();
-  expect(second.changes).not.toBe(first.changes);
-  await ask(service, { path: '/nothing' });
-  expect((await marks()).changes).not.toBe(second.changes);
-  expect(service.faults).toEqual([]);
 });
