@@ -60,30 +60,6 @@ it('what ended cards released is said of those that held something, and of no ca
   expect(said(reader.reconcile())).toEqual([['hold_released', 12_00, ended.id]]);
 });
 
-it('of several funded cards the one that hides it behind a hold is named, and no ended card', () => {
-  const cards: Card[] = [];
-  const { account, reader } = begun(made => {
-    for (let nth = 0; nth < 4; nth += 1) cards.push(made.create(100_00));
-    // Before the books begin nobody knows how much of this is held still.
-    const [, , , ended] = cards;
-    if (ended === undefined) throw new RangeError('no card');
-    made.authorize(ended, 10_00);
-    made.terminate(ended);
-  });
-  const [one, two, hiding] = cards;
-  if (one === undefined || two === undefined || hiding === undefined) throw new RangeError('no cards');
-  account.authorize(hiding, 50_00);
-  account.fund(one, 10_00, { own: false });
-  account.fund(two, 20_00, { own: false });
-  account.fund(hiding, 7_00, { own: false });
-  const found = said(reader.reconcile()).filter(([name]) => name === 'other_funded');
-  expect(found).toEqual([
-    ['other_funded', 10_00, one.id],
-    ['other_funded', 20_00, two.id],
-    ['other_funded', 7_00, hiding.id],
-  ]);
-});
-
 it('money that somebody took from one card to another left no card without a record', () => {
   const { account, reader } = begun();
   const [one, other] = [account.create(100_00), account.create(100_00)];
@@ -113,65 +89,12 @@ function heldAtFirst() {
   return { account, reader, card, of };
 }
 
-it('somebody may withdraw just what a hold released', () => {
-  const { account, reader, card, of } = heldAtFirst();
-  account.reverse(of, 30_00);
-  account.withdraw(card, 30_00, { own: false });
-  const done = reader.reconcile();
-  expect(done.verdict).toBe('provisional');
-  expect(said(done)).toEqual([
-    ['other_withdrew', -30_00, card.id],
-    ['hold_released', 30_00, card.id],
-  ]);
-});
-
 it('a drained wallet is not taken for a fund of just what a hold of the first checkpoint was too high by', () => {
   const { account, reader, of } = heldAtFirst();
   account.settle(of, 70_00, true);
   account.wallet -= 20_00;
   const wrong = reader.reconcile().findings.filter(each => each.isWrong);
   expect(wrong.map(each => [each.class, each.cents])).toEqual([['wallet_unexplained', -20_00]]);
-});
-
-it('amounts that holds blur are marked about, with every card that may have some of it', () => {
-  const cards: Card[] = [];
-  const { account, reader } = begun(made => {
-    for (let nth = 0; nth < 2; nth += 1) cards.push(made.create(100_00));
-  });
-  reader.reconcile();
-  const [one, other] = cards;
-  if (one === undefined || other === undefined) throw new RangeError('no cards');
-  for (const card of cards) account.reverse(account.authorize(card, 90_00), 20_00);
-  account.fund(one, 35_00, { own: false });
-  account.fund(other, 45_00, { own: false });
-  const [moved, ...holds] = reader.reconcile().findings;
-  expect(moved).toMatchObject({
-    class: 'other_funded',
-    cents: 80_00,
-    candidates: [one.id, other.id],
-    isAbout: true,
-    isProvisional: true,
-    isWrong: false,
-  });
-  expect(holds.map(each => each.class)).toEqual(['hold_released']);
-  for (const each of account.authorizations.values()) account.reverse(each, each.held);
-  expect(said(reader.reconcile())).toEqual([
-    ['other_funded', 35_00, one.id],
-    ['other_funded', 45_00, other.id],
-  ]);
-});
-
-it('cards that hide a fund equally well are all named, and one that holds nothing is not', () => {
-  const { account, reader } = begun();
-  const [one, other, empty] = [account.create(100_00), account.create(100_00), account.create(100_00)];
-  reader.reconcile();
-  for (const card of [one, other]) account.reverse(account.authorize(card, 80_00), 35_00);
-  account.authorize(account.create(50_00), 20_00);
-  account.fund(one, 30_00, { own: false });
-  const { findings } = reader.reconcile();
-  const [moved] = findings.filter(each => each.class === 'other_funded');
-  expect(moved).toMatchObject({ cents: 30_00, candidates: [one.id, other.id], isAbout: true });
-  expect(findings.every(each => !each.candidates.includes(empty.id))).toBe(true);
 });
 
 it('a missing settlement may be of every card whose holds hide it', () => {
@@ -201,38 +124,6 @@ it('where purchases are changing records a fee is a fee, and a changed purchase 
   card.balance -= 3_00;
   account.record('fee', card.id, 3_00);
   expect(said(reader.reconcile())).toEqual([['fee', -3_00, card.id]]);
-});
-
-it('what an own row of unknown outcome and somebody else brought to one card adds up', () => {
-  const { account, reader } = begun();
-  const card = account.create(50_00);
-  reader.reconcile();
-  account.fund(card, 5_00, { outcome: 'unknown' });
-  account.fund(card, 7_00, { own: false });
-  const done = reader.reconcile();
-  expect([...done.classified.others]).toEqual([[card.id, 12_00]]);
-  expect(done.wallet.other).toBe(-12_00);
-});
-
-it('one fund is certain to the cent, whatever its card released', () => {
-  const { account, reader } = begun();
-  const card = account.create(100_00);
-  reader.reconcile();
-  account.reverse(account.authorize(card, 80_00), 35_00);
-  account.fund(card, 30_00, { own: false });
-  const [moved] = reader.reconcile().findings;
-  expect(moved).toMatchObject({ class: 'other_funded', cents: 30_00, candidates: [card.id], isAbout: false });
-});
-
-it('a record of the amount that left another card is on its own card, where that has no rest', () => {
-  const { account, reader } = begun();
-  const [drained, spending] = [account.create(100_00), account.create(100_00)];
-  reader.reconcile();
-  drained.balance -= 9_00;
-  account.settle(account.authorize(spending, 9_00), 9_00, true);
-  // An open hold on which the record could be missed.
-  account.authorize(spending, 30_00);
-  expect(said(reader.reconcile())).toEqual([['unrecorded_debit', -9_00, drained.id]]);
 });
 
 it('what left one card and what came to another are no moves of others, also beside a hold that could hide the rest', () => {
@@ -280,16 +171,6 @@ it.each([
   },
 );
 
-it('a card whose first purchase has closed is judged to the cent, also while another one is open', () => {
-  const { account, reader, card, of } = heldAtFirst();
-  account.settle(of, 40_00, true);
-  expect(reader.reconcile().verdict).toBe('balanced');
-  account.authorize(card, 50_00);
-  expect(reader.reconcile().verdict).toBe('balanced');
-  card.balance -= 4_00;
-  expect(said(reader.reconcile())).toEqual([['unrecorded_debit', -4_00, card.id]]);
-});
-
 it('a withdrawal of unknown outcome that is resolved as done was in the first checkpoint', () => {
   const { account, reader } = begun(made => {
     const card = made.create(100_00);
@@ -299,62 +180,6 @@ it('a withdrawal of unknown outcome that is resolved as done was in the first ch
   account.moves.push({ ...account.moves.splice(-1)[0], outcome: 'done' } as (typeof account.moves)[number]);
   const done = reader.reconcile({ soleOperator: true });
   expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
-});
-
-/** A terminated card whose first purchase was held higher than the books can see. */
-function endedAtFirst(prepare: (account: Account) => void = () => undefined) {
-  const { account, reader } = begun(made => {
-    const ended = made.create(100_00);
-    made.reverse(made.authorize(ended, 50_00), 10_00);
-    made.terminate(ended);
-    prepare(made);
-  });
-  const [of] = account.authorizations.values();
-  if (of === undefined) throw new RangeError('no purchase');
-  return { account, reader, of };
-}
-
-it('a late row is in the first checkpoint where that explains more sums, also if more cents are left to holds', () => {
-  const { account, reader, of } = endedAtFirst(made => {
-    const card = made.create(200_00);
-    made.authorize(card, 100_00);
-    made.fund(card, 25_00, { outcome: 'unknown' });
-  });
-  const [, held] = account.authorizations.values();
-  if (held === undefined) throw new RangeError('no purchase');
-  account.settle(of, 40_00, true);
-  account.reverse(held, 30_00);
-  account.moves.splice(0, account.moves.length, ...account.moves.map(move => ({ ...move, outcome: 'done' as const })));
-  const done = reader.reconcile();
-  expect(done.verdict).toBe('provisional');
-  expect(done.changes.map(({ funded }) => funded)).toEqual([0, 0]);
-});
-
-it('a hold of a card that ended may hide what another released, and not what a living card holds', () => {
-  const { account, reader } = endedAtFirst();
-  const [second, living] = [account.create(100_00), account.create(100_00)];
-  for (const card of [second, living]) account.authorize(card, 20_00);
-  account.terminate(second);
-  const { checkpointCards } = reader.reconcile();
-  expect(checkpointCards.map(({ unverified }) => unverified)).toEqual([1, 1, 0]);
-  // Where the books saw each hold begin, nothing hides.
-  const seen = begun();
-  const ended = seen.account.create(100_00);
-  seen.account.authorize(ended, 20_00);
-  seen.account.terminate(ended);
-  expect(seen.reader.reconcile().checkpointCards.map(({ unverified }) => unverified)).toEqual([0]);
-});
-
-it('a way to count that leaves nothing to holds goes before one that does', () => {
-  const account = new Account({ withHolds: true });
-  account.deposit(1_000_00);
-  const card = account.create(100_00);
-  const reader = new Reader(account);
-  expect(reader.reconcile().rules[0]?.balance).toBe('available');
-  account.authorize(card, 10_00);
-  const done = reader.reconcile();
-  expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
-  expect(done.rules.map(({ balance }) => balance).slice(0, 2)).toEqual(['with_holds', 'available']);
 });
 
 describe('a service that shows a new purchase wrong, and then right', () => {
@@ -421,39 +246,10 @@ it('a card of unknown outcome that is resolved as made was in the first checkpoi
   expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
 });
 
-it('a way to count is not given up for what another spender did, nor for what holds may explain', () => {
-  const made: Card[] = [];
-  const { account, reader } = begun(of => void made.push(of.create(100_00)), { withHolds: true });
-  const [card] = made;
-  if (card === undefined) throw new RangeError('no card');
-  const first = JSON.parse(reader.checkpoints[0]?.checkpoint.rules ?? '[]');
-  account.fund(card, 7_00, { own: false });
-  expect(reader.reconcile().rules).toEqual(first);
-  account.authorize(card, 30_00);
-  account.fund(card, 10_00, { own: false });
-  expect(reader.reconcile().rules.map(each => each.balance)[0]).toBe('with_holds');
-});
-
 it('a sum beyond what a number holds is no sum', () => {
   const { account, reader } = begun();
   account.create(2 ** 53);
   expect(() => reader.reconcile()).toThrow('the sums of the books leave');
-});
-
-it('our mark on a card of another journal is told, and on one of our own it is nothing', () => {
-  const { account, reader } = begun();
-  const [ours, marked, plain] = [
-    account.create(50_00),
-    account.create(50_00, { own: false }),
-    account.create(50_00, { own: false }),
-  ];
-  marked.marker = 'op_elsewhere.1';
-  const notes = () =>
-    Object.fromEntries(reader.reconcile().findings.map(({ candidates, note }) => [candidates[0], note]));
-  const note = 'it carries our mark: another machine of yours, or one that was refused here and made all the same';
-  expect(notes()).toEqual({ [marked.id]: note, [plain.id]: undefined });
-  for (const card of [ours, marked, plain]) account.fund(card, 5_00 + (account.now % 97), { own: false });
-  expect(notes()).toEqual({ [ours.id]: undefined, [marked.id]: note, [plain.id]: undefined });
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addUp, before, effectOf, isPending, type ReadingOptions } from '../../src/books/records.ts';
+import { addUp, before, type ReadingOptions } from '../../src/books/records.ts';
 import type { TxChangeRow, TxRow } from '../../src/books/rows.ts';
 import { DAY, NOW, record } from './rows.ts';
 
@@ -74,17 +74,6 @@ describe('what a settlement shows that differs from its authorization', () => {
     }
     // A purchase in one changing record is its own authorization.
     expect(shown([settlement(7_00, { tx_id: 'a' })])).toEqual([]);
-  });
-
-  it('is told again only when a record of the purchase is new or changed', () => {
-    const old = { first_seen: BASE };
-    const rows = (a: Fields, s: Fields) => [authorization(100_00, a), settlement(120_00, s)];
-    expect(shown(rows(old, old))).toEqual([]);
-    expect(shown(rows(old, { first_seen: BASE + 1 }))).toEqual(['over_settled -2000 a s']);
-    expect(shown(rows({ first_seen: BASE + 1 }, old))).toEqual(['over_settled -2000 a s']);
-    expect(shown(rows(old, old), { changes: [change('a', 'status', 'pending')] })).toEqual(['over_settled -2000 a s']);
-    expect(shown([settlement(7_00, old), refund(1_00)])).toEqual([]);
-    expect(shown(rows({}, {}), { since: undefined })).toEqual([]);
   });
 });
 
@@ -186,21 +175,6 @@ describe('what is otherwise than at the base', () => {
     expect(shown([settlement(9_00, { ...old, tx_id: 'a' })], { changes: [change('a', 'cents', '100')] })).toEqual([]);
     expect(before(settlement(9_00), [change('s', 'cents', null)]).cents).toBeNull();
   });
-
-  it('is a new record of an unknown type', () => {
-    const fee = (more: Fields, cents = 3_00) => shown([record({ tx_id: 'f', type: 'fee', ...more, cents })]);
-    expect(fee({ first_seen: BASE + 1 })).toEqual(['fee -300 f']);
-    expect(fee(old)).toEqual([]);
-    expect(fee({}, 0)).toEqual([]);
-  });
-
-  it('names new settlements and refunds with what they spent', () => {
-    const rows = [settlement(9_00), settlement(1_00, { tx_id: 'o', ...old }), refund(2_00), authorization(9_00)];
-    expect(addUp(rows, { since: BASE }).fresh).toEqual([
-      { tx_id: 's', card_id: 'card_1', spent: 9_00 },
-      { tx_id: 'r', card_id: 'card_1', spent: -2_00 },
-    ]);
-  });
 });
 
 describe('sums of a card', () => {
@@ -225,40 +199,5 @@ describe('sums of a card', () => {
       holds: 8_00,
     });
     expect(sums(authorization(9_00, { ...pending, card_id: null }))).toBeUndefined();
-  });
-
-  it('leave out what is in another currency, and name what came to be in one', () => {
-    const euros = { currency: 'EUR' };
-    expect(sums(authorization(9_00, { ...pending, ...euros }), settlement(4_00, euros))).toBeUndefined();
-    expect(sums(authorization(9_00, pending), settlement(4_00, euros))).toMatchObject({ settled: 0, holds: 9_00 });
-    expect(sums(settlement(4_00, { currency: 'usd' }))).toMatchObject({ settled: 4_00 });
-    expect(sums(settlement(4_00, { currency: null }))).toMatchObject({ settled: 4_00 });
-    expect(shown([authorization(9_00), settlement(9_50, euros)])).toEqual(['settlement_not_listed -900 a']);
-    expect(shown([record({ tx_id: 'f', type: 'fee', cents: 5, ...euros })])).toEqual([]);
-    const changes = [change('s', 'currency', 'USD')];
-    const changed = settlement(4_00, { ...euros, first_seen: BASE });
-    expect(shown([changed], { changes })).toEqual(['record_changed 400 s']);
-    expect(addUp([changed], { since: BASE, changes }).cards.get('card_1')).toBeUndefined();
-  });
-
-  it('are without a bound while a changing record is pending', () => {
-    const changing = (type: string, status: string) =>
-      addUp([record({ tx_id: 'p', authorization_id: 'p', type, status, cents: 9_00 })], { since: undefined });
-    expect(changing('authorization', 'pending')).toMatchObject({ hasChangingRecords: true });
-    expect(changing('authorization', 'pending').cards.get('card_1')).toMatchObject({ holds: 9_00, unbounded: true });
-    expect(changing('settlement', 'settled').cards.get('card_1')).toMatchObject({ settled: 9_00, unbounded: false });
-    expect(changing('refund', 'settled').cards.get('card_1')).toMatchObject({ settled: 9_00, refunded: 9_00 });
-    expect(addUp([settlement(9_00)], { since: undefined }).hasChangingRecords).toBe(false);
-  });
-
-  it('know a pending state by any of its names', () => {
-    const states = ['pending', 'PENDING', 'authorized', 'Authorized', 'settled', 'pending_review', '', null];
-    expect(states.filter(status => isPending({ status }))).toEqual(['pending', 'PENDING', 'authorized', 'Authorized']);
-    expect(effectOf(record({ tx_id: 'd', type: 'decline', status: 'pending', cents: 5 }))).toEqual({
-      settled: 0,
-      refunded: 0,
-      pending: 0,
-      declined: 5,
-    });
   });
 });

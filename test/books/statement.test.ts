@@ -190,12 +190,6 @@ describe('a statement of one card, made by hand', () => {
     expect([pending('card_2').isOver, pending('card_2').accounts[0]?.final]).toEqual([true, true]);
   });
 
-  it('has an account without lines for a card that was asked for alone, and for no other', () => {
-    expect(made().accounts).toHaveLength(1);
-    expect(made({ selection: 'cards' }).accounts).toEqual([]);
-    expect([made().selection, made({ selection: 'cards' }).selection]).toEqual(['card', 'cards']);
-  });
-
   it('is proved by an exact checkpoint at its very end, and shows what was seen only after its beginning', () => {
     const late = [exact(TO - 1, {})];
     expect(() => made({ checkpoints: late })).toThrow('no exact checkpoint stands at or after the end');
@@ -247,92 +241,8 @@ describe('a statement of one card, made by hand', () => {
     ]);
   });
 
-  it('names a record of an unknown type as the fee that a checkpoint shows, and dates an end by its own row', () => {
-    const fee = (more: Partial<TxRow>) => record({ tx_id: 'f', type: 'fee', at_ms: FROM + 9, ...more, cents: 3_00 });
-    const shownBy = (...unknownTypes: readonly TxRow[]) =>
-      linesOf({
-        records: { ...records(), unknownTypes },
-        checkpoints: [exact(FROM, {}), exact(TO, { balance_cents: -3_00 })],
-      });
-    const seen = [['fee', -3_00, 'CLOUD CO', FROM + 9]];
-    const [soonest, last] = [{ first_seen: FROM + 1 }, { first_seen: TO }];
-    for (const each of [soonest, last]) expect(shownBy(fee(each))).toEqual(seen);
-    for (const each of [{ first_seen: FROM }, { first_seen: TO + 1 }, { card_id: 'card_2' }])
-      expect(shownBy(fee({ ...soonest, ...each }))).toEqual([]);
-    const ended = (at_ms: number, more = {}) =>
-      linesOf({
-        checkpoints: [exact(FROM, { balance_cents: 8_00, created_cents: 8_00 }), exact(TO, { created_cents: 8_00 })],
-        moves: [
-          {
-            op: 'op',
-            row: 1,
-            operation: 'cards.create',
-            outcome: 'done',
-            card_id: 'card_1',
-            cents: cents(8_00),
-            at_ms: 1,
-          },
-          {
-            op: 'op',
-            row: 2,
-            operation: 'cards.terminate',
-            outcome: 'done',
-            card_id: 'card_1',
-            cents: cents(0),
-            at_ms,
-            ...more,
-          },
-        ],
-      });
-    expect(ended(FROM + 5)).toEqual([['transfer', -8_00, 'To wallet', FROM + 5]]);
-    // Without its own row within the two checkpoints, the later of them dates it: after the period.
-    for (const [at, more] of [
-      [FROM, {}],
-      [TO + 1, {}],
-      [FROM + 5, { outcome: 'unknown' }],
-    ] as const)
-      expect(ended(at, more)).toEqual([]);
-  });
-
-  it.each([
-    { held: 'nothing', before: 0, mayHold: false, balance: 0, straddling: [] },
-    {
-      held: 'something since the checkpoint before',
-      before: 0,
-      mayHold: true,
-      balance: null,
-      straddling: ['be later than'],
-    },
-    {
-      held: 'something at the checkpoint before',
-      before: 1,
-      mayHold: false,
-      balance: null,
-      straddling: ['be later than'],
-    },
-  ])(
-    'shows after the end of a card no balance where it may have held $held',
-    ({ before, mayHold, balance, ...wanted }) => {
-      const own = (row: number, operation: MoveRow['operation'], amount: number, at_ms: number): MoveRow => ({
-        ...{ op: 'op', row, operation, outcome: 'done', card_id: 'card_1', cents: cents(amount), at_ms },
-      });
-      const created = { created_cents: 8_00 };
-      const { accounts, straddling } = made({
-        checkpoints: [
-          exact(FROM, { ...created, balance_cents: 8_00 - before, holds_cents: before }),
-          exact(TO, created),
-        ],
-        records: { ...records(), wentLater: () => mayHold },
-        moves: [own(1, 'cards.create', 8_00, 1), own(2, 'cards.terminate', 0, FROM + 5)],
-      });
-      expect(accounts[0]?.lines.map(line => [line.cents, line.balance])).toEqual([[-8_00, balance]]);
-      expect(straddling.map(line => line.may)).toEqual(wanted.straddling);
-    },
-  );
-
   it('shows without a proof what an ended card gave back, in the wallet too, and marks nothing else', () => {
     const created = { created_cents: 8_00 };
-    const deposited = { total_deposited_cents: 8_00 };
     const moves = [
       { op: 'op', row: 1, operation: 'cards.create', outcome: 'done', card_id: 'card_1', cents: cents(8_00), at_ms: 1 },
     ] as const;
@@ -392,62 +302,7 @@ describe('a statement of one card, made by hand', () => {
   });
 
   const MIDDLE = FROM + 10 * DAY;
-  const deposit = (at_ms: number) => ({ at_ms, total_deposited_cents: cents(5_00) });
-  const young = [card({ card_id: 'card_1', created_ms: FROM })];
   const deposited = (at: number) => [exact(Math.max(at, TO), {}, { total_deposited_cents: 5_00, wallet_cents: 5_00 })];
-  it.each([
-    {
-      books: 'a card had money that nothing explains',
-      input: { checkpoints: [exact(MIDDLE, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
-      since: [MIDDLE, MIDDLE],
-    },
-    {
-      books: 'the card was empty before the period too',
-      input: { checkpoints: [exact(FROM, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
-      since: [undefined, undefined],
-    },
-    {
-      books: 'a deposit may be as old as a card that is older than the period',
-      input: { checkpoints: deposited(MIDDLE), deposits: [deposit(MIDDLE)] },
-      since: [MIDDLE],
-    },
-    {
-      books: 'a deposit was first seen when the period began',
-      input: { checkpoints: deposited(FROM), deposits: [deposit(FROM)] },
-      since: [FROM],
-    },
-    {
-      books: 'no card is older than the period',
-      input: { checkpoints: deposited(MIDDLE), deposits: [deposit(MIDDLE)], cards: young },
-      since: [undefined],
-    },
-    {
-      books: 'a deposit was first seen when the period was over',
-      input: { checkpoints: deposited(TO), deposits: [deposit(TO)], cards: young },
-      since: [TO],
-    },
-    {
-      books: 'a deposit was seen before the period',
-      input: { checkpoints: deposited(FROM), deposits: [deposit(FROM - 1)] },
-      since: [undefined],
-    },
-  ])('tells from when on balances are known: $books', ({ input, since }) => {
-    const found = made(input, {});
-    expect(found.accounts.map(account => account.knownSince)).toEqual(since);
-    expect(found.knownSince).toBe(since[0]);
-    expect(found.provisional.length === 0).toBe(since[0] === undefined);
-  });
-
-  it('shows of two lines that one reading derived the balance after both alone', () => {
-    const totals = { total_deposited_cents: 8_00, wallet_cents: 3_00 };
-    const later = { balance_cents: 5_00 };
-    const checkpoints = [exact(FROM, {}), exact(MIDDLE, later, totals), exact(TO, later, totals)];
-    const [wallet] = made({ checkpoints }, {}).accounts;
-    expect(wallet?.lines.map(({ at, balance }) => [at, balance])).toEqual([
-      [MIDDLE, null],
-      [MIDDLE, 3_00],
-    ]);
-  });
 
   it('tells what an account had when the books began: all later lines less, and no earlier one', () => {
     const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
@@ -456,17 +311,6 @@ describe('a statement of one card, made by hand', () => {
     const [account] = made({ checkpoints, records: records(at(MIDDLE, 1_00), at(MIDDLE + 1, 2_00)) }).accounts;
     expect(account).toMatchObject({ knownSince: MIDDLE, atBegin: 5_00, closing: 3_00 });
     expect(made({ checkpoints: [exact(TO, {})] }).accounts[0]?.atBegin).toBeUndefined();
-  });
-
-  it('lists what open authorizations of its cards hold', () => {
-    const held = (id: string, amount: number, more: Partial<TxRow> = {}) => ({
-      record: record({ tx_id: id, type: 'authorization', at_ms: FROM, ...more, cents: 9_00 }),
-      held: amount,
-    });
-    const pending = [held('a', 1), held('b', 0), held('c', 5, { card_id: null }), held('d', 5, { card_id: 'card_2' })];
-    expect(made({ pending }).holds).toEqual([
-      { id: 'a', at: FROM, date: '2026-10-01', card_id: 'card_1', cents: 1, payee: 'CLOUD CO' },
-    ]);
   });
 });
 
@@ -508,61 +352,6 @@ describe('sums of a statement', () => {
       const group = by === 'month' ? '2026-11' : by === 'label' ? 'ads' : 'card_1';
       expect(groupsOf({ ...statement, accounts: [card] }, by, nameOf)).toEqual([{ group, ...row }]);
     }
-  });
-
-  it('shows no balance of a month end that lies between the two readings of a derived line', () => {
-    const derived = (id: string, amount: number, since_date: string) =>
-      ({ id, type: 'transfer', cents: amount, date: '2026-12-05', since_date }) as Line;
-    const line = (date: string) => ({ id: date, type: 'settlement', cents: -1, date }) as Line;
-    const of = (card_id: string | null, lines: readonly Line[]): StatementAccount => ({
-      kind: card_id === null ? 'wallet' : 'card',
-      card_id,
-      label: null,
-      last4: null,
-      opening: 10,
-      lines,
-      closing: 10 + lines.reduce((sum, { cents }) => sum + cents, 0),
-      provisional: [],
-      final: true,
-    });
-    const months = (...accounts: readonly StatementAccount[]) =>
-      groupsOf({ ...statement, days: { ...statement.days, first: '2026-10-01' }, accounts }, 'month', nameOf).map(
-        ({ group, opening, closing }) => [group, opening, closing],
-      );
-    const days = [line('2026-10-31'), line('2026-11-30')];
-    expect(months(of('card_1', [...days, derived('d', 7, '2026-11-20')]))).toEqual([
-      ['2026-10', 10, 9],
-      ['2026-11', 9, null],
-      ['2026-12', null, 15],
-    ]);
-    // Older than the period: its opening is told by a notice, the ends of months within are not known.
-    expect(months(of('card_1', [...days, derived('d', 7, '2026-09-20')]))).toEqual([
-      ['2026-10', 10, null],
-      ['2026-11', null, null],
-      ['2026-12', null, 15],
-    ]);
-    const within = [
-      ['2026-10', 10, 9],
-      ['2026-11', 9, 8],
-      ['2026-12', 8, 15],
-    ];
-    expect(months(of('card_1', [...days, derived('d', 7, '2026-12-01')]))).toEqual(within);
-    // Both sides of a transfer stand in the month: together they move nothing.
-    const sides = [of(null, [derived('d', -7, '2026-11-20')]), of('card_1', [...days, derived('d', 7, '2026-11-20')])];
-    expect(months(...sides)).toEqual([
-      ['2026-10', 20, 19],
-      ['2026-11', 19, 18],
-      ['2026-12', 18, 18],
-    ]);
-  });
-
-  it('keeps the wallet apart from a label that is called like it', () => {
-    const accounts = statement.accounts.map(account => ({ ...account, label: 'wallet' }));
-    const groups = groupsOf({ ...statement, accounts }, 'label', nameOf);
-    expect(groups.map(({ group, cards }) => [group, cards])).toEqual([
-      ['wallet', 0],
-      ['wallet', accounts.length - 1],
-    ]);
   });
 });
 

@@ -162,13 +162,6 @@ describe('driving the rows of a run', () => {
     expect(driven.stoppedBy()?.kind).toBe('outcome_unknown');
   });
 
-  it('does not take rows that were in doubt before for a dead service', async () => {
-    const run = quickRun(() => failed('unknown', 'outcome_unknown'));
-    const rows = rowsTo(50).map(row => ({ ...row, isUnknown: true }));
-    await all(drive({ ...usual, run, rows }).outcomes);
-    expect(run.begun.length).toBe(50);
-  });
-
   it.each([
     ['a wallet that is too low', failed('refused', 'insufficient_funds'), false, true],
     ['a wallet that is too low, when told to go on', failed('refused', 'insufficient_funds'), true, false],
@@ -199,13 +192,5 @@ describe('driving the rows of a run', () => {
       expect(told.filter(({ begun }) => begun).length).toBe(2);
       expect(driven.stoppedBy()).toBeDefined();
     }
-  });
-  it('does not run ahead of a reader that does not read', async () => {
-    const run = quickRun(() => ({ outcome: 'done' }));
-    const outcomes = drive({ ...usual, run, rows: rowsTo(20_000) }).outcomes[Symbol.asyncIterator]();
-    await outcomes.next();
-    for (let turns = 0; turns < 2000; turns += 1) await turn();
-    expect(run.begun.length).toBeLessThan(5000);
-    await outcomes.return?.();
   });
 });

@@ -2,16 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { limitedRun } from './limited-run.ts';
 import { serviceWorld } from './service-world.ts';
 
 const QUICK = { onPause: () => undefined, longestPause: 60_000 };
-
-test('60 rows end in one run; each of them takes few requests: the card before, the write, the card after, and a look behind each 429', async () => {
-  const perRow = await limitedRun(60);
-  expect(perRow).toBeGreaterThanOrEqual(3);
-  expect(perRow).toBeLessThan(9);
-});
 
 test('a service that lets nothing through any more stops the run; its rows were not sent, and a resume sends them', async () => {
   await using here = await serviceWorld();

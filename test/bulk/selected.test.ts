@@ -1,6 +1,5 @@
 /** Cards that are brought to a balance: never beyond it, whatever happens between the choice and the last answer. */
 import { describe, expect, it } from 'vitest';
-import { scriptedWorld } from '../support/scripted-world.ts';
 import { world } from '../support/world.ts';
 
 const FUND = "cards fund --to 50 --where 'balance<20' --yes";
@@ -53,23 +52,5 @@ describe('a run that brings cards to a balance', () => {
     expect((await here.run(line.replace('balance<20', 'balance<50'))).code).toBe(0);
     const [brought] = JSON.parse((await here.run('cards list --json')).out).data as { balance: number }[];
     expect(brought?.balance).toBe(operation === 'cards.fund' ? 50 : 2);
-  });
-});
-
-it('shows no label where the service tells null', async () => {
-  await using place = await scriptedWorld();
-  const card = place.service.cards.get('card_old');
-  if (card !== undefined) Object.assign(card, { label: null });
-  const { code, err } = await place.here.run("cards freeze --where 'balance>1' --dry-run");
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/card_old .*\$100\.00$/m) });
-});
-
-it('says of a balance that is too large that its size is the reason', async () => {
-  await using place = await scriptedWorld();
-  place.service.reads = path => (path === '/wallet' ? { status: 200, body: { balance: 1e15 } } : undefined);
-  const { code, err } = await place.here.run('wallet');
-  expect({ code, err }).toEqual({
-    code: 13,
-    err: expect.stringContaining('is larger than an amount whose cents are exact'),
   });
 });

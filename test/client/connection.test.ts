@@ -1,9 +1,6 @@
 /** The wire itself: what was sent or not, time, size, sockets, proxies, and that no secret leaks on the way. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/client/proxy.ts';
@@ -62,26 +59,6 @@ describe('not sent', () => {
     expect(connections).toBe(2);
   });
 
-  test('an unknown name', async () => {
-    const failed = await thrown(speak('http://nowhere.invalid/v1').service.send('cards.fund', fund));
-    expect(failed.facts.outcome).toBe('not_sent');
-    expect(failed.message).toContain('the name of nowhere.invalid cannot be resolved');
-  });
-
-  test('no socket at the path', async () => {
-    const more = {
-      connection: { baseUrl: 'http://localhost/v1', socketPath: '/nonexistent/s', key: async () => new Secret(KEY) },
-    };
-    const failed = await thrown(speak('http://localhost/v1', more).service.send('cards.fund', fund));
-    expect(failed.message).toContain('nothing listens at the sandbox (ENOENT)');
-  });
-
-  test('a server that is no TLS server', async () => {
-    const { port } = await listen(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    const failed = await thrown(speak(`https://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
-    expect(failed.facts.outcome).toBe('not_sent');
-  });
-
   test('stopped while connecting', async () => {
     const stop = new AbortController();
     stop.abort(new CliError('interrupted', { message: 'stopped' }));
@@ -129,22 +106,6 @@ describe('time and size', () => {
     expect((await thrown(service.send('wallet.get', {}))).message).toContain('256 KiB');
     expect((await thrown(service.send('cards.list', {}))).message).toContain('8 MiB');
     await expect.poll(() => closed).toBe(2);
-  });
-
-  test('too many headers', async () => {
-    const { port } = await listen(socket =>
-      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${`x-h: ${'a'.repeat(1000)}\r\n`.repeat(20)}\r\n`)),
-    );
-    const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('wallet.get', {}));
-    expect(failed.kind).toBe('unreachable');
-    expect(failed.message).toContain('16 KiB of headers');
-  });
-
-  test('what is not HTTP at all', async () => {
-    const { port } = await listen(socket => socket.once('data', () => socket.end('SSH-2.0-OpenSSH\r\n\r\n')));
-    const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
-    expect(failed.kind).toBe('outcome_unknown');
-    expect(failed.message).toContain('does not speak correct HTTP');
   });
 
   test('stopped after the send: a write stays unknown', async () => {
@@ -213,32 +174,6 @@ describe('sockets', () => {
     const { service } = speak(one.baseUrl);
     for (let turn = 0; turn < 3; turn += 1) expect((await service.send('wallet.get', {})).status).toBe(200);
   });
-
-  test('a Unix domain socket', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'cw-'));
-    closing.push(() => rm(folder, { recursive: true }));
-    const socketPath = join(folder, 's');
-    await served((_, r) => json(r, 200, WALLET), socketPath);
-    const connection = { baseUrl: 'http://localhost/v1', socketPath, key: async () => new Secret(KEY) };
-    const { service } = speak('', { connection });
-    expect((await service.send('wallet.get', {})).result.balance).toBe(900.25);
-  });
-});
-
-describe('warnings', () => {
-  test('clock, deprecation and sunset, each once; no clock warning for the sandbox', async () => {
-    const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT', deprecation: 'true', sunset: 'soon' };
-    const one = await served((_, r) => json(r, 200, WALLET, headers));
-    for (const [mode, count] of [
-      ['test', 3],
-      ['sandbox', 2],
-    ] as const) {
-      const { service, warnings } = speak(one.baseUrl, { mode });
-      await service.send('wallet.get', {});
-      await service.send('wallet.get', {});
-      expect(warnings).toHaveLength(count);
-    }
-  });
 });
 
 describe('proxies', () => {
@@ -268,21 +203,6 @@ describe('proxies', () => {
     ['192.168.0.7', 'https://192.168.0.7/v1', undefined],
   ])('NO_PROXY=%s %s', (list, address, host) => {
     expect(proxyFor(new URL(address), { ...env, NO_PROXY: list })?.host).toBe(host);
-  });
-
-  test('a % of the password that is no escape is itself', async () => {
-    const heard: string[] = [];
-    const { port } = await listen(socket =>
-      socket.on('data', data => {
-        heard.push(String(data));
-        socket.end('HTTP/1.1 407 no\r\n\r\n');
-      }),
-    );
-    const { service } = speak('https://api.example/v1', {
-      env: { HTTPS_PROXY: `http://us%20er:50%off@127.0.0.1:${port}` },
-    });
-    expect((await thrown(service.send('cards.fund', fund))).message).toContain('answered 407');
-    expect(heard[0]).toContain(`Basic ${Buffer.from('us er:50%off').toString('base64')}`);
   });
 
   test('an https proxy is known by its own name, and by the authorities that SSL_CERT_FILE adds', async () => {
@@ -334,29 +254,6 @@ describe('proxies', () => {
     expect(heard[0]).toContain(`Basic ${Buffer.from('user:CANARYpass').toString('base64')}`);
     expect(heard.join()).not.toContain(KEY);
     expect(JSON.stringify([failed.message, failed.facts, debug])).not.toContain('CANARYpass');
-  });
-
-  test('TLS is spoken through the tunnel', async () => {
-    const hello: Buffer[] = [];
-    const target = await listen(socket =>
-      socket.once('data', data => {
-        hello.push(data);
-        socket.destroy();
-      }),
-    );
-    const { port } = await listen(socket =>
-      socket.once('data', () => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        const onward = connect(target.port, '127.0.0.1').on('error', () => socket.destroy());
-        socket.pipe(onward).on('close', () => socket.destroy());
-      }),
-    );
-    const failed = await thrown(
-      speak('https://api.example/v1', { env: { https_proxy: `127.0.0.1:${port}` } }).service.send('cards.fund', fund),
-    );
-    expect(failed.facts.outcome).toBe('not_sent');
-    expect(hello[0]?.[0]).toBe(0x16);
-    expect(hello[0]?.includes('api.example')).toBe(true);
   });
 });
 

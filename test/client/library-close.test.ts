@@ -62,21 +62,3 @@ it.each(['client', 'journaled'] as const)(
     expect(at.proxy.posts()).toHaveLength(3);
   },
 );
-
-it('ends although a call under way fails', async () => {
-  await using at = await programs();
-  const failing = expect(at.client.send('cards.get', { card_id: 'card_9' })).rejects.toMatchObject({
-    kind: 'not_found',
-  });
-  await at.client.close();
-  await failing;
-});
-
-it('reads no further page of a list after close()', async () => {
-  await using at = await programs();
-  for (const label of ['a', 'b', 'c', 'd', 'e']) await at.client.send('cards.create', { ...CREATE, label });
-  const pages = at.client.pages('cards.list', { per_page: 1 });
-  expect(await pages.next()).toMatchObject({ done: false });
-  await at.client.close();
-  await expect(pages.next()).rejects.toMatchObject(CLOSED);
-});

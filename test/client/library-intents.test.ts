@@ -84,33 +84,6 @@ it('nothing goes past the journal of a client: what takes an intent is refused w
   expect(proxy.posts()).toHaveLength(1 + 2 * 2);
 });
 
-it.each([
-  ['Intent is not known here; known: idempotencyKey, intent, signal', { Intent: 'po-1' }],
-  ['intents is not known here; known: idempotencyKey, intent, signal', { intents: 'po-1', intent: 'po-1' }],
-  ['the options of a call must be an object', 'po-1'],
-  ['the options of a call must be an object', ['po-1']],
-  ['intent is missing', { intent: null }],
-  ['intent must be text', { intent: 4711 }],
-  ['idempotencyKey must be text', { idempotencyKey: 4711 }],
-  ['signal must be an AbortSignal', { signal: new AbortController() }],
-])('%s: refused with a journal and without, and nothing is sent', async (message, calling) => {
-  await using sandbox = await startSandbox({ wallet: 100 });
-  await using proxy = await startFaultProxy({ target: sandbox.url });
-  await using folder = await temporaryFolder();
-  const options = { baseUrl: proxy.url, apiKey: sandbox.key.expose() };
-  for (const journal of [{}, { journal: folder.path }]) {
-    await using client = createClient({ ...options, ...journal });
-    const create = client.send('cards.create', { bin_id: 'bin_1', amount: 10 }, calling as never);
-    await expect(create).rejects.toMatchObject({
-      name: 'CardwrightError',
-      kind: 'usage',
-      outcome: 'not_sent',
-      message,
-    });
-  }
-  expect(proxy.seen).toEqual([]);
-});
-
 it('a promise that cannot be kept is refused before anything is sent', async () => {
   const options = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'sk_test_0123456789abcdef' };
   await using client = createClient(options);

@@ -1,6 +1,6 @@
 /** Many calls of one program at once on one card: each is judged by balances that none of the others moves meanwhile. */
 import { expect, it } from 'vitest';
-import { createClient, oneAtATime } from '../../src/library/client.ts';
+import { createClient } from '../../src/library/client.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -48,40 +48,4 @@ it('calls with one intent at once are one purchase, and all of them get it', asy
   const made = await Promise.all([create(), create(), fund(), create(), fund(), create()]);
   expect(new Set(made.filter((_, at) => at !== 2 && at !== 4).map(card => (card as { id: string }).id)).size).toBe(1);
   expect(at.proxy.posts()).toHaveLength(3);
-});
-
-it('a call that is cancelled while it waits for its card sends nothing, and the next one goes on', async () => {
-  await using at = await program({ isJournaled: false });
-  const { client } = at;
-  const cancelled = new AbortController();
-  const fund = (amount: number, signal?: AbortSignal) =>
-    client.send('cards.fund', { card_id: 'card_1', amount }, signal && { signal });
-  const first = fund(1);
-  const second = fund(2, cancelled.signal);
-  const third = fund(3);
-  cancelled.abort();
-  await expect(second).rejects.toMatchObject({ outcome: 'not_sent' });
-  expect(await Promise.all([first, third])).toMatchObject([{ card_balance: 11 }, { card_balance: 14 }]);
-  expect(at.proxy.posts()).toHaveLength(3);
-});
-
-it('a call that fails lets the next one of its card go on, and another card waits for neither', async () => {
-  const queue = oneAtATime();
-  const order: string[] = [];
-  const ends = new Map<string, (error?: Error) => void>();
-  const work = (name: string) => () =>
-    new Promise<void>((resolve, reject) => {
-      order.push(name);
-      ends.set(name, error => (error === undefined ? resolve() : reject(error)));
-    });
-  const first = queue('card_1', work('first'));
-  const second = queue('card_1', work('second'));
-  const other = queue('card_2', work('other'));
-  expect(order).toEqual(['first', 'other']);
-  ends.get('first')?.(new Error('lost'));
-  await expect(first).rejects.toThrow('lost');
-  await expect.poll(() => order).toEqual(['first', 'other', 'second']);
-  ends.get('second')?.();
-  ends.get('other')?.();
-  await Promise.all([second, other]);
 });

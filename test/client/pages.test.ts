@@ -90,55 +90,14 @@ describe('the loop', () => {
     ]);
   });
 
-  test('the next page is asked for when one is there, and never two', async () => {
-    const told: string[] = [];
-    const arrivals: (() => void)[] = [];
-    const paging = {
-      from: 1,
-      operation: 'cards.list',
-      warn: () => undefined,
-      fetch: async (page: number, onArrival: () => void): Promise<ArrivedPage> => {
-        told.push(`asked ${page}`);
-        arrivals[page] = onArrival;
-        onArrival();
-        await Promise.resolve();
-        told.push(`read ${page}`);
-        return { list: { data: [row(page)], page: { total_pages: 5, total: 5 } } };
-      },
-    };
-    const pages = walkPages(paging);
-    await pages.next();
-    expect(told).toEqual(['asked 1', 'read 1']);
-    await pages.next();
-    expect(told.slice(2, 4)).toEqual(['asked 2', 'asked 3']);
-    // Page 3 arrived before anybody waited for it.
-    arrivals[3]?.();
-    await Promise.resolve();
-    expect(told).toHaveLength(6);
-    await pages.next();
-    expect(told[6]).toBe('asked 4');
-    expect(told).not.toContain('asked 5');
-  });
-
   test('a service that clamps the page ends at the repetition', async () => {
     const { ids, asked } = await walk(() => plain(rowsOf(0, 3)));
     expect([ids.length, asked]).toEqual([3, [1, 2]]);
   });
 
-  test('a service that promises more and repeats is said to be incomplete', async () => {
-    const { warnings } = await walk(() => ({ ...plain(rowsOf(0, 3)), next: true }));
-    expect(warnings[0]).toContain('may be incomplete');
-  });
-
   test('a total that disagrees is said', async () => {
     const { warnings } = await walk(page => ({ list: { data: page === 1 ? rowsOf(0, 2) : [], page: { total: 9 } } }));
     expect(warnings).toEqual(['the list of cards.list may be incomplete: the service counts 9, but 2 were received']);
-  });
-
-  test('endless pages end at the cap', async () => {
-    const { asked, warnings } = await walk(page => ({ ...plain([row(page)]), next: true }), { maxPages: 50 });
-    expect(asked).toHaveLength(50);
-    expect(warnings[0]).toContain('stopped after 50 pages');
   });
 
   test('every row of every size comes exactly once', async () => {
@@ -175,22 +134,5 @@ describe('over HTTP', () => {
       '/v1/cards?status=active&page=2',
       '/v1/cards?status=active&page=3',
     ]);
-  });
-
-  test('a start in the middle', async () => {
-    served = await serve(({ url }, r) =>
-      json(r, 200, { data: cards(pageOf(url), pageOf(url) + 1), meta: { total_pages: 4, total: 4 } }),
-    );
-    const { service, warnings } = speak(served.baseUrl);
-    const pages = [];
-    for await (const page of service.pages('cards.list', { page: 3 })) pages.push(page);
-    expect(pages).toHaveLength(2);
-    expect(warnings).toEqual([]);
-  });
-
-  test('404 on the first page is an error', async () => {
-    served = await serve((_, r) => json(r, 404, { error: 'route_not_found' }));
-    const pages = speak(served.baseUrl).service.pages('cards.list', {});
-    await expect(pages[Symbol.asyncIterator]().next()).rejects.toMatchObject({ kind: 'not_found' });
   });
 });

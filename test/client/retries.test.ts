@@ -1,13 +1,8 @@
-/**
- * The one layer that repeats: how long, how often, at whose cost (docs/design/reliability.md, section 2).
- */
-import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
-import { backoff } from '../../src/client/read.ts';
 import { retryAfterMs } from '../../src/client/wire.ts';
 import { cents } from '../../src/core/money.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { CARD, json, random, type Served, serve, speak, thrown } from './served.ts';
+import { CARD, json, type Served, serve, speak, thrown } from './served.ts';
 
 let served: Served | undefined;
 afterEach(() => served?.close());
@@ -33,10 +28,6 @@ describe('Retry-After', () => {
     ['2026-10-21T07:28:09Z', undefined],
   ])('%j', (value, ms) => {
     expect(retryAfterMs({ 'retry-after': value, date }, 'Retry-After')).toBe(ms);
-  });
-
-  it('as a date says nothing without the date of the answer', () => {
-    expect(retryAfterMs({ 'retry-after': date }, 'Retry-After')).toBeUndefined();
   });
 
   it.each([
@@ -99,57 +90,6 @@ describe('a 429 of a write whose key nobody knows, after looking', () => {
     expect([failed.exitCode, writes()]).toEqual([7, 1]);
     await sending.close();
   });
-});
-
-describe('a change of a subscription that is answered 429 for ever is looked for before anything is said', () => {
-  const hook = { id: 'wh_1', url: 'https://example.com/a', events: ['*'], status: 'active' };
-  const asked = [
-    ['webhooks.delete', 'DELETE', {}],
-    ['webhooks.update', 'PATCH', { events: ['card.created'] }],
-  ] as const;
-
-  it.each(asked)('%s that was done', async (operation, method, change) => {
-    let now: object[] = [hook];
-    served = await serve((seen, r) => {
-      if (seen.method === 'GET') return json(r, 200, /wh_1/.test(seen.url) ? now[0] : { data: now });
-      now = method === 'DELETE' ? [] : [{ ...hook, ...change }];
-      return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
-    });
-    const { service } = speak(served.baseUrl, { clock: skipping([]) });
-    const { changed, reread } = await service.send(operation, { webhook_id: 'wh_1', ...change } as never);
-    expect([changed, reread, served.seen.filter(seen => seen.method === method).length]).toEqual([true, true, 1]);
-    await service.close();
-  });
-
-  it.each(asked)('%s that was not', async (operation, method, change) => {
-    served = await serve((seen, r) => {
-      if (seen.method === 'GET') return json(r, 200, /wh_1/.test(seen.url) ? hook : { data: [hook] });
-      return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
-    });
-    const { service } = speak(served.baseUrl, { clock: skipping([]) });
-    const failed = await thrown(service.send(operation, { webhook_id: 'wh_1', ...change } as never));
-    expect([failed.exitCode, served.seen.filter(seen => seen.method === method).length]).toEqual([7, 3]);
-    await service.close();
-  });
-
-  it('a list that is not whole shows nothing', async () => {
-    served = await serve((seen, r) => {
-      if (seen.method === 'GET') return json(r, 200, { data: [], page: 1, total: 2 });
-      return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
-    });
-    const { service } = speak(served.baseUrl, { clock: skipping([]) });
-    expect((await thrown(service.send('webhooks.delete', { webhook_id: 'wh_1' }))).exitCode).toBe(7);
-    await service.close();
-  });
-});
-
-test('a pause is anything up to twice the one before, and 20 s at most', () => {
-  fc.assert(
-    fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.nat(60), (fraction, failures) => {
-      const pause = backoff(100, failures, { ...random, fraction: () => fraction });
-      expect(pause).toBe(fraction * Math.min(20_000, 100 * 2 ** failures));
-    }),
-  );
 });
 
 test('a pause that the service asked for holds every read up', async () => {

@@ -1,15 +1,7 @@
 /** A fault rule that is wrong is told by the member that is wrong. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  FAULT_ACTIONS,
-  FAULT_EXAMPLE,
-  FAULT_KINDS,
-  faultProblem,
-  isDeliveryKind,
-  oneFaultProblem,
-  smallestAction,
-} from '../../src/contract/sandbox/faults.ts';
+import { FAULT_KINDS, faultProblem, oneFaultProblem } from '../../src/contract/sandbox/faults.ts';
 
 const reset = { kind: 'reset' };
 
@@ -68,40 +60,6 @@ it.each([
   expect(faultProblem(rule)).toBeUndefined();
 });
 
-it.each([{}, reset, { action: 'reset' }, { action: {} }, { action: { kind: 'no' } }])(
-  '%j: the kinds there are, for whoever does not know them',
-  rule => {
-    for (const problem of [faultProblem(rule), oneFaultProblem(rule)]) {
-      expect(FAULT_KINDS.filter(kind => !problem?.text.includes(kind))).toEqual([]);
-    }
-  },
-);
-
-it.each(FAULT_KINDS.map(smallestAction))('%j is told as the least that is an action, and is one', action => {
-  expect(faultProblem({ action })).toBeUndefined();
-  for (const name of Object.keys(action)) {
-    const { [name]: _left, ...less } = action as Record<string, unknown>;
-    expect(faultProblem({ action: less })?.text).toMatch(name === 'kind' ? /as in \{"kind":"reset"\}$/ : /as in \{/);
-  }
-});
-
-it('a mistyped word is told with those there are', () => {
-  const wordIn = (rule: unknown) => faultProblem(rule)?.word;
-  expect(wordIn({ action: { kind: 'rest' } })).toEqual({ given: 'rest', known: FAULT_KINDS });
-  expect(wordIn({ action: reset, match: { operation: 'card.create' } })?.known).toContain('cards.create');
-  expect(wordIn({ action: reset, time: 1 })).toEqual({ given: 'time', known: expect.arrayContaining(['times']) });
-  expect(wordIn({ action: { kind: 7 } })).toBeUndefined();
-});
-
-it('a header has no rule around its fault', () => {
-  expect(oneFaultProblem({ action: reset, phase: 'after_commit' })).toBeUndefined();
-  expect(oneFaultProblem({ action: reset, times: 1 })?.field).toBe('times');
-  expect(oneFaultProblem({ action: reset, match: {} })?.field).toBe('match');
-  for (const kind of FAULT_KINDS.filter(isDeliveryKind)) {
-    expect(oneFaultProblem({ action: { kind, window: 1, ms: 1 } })?.field).toMatch(/^action/);
-  }
-});
-
 it('says something about every JSON value and never throws', () => {
   const part = fc.oneof(fc.jsonValue(), fc.constantFrom(...FAULT_KINDS.map(kind => ({ kind }))));
   const rule = fc.dictionary(fc.constantFrom('match', 'phase', 'action', 'times', 'expires_at', '__proto__'), part);
@@ -111,17 +69,5 @@ it('says something about every JSON value and never throws', () => {
       expect(problem === undefined || problem.text.length > 0).toBe(true);
       oneFaultProblem(value);
     }),
-  );
-});
-
-it('shows a whole rule, and each kind with what it takes', () => {
-  expect(faultProblem(FAULT_EXAMPLE)).toBeUndefined();
-  expect(FAULT_ACTIONS).toEqual(
-    expect.arrayContaining([
-      'status code [error] [retry_after]',
-      'latency [fixed] [uniform {min, max}] [lognormal {median, sigma}]',
-      'reset',
-      'delay_delivery ms',
-    ]),
   );
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { isAssumptionId } from '../../src/contract/assumption.ts';
 import { EVENTS } from '../../src/contract/events.ts';
 import { EXAMPLES } from '../../src/contract/examples.ts';
 import { NAMED_SHAPES } from '../../src/contract/named-shapes.ts';
@@ -49,40 +48,11 @@ const operationOf = (name: string) => operations.find(({ row }) => row['operatio
 const schema = (name: string) => at(`#/components/schemas/${name}`) as Node;
 
 describe('the document as a whole', () => {
-  it('is plain JSON: no undefined, no number that JSON lacks, the same after a round trip', () => {
-    for (const [place, node] of nodes()) {
-      for (const [key, value] of Object.entries(node)) expect(value, `${place}/${key}`).not.toBeUndefined();
-    }
-    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
-  });
-
-  it('is the same text on every call', () => {
-    expect(JSON.stringify(openApiDocument())).toBe(JSON.stringify(document));
-  });
-
   it('resolves every reference', () => {
     const broken = [...nodes()].filter(
       ([, node]) => typeof node['$ref'] === 'string' && at(node['$ref']) === undefined,
     );
     expect(broken.map(([place]) => place)).toEqual([]);
-  });
-
-  it('uses every schema and header it defines', () => {
-    const used = new Set([...nodes()].map(([, node]) => node['$ref']));
-    for (const kind of ['schemas', 'headers', 'parameters']) {
-      for (const name of Object.keys(at(`#/components/${kind}`) as Node)) {
-        expect(used, name).toContain(`#/components/${kind}/${name}`);
-      }
-    }
-  });
-
-  it('names only assumptions that exist, each with what is assumed', () => {
-    for (const [place, node] of nodes()) {
-      const mark = node['x-assumed'] as Node | undefined;
-      if (mark === undefined) continue;
-      expect(isAssumptionId(String(mark['id'])), place).toBe(true);
-      expect(mark['what'], place).toEqual(expect.any(String));
-    }
   });
 
   it('marks every operation, parameter, body, answer, schema and property', () => {
@@ -124,11 +94,6 @@ describe('operations', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('come in the order of the interface, by path', () => {
-    const paths = [...new Set(Object.values(OPERATIONS).map(({ path }) => path))];
-    expect(Object.keys(document['paths'] as Node)).toEqual(paths);
-  });
-
   it('take an idempotency key on every POST and nowhere else', () => {
     for (const { route, row } of operations.filter(({ route }) => route.includes(' '))) {
       const references = ((row['parameters'] ?? []) as Node[]).map(node => node['$ref']);
@@ -163,15 +128,6 @@ describe('operations', () => {
     const told = new Set([...nodes()].flatMap(([, node]) => (node['x-error-ids'] ?? []) as string[]));
     expect([...told].sort()).toEqual(Object.keys(REFUSALS).sort());
     expect(child(schema('Error'), 'properties', 'error')['enum']).toEqual(Object.keys(REFUSALS));
-  });
-
-  it('wrap lists and pages', () => {
-    const answer = (name: string) =>
-      child(operationOf(name), 'responses', '200', 'content', 'application/json', 'schema');
-    expect(answer('bins.list')).toMatchObject({ required: ['data'], additionalProperties: false, 'x-stated': '4' });
-    expect(child(answer('bins.list'), 'properties', 'data', 'items')).toEqual({ $ref: '#/components/schemas/Bin' });
-    expect(answer('cards.list')).toMatchObject({ required: ['data', 'meta'], 'x-assumed': { id: 'A-20' } });
-    expect(child(operationOf('webhooks.delete'), 'responses', '204')['content']).toBeUndefined();
   });
 });
 
@@ -221,25 +177,6 @@ describe('schemas', () => {
       'exp_month',
       'exp_year',
     ]);
-  });
-
-  it('limit labels, metadata and enums, null among the words where it may be', () => {
-    expect(child(schema('CreateCard'), 'properties', 'label')['maxLength']).toBe(64);
-    expect(child(schema('CreateCard'), 'properties', 'metadata')).toMatchObject({
-      maxProperties: 20,
-      propertyNames: { minLength: 1, maxLength: 40 },
-      additionalProperties: { type: 'string', maxLength: 500 },
-    });
-    expect(child(schema('Card'), 'properties', 'status')['enum']).toEqual(['active', 'frozen', 'terminated']);
-    const reason = child(schema('Transaction'), 'properties', 'decline_reason');
-    expect(reason['type']).toEqual(['string', 'null']);
-    expect(reason['enum']).toContain(null);
-  });
-
-  it('take a bare date where a person asks for a range, and instants elsewhere', () => {
-    const from = (operationOf('transactions.list')['parameters'] as Node[]).find(({ name }) => name === 'from') as Node;
-    expect(child(from, 'schema')['anyOf']).toEqual([{ format: 'date-time' }, { format: 'date' }]);
-    expect(child(schema('Card'), 'properties', 'created_at')['format']).toBe('date-time');
   });
 
   it('have examples that keep them', () => {

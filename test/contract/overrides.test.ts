@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { CliError } from '../../src/core/errors.ts';
 
@@ -37,10 +36,6 @@ describe('readOverrides', () => {
       fields: { 'details.number': 'card_number' },
       headers: { webhook_signature: 'X-Signature', idempotency_key: 'X-Idempotency-Key' },
     });
-  });
-
-  it('takes a file that changes nothing', () => {
-    expect(readOverrides('{}', 'mine.json')).toEqual(NO_OVERRIDES);
   });
 
   it('lets a query parameter stand in a path, as one known other form has it (A-10)', () => {
@@ -166,14 +161,6 @@ describe('an operation stays what it is', () => {
     ],
   ])('fixed members do not change what is asked: %j', (operations, expected) => {
     expect(refusalOf(operations)).toContain(expected);
-  });
-
-  it('a renamed field takes the place of no other', () => {
-    expect(refusal({ fields: { 'card.label': 'amount' } })).toContain(
-      'card.amount and card.label would both be sent as "amount" by cards.create',
-    );
-    const members = { fields: { 'funding.amount': 'value' }, operations: { 'cards.fund': { body: { value: 9 } } } };
-    expect(refusal(members)).toContain('cards.fund.body must not set value');
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { EVENTS } from '../../src/contract/events.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
-import { type Fact, facts, sectionOrder } from '../../src/contract/provenance.ts';
+import { type Fact, facts } from '../../src/contract/provenance.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
@@ -37,11 +37,6 @@ describe('facts', () => {
     expect(all.filter(fact => fact.section === section).length).toBeGreaterThan(0);
   });
 
-  it('is in the order of the sections', () => {
-    const sections = all.map(({ section }) => section);
-    expect(sections).toEqual([...sections].sort(sectionOrder));
-  });
-
   it('says of every fact where it is known from, and why where it is assumed', () => {
     for (const { name, stated, assumed, why, taken } of all) {
       expect(stated ?? assumed, name).toBeDefined();
@@ -60,39 +55,6 @@ describe('facts', () => {
     expect(names('error')).toEqual(Object.keys(REFUSALS));
     expect(names('limit')).toEqual(Object.keys(LIMITS));
     for (const name of Object.keys(ADMIN_OPERATIONS)) expect(named(name)).toBeUndefined();
-  });
-
-  it('tells what a fact is in few words', () => {
-    expect(named('cards.freeze')).toMatchObject({
-      kind: 'operation',
-      what: 'POST /cards/{card_id}/freeze',
-      assumed: 'A-05',
-    });
-    expect(named('cards.create amount')).toMatchObject({
-      section: '4.1',
-      what: 'money, from 1.00 to 5000.00 USD, required',
-    });
-    expect(named('card.auto_freeze_at')?.what).toBe('money, or null');
-    expect(named('details.number')).toMatchObject({ what: 'text, named pan, secret', stated: '2.1', assumed: 'A-30' });
-    expect(named('webhook_signature')).toMatchObject({ kind: 'header', what: 'X-Webhook-Signature', section: '6' });
-    expect(named('webhooks.delete answer')?.what).toBe('204, empty');
-    expect(named('cards.list answer')?.what).toBe('200, {data, meta}');
-    expect(named('fundingAmount')).toMatchObject({ what: 'from 1.00 to 5000.00 USD', stated: '8' });
-  });
-
-  it('carries the whole assumption', () => {
-    expect(named('cards.fund')).toMatchObject({
-      assumed: 'A-08',
-      taken: 'POST /cards/{card_id}/fund',
-      because: 'Flutterwave; Interlace transfer-in',
-      variants: 'set: /topup, /deposit, /load',
-      confidence: 'M',
-    });
-  });
-
-  it('gives no two fields or operations one name', () => {
-    const unique = [...names('field'), ...names('operation')];
-    expect(new Set(unique).size).toBe(unique.length);
   });
 });
 
@@ -121,11 +83,5 @@ describe('facts with overrides', () => {
     expect(named('details.number', mine)?.override).toBe('card_number');
     expect(named('details.expiry', mine)?.override).toBe('exp');
     expect(named('webhook_signature', mine)?.override).toBe('X-Signature');
-  });
-
-  it('marks exactly those, and shows one the contract does not know in its section', () => {
-    expect(mine.filter(({ override }) => override !== undefined)).toHaveLength(7);
-    expect(named('card.colour', mine)).toMatchObject({ section: '2.1', override: 'color' });
-    expect(mine).toHaveLength(all.length + 1);
   });
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nearest } from '../../src/core/nearest.ts';
 
@@ -29,50 +28,5 @@ describe('nearest', () => {
     ['--sorted', ['--status', '--sort'], '--sort'],
   ])('%s of %j is the beginning of a word before it is a mistyped one', (typed, known, expected) => {
     expect(nearest(typed, known)).toBe(expected);
-  });
-
-  it.each([
-    ['--api-key-stdin', ['--key-stdin', '--profile'], '--key-stdin'],
-    ['--freeze-at', ['--label', '--auto-freeze-at'], '--auto-freeze-at'],
-    ['--timeout-wait', ['--timeout', '--wait-timeout'], '--wait-timeout'],
-    ['limit', ['status', 'spending_limit'], 'spending_limit'],
-    ['--bin-id', ['--bin', '--label'], '--bin'],
-    ['--no-such', ['--no-input', '--label'], undefined],
-    ['idle', ['id', 'label'], 'id'],
-  ])('%s has the words of one of %j', (typed, known, expected) => {
-    expect(nearest(typed, known)).toBe(expected);
-  });
-
-  const word = fc.string({ minLength: 4, maxLength: 12 });
-
-  it('finds a word with one letter left out, doubled, replaced or swapped with its neighbour', () => {
-    const mistakes = (text: string, at: number) => [
-      text.slice(0, at) + text.slice(at + 1),
-      text.slice(0, at) + text.charAt(at) + text.slice(at),
-      `${text.slice(0, at)}\u2603${text.slice(at + 1)}`,
-      text.slice(0, at) + text.charAt(at + 1) + text.charAt(at) + text.slice(at + 2),
-    ];
-    fc.assert(
-      fc.property(word, fc.nat(), (text, n) => {
-        for (const wrong of mistakes(text, n % (text.length - 1))) {
-          if (wrong.length >= 4) expect(nearest(wrong, [text])).toBe(text);
-        }
-      }),
-    );
-  });
-
-  it('prefers the word itself, and suggests only what it was given', () => {
-    fc.assert(
-      fc.property(fc.array(word, { minLength: 1 }), fc.string(), (words, typed) => {
-        const found = nearest(typed, words);
-        expect(found === undefined || words.includes(found)).toBe(true);
-        const [first = ''] = words;
-        expect(nearest(first, words)).toBe(first);
-      }),
-    );
-  });
-
-  it('stays quick however long the word is', () => {
-    expect(nearest('x'.repeat(100_000), VERBS)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { identify, isProvablyGone, withLock } from '../../src/files/lock.ts';
+import { identify, withLock } from '../../src/files/lock.ts';
 import { chance, failure, freshFolder, jumpingClock } from '../profile/dependencies.ts';
 
 const hasProc = identify(process.pid).started !== '';
@@ -74,24 +74,6 @@ describe('the lock', () => {
     await kill(child);
   });
 
-  test('is waited for as long as others take turns', async () => {
-    await using fresh = await freshFolder();
-    const path = join(fresh.path, 'lock');
-    const passTo = (turn: number) =>
-      writeFile(path, `${JSON.stringify({ ...identify(process.pid), nonce: `a${turn}` })}\n`);
-    const clock = jumpingClock();
-    let turn = 0;
-    const sleep = async (ms: number) => {
-      await clock.sleep(ms);
-      if (clock.monotonic() < (turn + 1) * 800) return;
-      turn += 1;
-      await (turn < 5 ? passTo(turn) : rm(path));
-    };
-    await passTo(turn);
-    expect(await withLock(path, options({ clock: { ...clock, sleep } }), async () => 'done')).toBe('done');
-    expect(clock.monotonic()).toBeGreaterThanOrEqual(4_000);
-  });
-
   test.runIf(hasProc)('of a killed process is taken over at once, by one of many', async () => {
     await using fresh = await freshFolder();
     const path = join(fresh.path, 'lock');
@@ -108,15 +90,6 @@ describe('the lock', () => {
     };
     await Promise.all(Array.from({ length: 20 }, () => withLock(path, options({ clock }), work)));
     expect([most, await readdir(fresh.path)]).toEqual([1, []]);
-  });
-
-  test.runIf(hasProc)('also when a second process was killed while taking over', async () => {
-    await using fresh = await freshFolder();
-    const path = join(fresh.path, 'lock');
-    await lockOf(path, process.pid, { started: '1' });
-    await lockOf(`${path}.takeover`, process.pid, { started: '1' });
-    expect(await withLock(path, options(), async () => 'done')).toBe('done');
-    expect(await readdir(fresh.path)).toEqual([]);
   });
 
   test.runIf(hasProc)('taken by a quicker one between looking and taking over is left to them', async () => {
@@ -169,12 +142,4 @@ describe('the lock', () => {
     const error = await failure(() => withLock(join(fresh.path, 'none', 'lock'), options(), async () => 1));
     expect([error.kind, error.message]).toEqual(['guarded', expect.stringContaining('ENOENT')]);
   });
-});
-
-test('without /proc the system is asked, and without an answer nothing is proved', async () => {
-  const us = { pid: 1, started: '', boot: '', pids: '', machine: 'here' };
-  const other = { ...us, pid: 2 };
-  expect(isProvablyGone(other, us)).toBe(false);
-  expect(isProvablyGone(other, us, () => false)).toBe(true);
-  expect(isProvablyGone(other, us, () => true)).toBe(false);
 });

@@ -61,12 +61,3 @@ it('is planned under the live banner, and applied with --live and --yes alone', 
   expect(json.data).toHaveLength(2);
   expect((await here.run('fleet plan --exit-code any', { env })).code).toBe(0);
 });
-
-it('asks for the count at a terminal', async () => {
-  await using live = await liveFleet();
-  const { here, env, writes } = live;
-  const wrong = await here.run('fleet apply --live env', { env, terminal: 100, typed: ['3'] });
-  expect([wrong.code, writes()], wrong.all).toEqual([3, 0]);
-  const right = await here.run('fleet apply --live env', { env, terminal: 100, typed: ['2'] });
-  expect([right.code, writes()], right.all).toEqual([0, 2]);
-});

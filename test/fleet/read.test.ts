@@ -150,20 +150,6 @@ function shifted(fault: string, by: number): string {
     .replace(/(line )(\d+)(;)/, (_, word: string, line: string, end: string) => `${word}${down(line)}${end}`);
 }
 
-it('tells all of them at once, and twenty in words', () => {
-  const text = cards(...Array.from({ length: 30 }, (_, n) => `  a${n}: {amount: 0.5}`));
-  try {
-    fleetOf(text);
-    expect.fail('it has thirty faults');
-  } catch (thrown) {
-    const { facts } = thrown as CliError;
-    expect(facts.faults).toHaveLength(30);
-    expect(facts.notes).toHaveLength(20);
-    expect(facts.message).toBe('cards.fleet.yaml:6:16: amount 0.50 is below 1.00 (§4.1)');
-    expect(facts.notes?.at(-1)).toBe('and 10 more');
-  }
-});
-
 it('writes cards out: defaults below the template below the card, metadata merged', () => {
   const { wishes, entries } = fleetOf(`${HEAD}
 defaults: {amount: 25, metadata: {a: "1", b: "1"}}
@@ -191,13 +177,6 @@ cards:
     },
     { name: 'seat-kim', label: 'seat kim', limit: 4_000, amount: 2_500, metadata: { a: '1', b: '1', c: '3' } },
     { name: 'seat-lee', label: 'seat lee', limit: 4_000, amount: 2_500, metadata: { a: '1', b: '1', c: '3' } },
-  ]);
-});
-
-it('follows names over several moves', () => {
-  expect([...fleetOf(`${cards('  c: {}')}moved: {a: b, b: c}\n`).moved]).toEqual([
-    ['a', 'c'],
-    ['b', 'c'],
   ]);
 });
 

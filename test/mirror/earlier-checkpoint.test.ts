@@ -29,15 +29,4 @@ describe('two checkpoints that were kept', () => {
     expect(settled(all)).toBe(sum(settled));
     expect(settled(all)).toBeGreaterThan(0);
   });
-
-  it('refuses a base that is not before, and a checkpoint that is not there', async () => {
-    await using account = await played('default', 4);
-    const mirror = account.mirror('copy');
-    const first = await mirror.reconcile(QUIET);
-    await account.step();
-    const second = await mirror.reconcile(QUIET);
-    const [from, to] = [second.checkpoint.cut_id, first.checkpoint.cut_id];
-    await expect(mirror.reconcile({ ...QUIET, from, to })).rejects.toMatchObject({ kind: 'usage' });
-    await expect(mirror.reconcile({ ...QUIET, to: 'cut_none' })).rejects.toMatchObject({ kind: 'usage' });
-  });
 });

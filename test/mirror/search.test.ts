@@ -100,19 +100,3 @@ it('takes any text as words, and passes on nothing that SQL or FTS would underst
   // % and _ stand for themselves.
   expect(copy.transactions({ words: ['a_e%1'], like: true }).total).toBe(0);
 });
-
-it('finds an emoji, a symbol and one character of a script without blanks, wherever it stands', async () => {
-  const service = new MovingService(12);
-  service.live(20, 3_600_000);
-  const names = ['ROCKETS 🚀🚀', '渋谷 広告費', 'PLAIN'];
-  for (const [index, record] of service.records.entries()) record.merchant = names[index % names.length] ?? '';
-  service.moves = false;
-  const world = await syncing(service);
-  await using _world = world;
-  await world.mirror.sync();
-  using copy = await world.mirror.read();
-  const counted = (name: string) => service.records.filter(({ merchant }) => merchant === name).length;
-  const totals = ['🚀', '告', '渋', '広告費', 'plain'].map(word => copy.transactions({ words: [word] }).total);
-  expect(totals).toEqual([counted('ROCKETS 🚀🚀'), ...Array(3).fill(counted('渋谷 広告費')), counted('PLAIN')]);
-  expect(copy.cards({ words: ['🦄'] }).total).toBe(0);
-});

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { newestWallet } from '../../src/mirror/account-rows.ts';
-import { rateFor } from '../../src/mirror/rate.ts';
 import { history, MANNERS } from './histories.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
@@ -34,29 +33,6 @@ it('needs three requests when nothing moved', async () => {
   expect(await world.mirror.sync()).toMatchObject({ requests: 3, transactions: { new: 0, changed: 0, gone: 0 } });
 });
 
-it('keeps its pace and says so; the sandbox of this user is asked as often as it takes', async () => {
-  const service = still(1);
-  const pauses: string[] = [];
-  const onPause = (ms: number, rate: number) => void pauses.push(`${ms} at ${rate}`);
-  await using world = await syncing(service, { onPause });
-  await world.mirror.sync({ rate: 10 });
-  expect(pauses[0]).toMatch(/^5\d{4} at 10$/);
-  expect((['live', 'test', 'sandbox'] as const).map(mode => rateFor(mode))).toEqual([300, 300, undefined]);
-  expect(rateFor('sandbox', 60)).toBe(60);
-});
-
-it('ends a walk with an error of ours when the copy is closed under it', async () => {
-  const service = still(3);
-  await using world = await syncing(service);
-  await world.mirror.sync();
-  const copy = await world.mirror.read();
-  const walk = copy.db.each('select tx_id from tx');
-  expect(walk.next().done).toBe(false);
-  copy[Symbol.dispose]();
-  for (const late of [() => walk.next(), () => copy.db.all('select 1'), () => copy.db.commit(() => 1)])
-    expect(late).toThrow(expect.objectContaining({ kind: 'internal', message: expect.stringContaining('was closed') }));
-});
-
 it('writes down what changed and what is gone, and takes back what came again', async () => {
   const service = still(2);
   await using world = await syncing(service);
@@ -82,18 +58,6 @@ it('writes down what changed and what is gone, and takes back what came again', 
     new: String(pending.cents),
   });
   expect(changes.filter(({ tx_id }) => tx_id === gone.id).map(({ field }) => field)).toEqual(['gone_at', 'gone_at']);
-  expect(await world.held()).toEqual(service.truth());
-});
-
-it('a record that is deleted within two seconds of the last sync is gone like any other', async () => {
-  const service = still(2);
-  await using world = await syncing(service);
-  const last = service.records.at(-1);
-  if (last === undefined) throw new Error('no record');
-  service.now = last.at;
-  await world.mirror.sync();
-  service.records.pop();
-  expect(await world.mirror.sync()).toMatchObject({ transactions: { new: 0, gone: 1 } });
   expect(await world.held()).toEqual(service.truth());
 });
 
@@ -210,22 +174,6 @@ it('keeps the file to its user, and nothing in it that could be spent', async ()
     'tx.metadata',
     'tx.raw',
   ]);
-});
-
-it('brings a copy up to date that is older than allowed, and leaves a young one alone', async () => {
-  const service = still(10);
-  await using world = await syncing(service);
-  const total = async (maxAgeMs: number) => {
-    using copy = await world.mirror.readFresh(maxAgeMs);
-    return copy.transactions({}).total;
-  };
-  expect(await total(HOUR)).toBe(service.records.length);
-  const before = service.requests;
-  service.live(20, HOUR / 100);
-  expect(await total(HOUR)).toBeLessThan(service.records.length);
-  expect(service.requests).toBe(before);
-  service.now += HOUR;
-  expect(await total(HOUR)).toBe(service.records.length);
 });
 
 it('shows the wallet and the cards as they were read last, also after the clock of the service went back', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { checkNewProfileName, checkProfileName, keyMode, quoted, readKey } from '../../src/profile/parts.ts';
+import { checkNewProfileName, checkProfileName, keyMode, readKey } from '../../src/profile/parts.ts';
 import { codePoint } from '../support/code-point.ts';
 import { failure, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
 
@@ -44,16 +44,6 @@ describe('profile names', () => {
     for (const key of [TEST_KEY, LIVE_KEY, 'sk_test_abcdefgh12']) {
       expect(wholeText(await failure(() => checkProfileName(key)))).not.toContain(key.slice(8));
     }
-  });
-
-  test('quoting shows only printable ASCII and stays parseable', () => {
-    expect(quoted('a"\u001b[2J\u009b\u202e\n')).toBe('"a\\"\\u001b[2J\\u009b\\u202e\\n"');
-    fc.assert(
-      fc.property(fc.string({ unit: codePoint, maxLength: 64 }), text => {
-        expect(quoted(text)).toMatch(/^"[\x20-\x7e]*"$/);
-        expect(JSON.parse(quoted(text))).toBe(text);
-      }),
-    );
   });
 });
 

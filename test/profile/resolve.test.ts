@@ -161,14 +161,6 @@ describe('contradictions', () => {
     }
   });
 
-  test('the same origin with another path is not used, and said', async () => {
-    await using fresh = await freshFolder();
-    const store = await storeWith(fresh.path);
-    const env = { CARDWRIGHT_BASE_URL: 'https://api.example.com/v2' };
-    const resolved = await resolveProfile(asked({ flags: { profile: 'work' }, env, store: async () => store }));
-    expect([resolved.baseUrl, resolved.warnings]).toEqual([BASE, [expect.stringContaining('CARDWRIGHT_BASE_URL')]]);
-  });
-
   test('an unknown profile is not found, whoever named it', async () => {
     await using fresh = await freshFolder();
     const store = async () => storeWith(fresh.path);
@@ -230,27 +222,5 @@ describe('details', () => {
       '--profile',
       'https://env.example.com',
     ]);
-  });
-
-  test('contract overrides: the flag, then the variable, then the profile', async () => {
-    await using fresh = await freshFolder();
-    const opened = await storeWith(fresh.path);
-    const store = async () => opened;
-    const ask = async (contract: string | undefined, variable: string | undefined) => {
-      const flags = { profile: 'work', ...(contract !== undefined && { contract }) };
-      return (await resolveProfile(asked({ flags, env: { CARDWRIGHT_CONTRACT: variable }, store }))).contractFile;
-    };
-    expect([await ask('a.json', '/b.json'), await ask(undefined, '/b.json'), await ask(undefined, undefined)]).toEqual([
-      'a.json',
-      '/b.json',
-      '/etc/work.json',
-    ]);
-  });
-
-  test('settings come with the profile', async () => {
-    await using fresh = await freshFolder();
-    const store = await storeWith(fresh.path);
-    const resolved = await resolveProfile(asked({ flags: { profile: 'prod' }, store: async () => store }));
-    expect([resolved.settings, resolved.mode]).toEqual([{ read_only: true }, 'live']);
   });
 });

@@ -63,18 +63,6 @@ describe('the file', () => {
     }
   });
 
-  test('damaged in the same way is kept once, in another way once more', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    await store.save(work());
-    for (const text of ['{', '{', '[', '{', '[']) {
-      await writeFile(store.path, text);
-      await failure(() => openIn(fresh.path));
-    }
-    const names = await readdir(join(fresh.path, 'config'));
-    expect(names.sort()).toEqual(['config.json', 'config.json.corrupt-1', 'config.json.corrupt-2']);
-  });
-
   test('is not written over while damaged', async () => {
     await using fresh = await freshFolder();
     const store = await openIn(fresh.path);
@@ -166,12 +154,5 @@ describe('removing', () => {
     expect(warnings).toEqual([expect.stringContaining('copies')]);
     const after = await openIn(fresh.path);
     expect([after.current(), after.list().map(profile => profile.name)]).toEqual([undefined, ['other']]);
-  });
-
-  test('an unknown profile is not found', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    const error = await failure(() => store.remove('work'));
-    expect([error.kind, error.facts.hint]).toEqual(['not_found', 'cardwright profiles list']);
   });
 });

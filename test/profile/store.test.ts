@@ -1,7 +1,6 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SETTINGS } from '../../src/core/setting-names.ts';
 import { readKey } from '../../src/profile/parts.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
@@ -15,13 +14,6 @@ async function openIn(folder: string, warnings: string[] = []) {
 const work = (key = TEST_KEY, name = 'work') => ({ name, base_url: BASE, key: readKey(key) });
 
 describe('profiles', () => {
-  test('opening writes nothing and makes no folder', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    expect([store.list(), store.current(), store.get('work')]).toEqual([[], undefined, undefined]);
-    expect(await readdir(fresh.path)).toEqual([]);
-  });
-
   test('are saved, seen without their key, and read back by the next process', async () => {
     await using fresh = await freshFolder();
     const saved = await (await openIn(fresh.path)).save(work());
@@ -37,26 +29,6 @@ describe('profiles', () => {
     expect(store.list()).toEqual([saved]);
     expect(JSON.stringify(store.list())).not.toContain('CANARY');
     expect((await store.key('work')).expose()).toBe(TEST_KEY);
-  });
-
-  test('may be called like a property every object has', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    expect(store.get('constructor')).toBeUndefined();
-    await store.save(work(TEST_KEY, 'constructor'));
-    expect((await openIn(fresh.path)).list().map(profile => profile.name)).toEqual(['constructor']);
-  });
-
-  test('the chosen one is remembered, the sandbox can be chosen, an unknown one cannot', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    await store.save(work());
-    for (const name of ['work', 'sandbox']) {
-      await store.use(name);
-      expect((await openIn(fresh.path)).current()).toBe(name);
-    }
-    const error = await failure(() => store.use('other'));
-    expect([error.kind, error.facts.hint]).toEqual(['not_found', 'cardwright profiles list']);
   });
 
   test('a new login keeps limits, but not the leave to reveal live cards unattended', async () => {
@@ -111,15 +83,6 @@ describe('settings', () => {
     }
   });
 
-  test('contract is an absolute path or none', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    await store.save(work());
-    expect((await store.set('work', 'contract', '/etc/c.json')).contract).toBe('/etc/c.json');
-    expect((await failure(() => store.set('work', 'contract', 'c.json'))).message).toContain('contract takes a path');
-    expect(await store.set('work', 'contract', 'none')).not.toHaveProperty('contract');
-  });
-
   test('base_url stays within the origin the key is bound to', async () => {
     await using fresh = await freshFolder();
     const store = await openIn(fresh.path);
@@ -132,17 +95,6 @@ describe('settings', () => {
     }
     expect((await failure(() => store.set('work', 'base_url', 'http://api.example.com'))).kind).toBe('usage');
     expect((await openIn(fresh.path)).get('work')?.base_url).toBe('https://api.example.com/v2');
-  });
-
-  test('an unknown one lists them all', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    await store.save(work());
-    for (const name of ['toString', '__proto__', 'key', 'max_per_year']) {
-      const { kind, message } = await failure(() => store.set('work', name, 'x'));
-      expect(kind).toBe('usage');
-      for (const setting of Object.keys(SETTINGS)) expect(message).toContain(setting);
-    }
   });
 });
 
