@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contractValues } from '../../src/app/completion-values.ts';
-import { type Candidate, completionText, tokenize, type ValueProvider } from '../../src/cli/completion/complete.ts';
+import { completionText, type ValueProvider } from '../../src/cli/completion/complete.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagName } from '../../src/cli/parsing/flag.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
@@ -94,29 +94,6 @@ describe('what bash is offered', () => {
     expect(offered.toSorted()).toEqual(words(expected).toSorted());
   });
 
-  it.each([
-    'cardwright ops resume ',
-    'cardwright ops resume --res',
-    'cardwright cards create --no-m',
-    'cardwright cards create --file rows.csv --again',
-    'cardwright cards terminate card_1 --yes',
-    'cardwright --ye',
-    'cardwright cards get ',
-    'cardwright cards list --no-such-option=',
-    'cardwright nosuch ',
-    'cardwright cards nosuch ',
-    'cardwright cards list --label ',
-    'cardwright cards list --status -- ',
-    'cardwright cards fund card_1 --amount 2',
-    'cardwright cards list --page ',
-    'cardwright cards list --all=',
-    'cardwright $(touch x) ',
-    'cardwright cards list --status $(tou',
-    'cardwright `touch x`',
-  ])('nothing for: %s', async line => {
-    expect(await bash(line)).toEqual([]);
-  });
-
   it('offers an option once, a repeatable one again, and none after --', async () => {
     const after = await bash('cardwright cards create --bin b --metadata a=b --');
     expect(after).toContain('--metadata');
@@ -132,46 +109,7 @@ describe('what bash is offered', () => {
   });
 });
 
-describe('values from a provider', () => {
-  const cards: readonly Candidate[] = [
-    { value: 'card_1', means: 'visa 4242, "ads"' },
-    { value: 'card_2', means: 'label with \u001b[31m and\ttab and\nline' },
-    { value: 'card_$(touch x)', means: 'hostile' },
-    { value: 'card 3' },
-    { value: "card'4" },
-    { value: 'card`5`' },
-  ];
-  const provide: ValueProvider = async ({ names }) => (names === 'card' ? cards : []);
-
-  it('are asked for by what the field names, in arguments and options', async () => {
-    expect(await bash('cardwright cards get ', provide)).toEqual(['card_1', 'card_2']);
-    expect(await bash('cardwright tx list --card=', provide)).toEqual(['--card=card_1', '--card=card_2']);
-    expect(await bash('cardwright cards freeze card_1 ', provide)).toEqual(['card_2']);
-    expect(await bash('cardwright cards list --bin card', provide)).toEqual([]);
-  });
-
-  it('come with a description for zsh and fish, inert and on one line', async () => {
-    for (const shell of ['zsh', 'fish']) {
-      const text = await completionText([shell, 'cards', 'get', ''], { ...settings, provide });
-      expect(text).toBe('card_1\tvisa 4242, "ads"\ncard_2\tlabel with \\x1b[31m and\\ttab and\\nline\n');
-    }
-  });
-
-  it('that cannot be had are no error', async () => {
-    const failing: ValueProvider = () => Promise.reject(new Error('no store'));
-    expect(await bash('cardwright cards get ', failing)).toEqual([]);
-  });
-});
-
 describe('the protocol', () => {
-  it('answers words for zsh and fish, with descriptions', async () => {
-    const answered = await runWords(['__complete', 'zsh', 'cards', 'fun']);
-    expect(answered).toEqual({ code: 0, out: 'fund\tMove money from the wallet to a card\n', err: '' });
-    expect((await runWords(['__complete', 'fish', 'cards', 'list', '--status', ''])).out).toBe(
-      'active\nfrozen\nterminated\n',
-    );
-  });
-
   it.each([[[]], [['bash']], [['zsh']], [['tcsh', 'cards', '']], [['bash', '\u0000\u001b"\'\\']]])(
     'is silent and ends with 0 for %j',
     async rest => {
@@ -203,33 +141,6 @@ describe('the protocol', () => {
         }
       }),
       { numRuns: 150 },
-    );
-  });
-});
-describe('tokenize', () => {
-  it.each([
-    ['', ['']],
-    ['a', ['a']],
-    ['a ', ['a', '']],
-    ['a  b', ['a', 'b']],
-    [`a 'b c' "d e"`, ['a', 'b c', 'd e']],
-    [`a "b \\" c`, ['a', 'b " c']],
-    [`a "b\\c`, ['a', 'b\\c']],
-    ['a b\\ c', ['a', 'b c']],
-    [`a 'b\\`, ['a', 'b\\']],
-    [`a ''`, ['a', '']],
-    ['a "$(touch x)" `y`', ['a', '$(touch x)', '`y`']],
-    ['a b\\', ['a', 'b']],
-  ])('%j', (line, expected) => {
-    expect(tokenize(line)).toEqual(expected);
-  });
-
-  it('gives back words that were quoted for a shell', () => {
-    const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
-    fc.assert(
-      fc.property(fc.array(fc.string(), { minLength: 1 }), list => {
-        expect(tokenize(list.map(quoted).join(' '))).toEqual(list);
-      }),
     );
   });
 });

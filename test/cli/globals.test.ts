@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
-import {
-  GLOBALS,
-  type GlobalOption,
-  parseDuration,
-  readGlobals,
-  wantsMachineFormat,
-} from '../../src/cli/parsing/globals.ts';
-import { globalsAsTyped } from '../../src/cli/parsing/tree.ts';
-import { words } from '../support/words.ts';
+import { GLOBALS, type GlobalOption, parseDuration, readGlobals } from '../../src/cli/parsing/globals.ts';
 
 const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith('CARDWRIGHT_'));
 
@@ -56,47 +48,5 @@ describe('readGlobals', () => {
   });
   it.each(['0s', '', '-1s', '1.5s', '1e3s', '30 s', 's', '1w', '9999999s'])('%j is no duration', text => {
     expect(() => parseDuration(text, '--timeout')).toThrow('is not a duration');
-  });
-});
-
-describe('a look at the words alone', () => {
-  const asks = (line: string, env = {}) => wantsMachineFormat(globalsAsTyped(words(line)), env);
-
-  it.each([
-    '--json',
-    '-o json',
-    '-ojson',
-    '-qojson',
-    '-qo json',
-    '--output=json',
-    '--output json',
-    '--output ndjson',
-    '-o yaml',
-    '-o csv --json',
-    '-o table -o json',
-    'cards nosuch --bogus -o json',
-  ])('sees a machine format in: %s', line => {
-    expect(asks(line)).toBe(true);
-  });
-
-  it.each([
-    '',
-    '-o table',
-    '-o json -o table',
-    '--profile --json',
-    '-- --json',
-    '--jsonx',
-    '-o',
-    '--output=',
-    '-x json',
-    '--fields json',
-  ])('sees none in: %s', line => {
-    expect(asks(line)).toBe(false);
-  });
-
-  it('asks the variable when no option says otherwise', () => {
-    expect(asks('', { CARDWRIGHT_OUTPUT: 'json' })).toBe(true);
-    expect(asks('-o table', { CARDWRIGHT_OUTPUT: 'json' })).toBe(false);
-    expect(asks('', { CARDWRIGHT_OUTPUT: 'csv' })).toBe(false);
   });
 });

@@ -2,14 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
-import { helpText, startText } from '../../src/cli/docs/help.ts';
+import { startText } from '../../src/cli/docs/help.ts';
 import { endingsOf } from '../../src/cli/docs/page.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagsOf, GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
-import { walk } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS } from '../../src/core/errors.ts';
-import { OUTPUT_FORMATS } from '../../src/terminal/view.ts';
 import { runWords } from './line.ts';
 
 const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
@@ -46,19 +44,6 @@ describe('help of a command', () => {
     expect(order).toEqual(order.toSorted((one, other) => one - other));
     expect(order).not.toContain(-1);
     expect(out).toMatch(/\nJSON\n {2}\S/);
-  });
-
-  it('is the same in every spelling', async () => {
-    const expected = await page('cards', 'fund', '--help');
-    for (const words of [
-      ['help', 'cards', 'fund'],
-      ['cards', 'fund', '-h'],
-      ['-h', 'cards', 'fund'],
-      ['cards', 'fund', 'card_1', '-qh'],
-      ['cards', 'fund', '--amount', '-5', '--help'],
-    ]) {
-      expect(await page(...words), words.join(' ')).toBe(expected);
-    }
   });
 
   it('is not asked for by a value, nor after --', async () => {
@@ -104,23 +89,6 @@ describe('help of groups and the root', () => {
       expect(out).toContain(`--${name}`);
     expect(out.replace(/\s+/g, ' ').trimEnd()).toMatch(new RegExp(`Topics: help ${TOPICS.join(' \\| ')}$`));
   });
-
-  it('without a word the names of the commands fit on a screen of 24 lines and 80 columns', () => {
-    const lines = startText(REGISTRY).split('\n');
-    expect(lines.length).toBeLessThanOrEqual(24);
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
-    for (const { name } of REGISTRY.filter(({ unlisted }) => !unlisted))
-      expect(lines.join('\n')).toMatch(new RegExp(`\\b${name}\\b`));
-  });
-
-  it('the topics named there are the topics there are', async () => {
-    const paths = (await walk(['help'], REGISTRY)).node.below();
-    expect(paths).toEqual(TOPICS);
-  });
-
-  it('a subcommand beside a command is listed too', async () => {
-    expect(await helpText((await walk(['wallet'], REGISTRY)).node.located(), REGISTRY)).toContain('wallet addresses');
-  });
 });
 
 describe('topics', () => {
@@ -139,19 +107,6 @@ describe('topics', () => {
     for (const [kind, { exit }] of Object.entries(ERROR_KINDS))
       expect(out).toMatch(new RegExp(`^ *${exit}  ${kind} `, 'm'));
     expect(out).toContain('on 7 and 12');
-  });
-
-  it('scripting and scenarios hold every limit of what is read', async () => {
-    const limits = await page('help', 'scripting');
-    for (const most of ['256 MB', '16 MB', '256 KB', '4,096 bytes', '1,000,000 characters', '1,000 steps']) {
-      expect(limits.replace(/\s+/g, ' ')).toContain(most);
-    }
-    expect(await page('help', 'scenarios')).toContain('A list of at most 1,000');
-  });
-
-  it('output holds every format', async () => {
-    const { data } = JSON.parse((await runWords(['help', 'output', '--json'])).out);
-    expect(data.map(({ format }: { format: string }) => format)).toEqual(OUTPUT_FORMATS);
   });
 
   it('environment holds every variable of ours that the code reads', () => {

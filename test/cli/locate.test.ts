@@ -74,25 +74,3 @@ describe('locate', () => {
     expect(nextWords(['sandbox'], Object.keys((await group?.leaves()) ?? {}))).toContain('simulate');
   });
 });
-
-describe('help as a word', () => {
-  it.each([
-    ['help', 'help'],
-    ['help cards fund', 'help cards fund'],
-    ['--json help cards', 'help cards'],
-    ['-p help help cards', 'help cards'],
-    ['help help', 'help'],
-    ['help exit-codes', 'help exit-codes'],
-  ])('%s -> %s', async (line, expected) => {
-    expect(await found(line)).toBe(expected);
-  });
-
-  it.each([
-    ['help exit-code', 'unknown command "exit-code". Did you mean "exit-codes"?'],
-    ['help crads', 'unknown command "crads". Did you mean "cards"?'],
-    ['crads --help', 'unknown command "crads". Did you mean "cards"?'],
-    ['cards help', 'unknown command "help".'],
-  ])('%s is unknown', async (line, message) => {
-    expect((await refusal(line)).message).toBe(message);
-  });
-});

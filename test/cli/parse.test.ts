@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagsOf, GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
-import { readLine, walk } from '../../src/cli/parsing/tree.ts';
+import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { words } from '../support/words.ts';
@@ -61,11 +61,6 @@ describe('equal spellings', () => {
   it('takes what follows -- as it is', async () => {
     expect((await parse('cards get -- --json')).values).toEqual({ cards: ['--json'] });
     expect((await refusal('cards list -- extra')).message).toBe('cards list does not take "extra"');
-  });
-
-  it('reads more ids from standard input where - stands, each once', async () => {
-    const { values } = await parse('cards freeze card_1 - card_4', 'card_2\ncard_3\r\n card_1 \n\n');
-    expect(values).toEqual({ fromInput: true, cards: ['card_1', 'card_2', 'card_3', 'card_4'] });
   });
 
   it.each(['card_2 card_3', 'card_2\tvisa', 'card_2,card_3', 'card_2;5', 'id\ncard_2', 'CARD_ID'])(
@@ -129,7 +124,6 @@ describe('refusals', () => {
 });
 
 const commands: readonly Command[] = (await Promise.all(REGISTRY.map(commandsOf))).flat();
-const examples = commands.flatMap(({ path, examples: all }) => all.map(({ run }) => [run, path] as const));
 
 it('no flag of a command hides an option of every command', () => {
   const options = new Set<string>(GLOBALS.map(({ name }) => `--${name}`));
@@ -187,20 +181,5 @@ describe('a flag given twice', () => {
     ['cards presets list', '"cards presets" is gone'],
   ])('tells the new name of an old one: %s', async (line, message) => {
     expect(await refusalOf(line)).toContain(`usage: ${message}`);
-  });
-});
-
-describe('examples of help', () => {
-  it('every command has some', () => {
-    expect(commands.filter(command => command.examples.length === 0).map(({ path }) => path)).toEqual([]);
-  });
-
-  it.each(examples)('%s', async (run, path) => {
-    // What a shell would take away before the program sees the line.
-    const line = run.replace(/ [<>|] .*$/, '');
-    const { node } = await walk(words(line), REGISTRY);
-    // A command may show one below it.
-    expect(`${node.declared?.path} `.startsWith(`${path} `), node.declared?.path).toBe(true);
-    await expect(parse(line, 'card_1\n')).resolves.toBeDefined();
   });
 });

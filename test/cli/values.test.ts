@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OURS } from '../../src/cli/parsing/flag.ts';
-import { parseList, parseMap, parseValue, quote } from '../../src/cli/parsing/values.ts';
-import { choice, flag, integer, list, map, money, must, number, text, time } from '../../src/contract/field.ts';
+import { parseMap, parseValue } from '../../src/cli/parsing/values.ts';
+import { choice, flag, integer, map, money, must, number, text, time } from '../../src/contract/field.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { cents, plainAmount } from '../../src/core/money.ts';
-import { codePoint } from '../support/code-point.ts';
 import { NOW } from './line.ts';
 
 const settings = { now: NOW, grouped: false };
@@ -123,16 +122,6 @@ describe('other kinds', () => {
 });
 
 describe('lists and maps', () => {
-  const letters = list(choice(['a', 'b', 'c'], doc), doc);
-
-  it('lists take repeated flags and commas alike', () => {
-    for (const texts of [['a', 'b', 'c'], ['a,b', 'c'], ['a,b,c'], ['a,,b', ',c']]) {
-      expect(parseList('--it', letters, texts, settings)).toEqual(['a', 'b', 'c']);
-    }
-    expect(refusal(() => parseList('--it', letters, [','], settings)).message).toContain('at least one');
-    expect(refusal(() => parseList('--it', letters, ['a,x'], settings)).message).toContain('"x"');
-  });
-
   it('maps take any key once, also names objects are born with', () => {
     const key = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString'), fc.stringMatching(/^[a-z_]{1,12}$/));
     fc.assert(
@@ -149,17 +138,5 @@ describe('lists and maps', () => {
       expect(refusal(() => parseMap('--metadata', map(doc), texts)).message).toContain('not key=value');
     }
     expect(refusal(() => parseMap('--metadata', map(doc), ['a=1', 'a=2'])).message).toContain('"a" twice');
-  });
-});
-
-describe('quote', () => {
-  it('shows any text on one short line without control characters of its own', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: codePoint, maxLength: 200 }), typed => {
-        const shown = quote(typed);
-        expect(shown).not.toMatch(/[\u0000-\u001f]/);
-        expect([...(JSON.parse(shown) as string)].length).toBeLessThanOrEqual(61);
-      }),
-    );
   });
 });

@@ -1,10 +1,5 @@
-/** What a hint means by the same command is a whole command, with the words that were typed. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sameCommandWith, sameCommandWithout, withTypedWords } from '../../src/core/shell-quote.ts';
-
-const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 
 test.each([
   ['policy apply p.yaml -p shop', ['--yes'], 'policy apply p.yaml -p shop --yes'],
@@ -44,24 +39,4 @@ test('what cannot be a whole command stays as it is', () => {
     'the same command again',
   ])
     expect(withTypedWords(text, ['whoami'])).toBe(text);
-});
-
-test('nobody else writes the phrase', () => {
-  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
-  const written = files.filter(name =>
-    /['"`][^'"`\n]*the same command with(?:out)? --/i.test(readFileSync(join(SOURCE, name), 'utf8')),
-  );
-  expect(written).toEqual(['core/shell-quote.ts']);
-});
-
-test('a hint is a command to copy: what is no command stands in the message or a note', () => {
-  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
-  const programs = ['cardwright', 'cat', 'chmod', 'export', 'getent', 'kill', 'ls', 'mv', 'rm', 'ulimit', 'unset'];
-  const literal = /\bhint: (?!'port' in )['"`](?!\$\{)([^\s'"`]*)/g;
-  const others = files.flatMap(name =>
-    [...readFileSync(join(SOURCE, name), 'utf8').matchAll(literal)]
-      .filter(([, word = '']) => !programs.includes(word))
-      .map(([found]) => `${name} ${found}`),
-  );
-  expect(others).toEqual([]);
 });

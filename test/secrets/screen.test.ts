@@ -35,20 +35,6 @@ describe.skipIf(missing)('a card on the screen', () => {
     expect(ended.code).toBe('129');
   });
 
-  it('is wiped at two signals at once', async () => {
-    const ended = await at.shown(pid => {
-      process.kill(pid, 'SIGTERM');
-      try {
-        process.kill(pid, 'SIGTERM');
-      } catch (error) {
-        // On a busy machine the first one has ended it already.
-        expect(error).toMatchObject({ code: 'ESRCH' });
-      }
-    });
-    at.expectWiped(ended);
-    expect(ended.code).toBe('143');
-  });
-
   it('is wiped at Ctrl-C', async () => {
     const ended = await at.shown((_, type) => type('\x03'));
     at.expectWiped(ended);

@@ -43,40 +43,6 @@ describe('TSV', () => {
       }),
     );
   });
-
-  test('absent is empty, the screen width changes nothing', async () => {
-    const rows = cardList(inBatches([{ id: 'card_1', balance: null }]));
-    const { out } = await show(rows, { env: { COLUMNS: '40' } });
-    expect(out).toBe(`card_1${'\t'.repeat(7)}\n`);
-  });
-
-  test('a table asked for by name is one off a terminal, as wide as it needs to be or as COLUMNS says', async () => {
-    const settings = { format: 'table', byName: true } as const;
-    const label = 'a label of some length, '.repeat(5);
-    const rows = () => cardList(inBatches([{ ...CARDS[0], label }]));
-    const { out } = await show(rows(), { settings });
-    expect(out).toMatch(/^ID +LAST4 +STATUS +BALANCE +LABEL +AGE\n/);
-    expect(out).toContain(label.trimEnd());
-    const narrow = await show(rows(), { settings, env: { COLUMNS: '80' } });
-    expect(narrow.out).toMatch(/a label [^\n]*…/);
-    const wide = await show(rows(), { settings: { format: 'wide', byName: true } });
-    expect(wide.out).toMatch(/LIMIT.*\n.*2026-11-20T14:03:11Z\n$/);
-    expect((await show(rows(), { settings: { ...settings, quiet: true } })).out).toBe(`${CARDS[0]?.['id']}\n`);
-  });
-
-  test('one result is a line a field, with its name; named fields are their values in one line', async () => {
-    const row = { id: 'card_1', balance: 5, label: 'a\tb\x1b' };
-    expect((await show(one(row))).out).toBe('id\tcard_1\nbalance\t5.00\nlabel\ta\\tb\\x1b\n');
-    expect((await show(one(row), { settings: { fields: ['balance', 'id'] } })).out).toBe('5.00\tcard_1\n');
-    expect((await show(one(row), { settings: { format: 'tsv' } })).out).toBe('card_1\t\t\t\t5.00\t\ta\\tb\\x1b\t\n');
-  });
-
-  test('wide and tsv are the same off a terminal', async () => {
-    const table = await show(cardList());
-    for (const format of ['wide', 'tsv'] as const) {
-      expect((await show(cardList(inBatches(CARDS)), { settings: { format } })).out).toBe(table.out);
-    }
-  });
 });
 
 describe('JSON, YAML and ndjson', () => {
@@ -93,16 +59,6 @@ describe('JSON, YAML and ndjson', () => {
         .split('\n')
         .map(line => JSON.parse(line)),
     ).toEqual(rows);
-  });
-
-  test('--fields narrows each row and not the page', async () => {
-    const settings = { format: 'json', fields: ['balance', 'id'] } as const;
-    const { out } = await show(cardList(inBatches(CARDS.slice(0, 1))), { settings });
-    expect(JSON.parse(out)).toEqual({ data: [{ balance: 120, id: CARDS[0]?.['id'] }], page: { current: 1 } });
-    expect(JSON.parse((await show(one(CARDS[0] ?? {}), { settings })).out)).toEqual({
-      balance: 120,
-      id: CARDS[0]?.['id'],
-    });
   });
 
   test.each(['json', 'yaml', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
@@ -184,15 +140,6 @@ describe('CSV', () => {
       expect(out.replaceAll('"', '')).toBe(`label\n${shown}\n`);
     },
   );
-
-  test('a header also for nothing; line breaks are quoted', async () => {
-    expect((await show(cardList(inBatches([])), { settings: { format: 'csv', fields: ['id', 'label'] } })).out).toBe(
-      'id,label\n',
-    );
-    const rows = inBatches([{ id: 'card_1', label: 'a\n"b",c' }]);
-    const { out } = await show(cardList(rows), { settings: { format: 'csv', fields: ['id', 'label'] } });
-    expect(out).toBe('id,label\ncard_1,"a\n""b"",c"\n');
-  });
 });
 
 describe('env', () => {
@@ -234,11 +181,6 @@ describe('env', () => {
     expect(out).toBe("ID='card_1'\nA_ID='1'\n");
     expect(err).toContain('path, ld_preload, bash_env, Id');
   });
-
-  test('several objects are a usage error', async () => {
-    const shown = await show(cardList(), { settings: { format: 'env' } });
-    expect(shown).toMatchObject({ out: '', error: { kind: 'usage' } });
-  });
 });
 
 describe('ids, names, order', () => {
@@ -279,17 +221,6 @@ describe('ids, names, order', () => {
       (await show(cardList(inBatches(rows)), { settings: { format: 'id', sort } })).out.replaceAll('\n', '');
     expect(await sorted('balance')).toBe('adbc');
     expect(await sorted('-balance')).toBe('badc');
-  });
-
-  test('dotted fields reach into maps; inherited names are not fields', async () => {
-    const rows = inBatches([{ id: 'card_1', metadata: { team: 'ads' } }]);
-    const { out } = await show(cardList(rows), { settings: { format: 'csv', fields: ['metadata.team'] } });
-    expect(out).toBe('metadata.team\nads\n');
-    const column = { field: 'constructor', title: 'C', kind: 'text', priority: 1 } as const;
-    const own = await show({ noun: 'card', columns: [column, ...COLUMNS.slice(0, 1)], data: { id: 'card_1' } });
-    expect(own.out).toBe('id\tcard_1\n');
-    const inherited = await show(cardList(), { settings: { format: 'json', fields: ['constructor'] } });
-    expect(inherited.error).toMatchObject({ kind: 'usage' });
   });
 
   test('a closed stdout ends the reading of pages', async () => {

@@ -65,11 +65,6 @@ describe('progress on a terminal', () => {
     expect(told[1]).toBe('305/500 ok=300 failed=2 unknown=0 not_sent=3 elapsed=20s\n');
     expect(told[2]).toBe('305 of 500: 300 done, 2 failed, 0 unknown, 3 not sent\n');
   });
-  it('fits the line into a narrow screen and never breaks it', () => {
-    const { at, text } = progressAt('redraw', 24);
-    at(60, 400);
-    expect(drawn(text()).every(line => line.length < 24 && !line.includes('\n'))).toBe(true);
-  });
 });
 
 describe('a line that is no report', () => {
@@ -105,34 +100,5 @@ describe('progress in a log', () => {
     expect(lines[9]).toMatch(/^500\/500 /);
     expect(lines[4]).toBe('250/500 ok=249 failed=1 unknown=0 elapsed=31s');
     expect(text()).not.toMatch(/[\r\x1b]/);
-  });
-});
-
-describe('progress for a screen reader', () => {
-  it('says a sentence every 10 %, with no redraw', () => {
-    const { at, text } = progressAt('spoken');
-    for (let done = 1; done <= 100; done += 1) at(done * 20, done, { total: 100 });
-    const lines = text().trimEnd().split('\n');
-    expect(lines.length).toBe(10);
-    expect(lines[0]).toBe('10 of 100: 10 done, 0 failed, 0 unknown');
-    expect(lines[9]).toBe('100 of 100: 100 done, 0 failed, 0 unknown');
-    expect(text()).not.toMatch(/[\r\x1b]/);
-  });
-});
-
-it('is silent when asked to be', () => {
-  const { at, text } = progressAt('none');
-  at(100, 250);
-  expect(text()).toBe('');
-});
-
-describe('progress of a long list', () => {
-  it('says rows, rate and time left once a second has gone by', () => {
-    const { read, text } = progressAt('redraw');
-    read(0, 100, 5000);
-    read(0.9, 900, 5000);
-    expect(text()).toBe('');
-    read(2, 2000, 5000);
-    expect(drawn(text()).at(-1)).toBe('2000/5000 cards  40%  1000/s  3 s left');
   });
 });

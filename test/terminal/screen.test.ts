@@ -39,24 +39,6 @@ card_f5g2h7j4k3m6n5p2q7r4s3t6  0123   terminated      $0.00                  41d
     expect(lines(out).slice(0, 3)).toEqual(['card 1 of 4', `id: ${CARDS[0]?.['id']}`, 'last4: 4242']);
     expect(out).toContain('balance: $120.00\n');
   });
-
-  test('wide has ISO times and whole ids where they keep no column off the screen, and says what did not fit', async () => {
-    const wide = { ...TERMINAL, settings: { format: 'wide' } } as const;
-    const roomy = await show(cardList(), { ...wide, columns: 200 });
-    expect(lines(roomy.out)[0]).toMatch(/^ID +NETWORK +LAST4 +STATUS +BALANCE +LIMIT +LABEL +AGE$/);
-    expect(roomy.out).toContain('2026-11-20T14:03:11Z');
-    const narrow = await show(cardList(), { ...wide, columns: 100 });
-    expect(lines(narrow.out)[0]).toMatch(/^ID +NETWORK +LAST4 +STATUS +BALANCE +LIMIT +LABEL +AGE$/);
-    expect(narrow.out).toMatch(/^card_7q2w4x.*ads: search +2h$/m);
-    const least = await show(cardList(), { ...wide, columns: 80 });
-    expect(least.err).toContain('Not shown, too narrow: LIMIT');
-  });
-
-  test('named columns keep their order and are not dropped', async () => {
-    const settings = { columns: ['balance', 'id', 'network'] };
-    const { out } = await show(cardList(), { ...TERMINAL, columns: 60, settings });
-    expect(lines(out)[1]).toBe('  $120.00  card_7q2w4xk5m6n3p2r7t4v5y6z2  visa');
-  });
 });
 
 describe('width', () => {
@@ -126,41 +108,5 @@ describe('the two ways of drawing', () => {
       ),
       { numRuns: 60 },
     );
-  });
-
-  /** Lines, and how often a text was measured for them. The library measures by itself. */
-  async function drawn(count: number) {
-    const real = await createMeasure('…');
-    let measured = 0;
-    const width = (text: string) => {
-      measured += 1;
-      return real.width(text);
-    };
-    const row = ['card_1', 'visa', '4242', 'active', '$1.00', '-', 'ads', 'now'];
-    const sheet = fitSheet({ columns: COLUMNS, rows: Array.from({ length: count }, () => row) }, 120, real);
-    if (sheet === undefined) throw new Error('the sheet must fit');
-    const table = await drawTable(sheet, { paint: await painter(0), measure: { ...real, width } });
-    return { lines: table.length, measured };
-  }
-
-  test('a long table grows with its rows alone; the library, which is quadratic, draws a page at most', async () => {
-    expect(await drawn(100)).toEqual({ lines: 101, measured: 0 });
-    const some = await drawn(101);
-    const columns = some.measured / 102;
-    expect(some).toEqual({ lines: 102, measured: 102 * columns });
-    expect(columns).toBeGreaterThan(3);
-    expect(await drawn(10_000)).toEqual({ lines: 10_001, measured: 10_001 * columns });
-  });
-});
-
-describe('one result', () => {
-  test('a screen reader, which passes over a dash, is told that there is none', async () => {
-    const pairs = [
-      ['On cards', '-'],
-      ['Label', '-5'],
-    ] as const;
-    const wallet = { noun: 'wallet', columns: [], data: {}, blocks: [{ kind: 'pairs', pairs }] } as const;
-    const { out } = await show(wallet, { ...TERMINAL, settings: { accessible: true } });
-    expect(out).toBe('on cards: none\nlabel: -5\n');
   });
 });

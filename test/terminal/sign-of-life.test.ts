@@ -68,12 +68,4 @@ describe('what is waited for beside the service', () => {
       expect(await silent.until(9000)).toEqual([]);
     }
   });
-
-  it('takes no line of a request away that is waited for at the same time', async () => {
-    const { life, until } = held('redraw');
-    life.asked('api.example.com');
-    expect(await until(500)).toEqual(['shown waiting for api.example.com']);
-    life.awaited('the shared journal at db.example.com', () => 5_000)();
-    expect(await until(1200)).toEqual(['shown waiting for api.example.com  1 s']);
-  });
 });

@@ -92,12 +92,6 @@ describe.each(Object.keys(TABLES))('%s', noun => {
   const isEssential = ({ field, wideOnly }: Column) =>
     !wideOnly && (isOfCard && /^(?:id|seq|card_id)$/.test(field) ? field === 'card_id' : ESSENTIAL.test(field));
 
-  test('what is essential is never dropped', () => {
-    const essential = columns.filter(column => isEssential(column));
-    expect(essential.length).toBeGreaterThan(0);
-    expect(essential.filter(({ priority, shrink }) => priority !== 1 || shrink)).toEqual([]);
-  });
-
   test.each(isWhole ? [40, 60, 80, 100, 140] : [80])(
     '-o wide shows at least what the table shows, %i columns wide',
     async screen => {
