@@ -1,6 +1,6 @@
 /** Where compiled code is kept, and when it is not used. */
 import { readFileSync } from 'node:fs';
-import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
@@ -86,29 +86,5 @@ describe('compiled code', () => {
     if (process.getuid?.() !== 0) return;
     await chown(path, 65_534, 65_534);
     expect(await isUsed()).toBe(false);
-  });
-
-  it('is not kept when it is off, when there is no folder to keep it in, and in a folder of another user', async () => {
-    await using place = await home();
-    const run = async (cache: string) => {
-      const { code, err } = await place.run(['--version'], { env: { CARDWRIGHT_CACHE: cache } });
-      expect({ code, err }).toEqual({ code: 0, err: '' });
-    };
-    await run('off');
-    await run('/proc/nowhere');
-    const open = join(place.folder, 'open');
-    await mkdir(open);
-    await chmod(open, 0o777);
-    await run(open);
-    expect(await readdir(open)).toEqual([]);
-    expect(await readdir(place.folder)).toEqual(['open']);
-  });
-
-  it('is whole after many runs at once', async () => {
-    await using place = await alone();
-    await rm(place.path);
-    await Promise.all(Array.from({ length: 4 }, () => place.run('--version')));
-    expect((await kept(place.cache)).files).toHaveLength(1);
-    expect(await place.isUsed()).toBe(true);
   });
 });

@@ -55,33 +55,3 @@ it.skipIf(cannot)('a command at work in one container is not taken for dead in a
     await once(first, 'close');
   }
 });
-
-it.skipIf(cannot)(
-  'an equal create beside one at work in another container is not taken for two that are meant',
-  async () => {
-    await using sandbox = await startSandbox({ wallet: 100, ids: 'counted', rateLimits: false });
-    await using proxy = await startFaultProxy({ target: sandbox.url, stripKeys: true, delayMs: 60_000 });
-    await using place = await home();
-    const env = { CARDWRIGHT_BASE_URL: proxy.url, CARDWRIGHT_API_KEY: sandbox.key.expose() };
-    const inContainer = (line: string): ChildProcess => {
-      const child = place.start(line.split(' '), { env, through: CONTAINER });
-      child.stdin?.end();
-      return child;
-    };
-    proxy.fail('POST', /\/cards$/, 'late-answer');
-    const create = 'cards create --bin bin_1 --amount 3';
-    const first = inContainer(create);
-    await proxy.posted(1);
-    first.kill('SIGKILL');
-    await once(first, 'close');
-    const again = await ended(inContainer(create));
-    expect({ code: again.code, err: again.err }).toMatchObject({
-      code: 14,
-      err: expect.stringContaining('its lease runs'),
-    });
-    const [, op = ''] = /(op_\w{26})/.exec(again.err) ?? [];
-    const resumed = await ended(inContainer(`ops resume ${op} --yes`));
-    expect({ code: resumed.code, err: resumed.err }).toMatchObject({ code: 14, err: expect.stringContaining(op) });
-    expect(proxy.posts()).toHaveLength(1);
-  },
-);

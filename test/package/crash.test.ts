@@ -26,10 +26,4 @@ describe('an error that nothing caught', () => {
     expect(code).toBe(1);
     expect(JSON.parse(err)).toMatchObject({ error: { kind: 'internal', message: 'unexpected: boom', exit_code: 1 } });
   });
-
-  it('shows where it came from with --debug', async () => {
-    const { code, err } = await crash('--debug');
-    expect(code).toBe(1);
-    expect(err).toMatch(/^error: unexpected: boom\n[\s\S]*Error: boom\n\s+at /m);
-  });
 });

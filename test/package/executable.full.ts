@@ -1,11 +1,10 @@
 /** Everything `npm run package` makes, each installed and run; and the steps of the workflow that publishes it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { requires } from '../support/programs.ts';
 import { ROOT } from './built.ts';
 import { mainJob } from './main-job.ts';
@@ -49,14 +48,6 @@ describe('the single executable', () => {
       expect({ line, ...ours }).toEqual({ line, ...run(process.execPath, [...packaged, ...line.split(' ')]) });
     }
   });
-
-  it('takes no options of Node from its surroundings', () => {
-    writeFileSync(join(folder, 'preload.cjs'), 'process.stdout.write("preloaded\\n");');
-    const { status, stdout } = run(program, ['--version'], {
-      NODE_OPTIONS: `--require ${join(folder, 'preload.cjs')}`,
-    });
-    expect({ status, stdout }).toEqual({ status: 0, stdout: `${version}\n` });
-  });
 });
 
 describe('the Debian package', () => {
@@ -83,13 +74,6 @@ describe('the Debian package', () => {
     expect(manual.sort()).toEqual(readdirSync(join(ROOT, 'man')).sort());
     dpkg('--purge', 'cardwright');
     expect(readdirSync(root)).toEqual(['var']);
-  });
-
-  // It packs everything again on one core.
-  it('is the same from the same commit', { timeout: 1_800_000 }, () => {
-    const first = readFileSync(debian);
-    execFileSync(process.execPath, [join(ROOT, 'packaging', 'deb.mjs')], { stdio: 'ignore' });
-    expect(readFileSync(debian).equals(first)).toBe(true);
   });
 
   it.skipIf(requires('lintian'))('is clean for lintian', () => {
@@ -137,40 +121,5 @@ describe('the release', () => {
     npm('uninstall', 'cardwright');
     expect(readdirSync(join(prefix, 'bin'))).toEqual([]);
     expect(readdirSync(join(prefix, 'lib', 'node_modules'))).toEqual([]);
-  });
-
-  it('is published by the workflow as it is, and nothing else', () => {
-    const place = mkdtempSync(join(folder, 'publishing-'));
-    cpSync(released, join(place, 'release'), { recursive: true });
-    cpSync(join(ROOT, 'package.json'), join(place, 'package.json'));
-    // What would be put on GitHub is only looked at.
-    writeFileSync(join(place, 'gh'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
-    const env = {
-      PATH: `${place}:${process.env['PATH']}`,
-      HOME: place,
-      GITHUB_REF_NAME: `v${version}`,
-      GITHUB_REPOSITORY: 'someone/cardwright',
-      GITHUB_SERVER_URL: 'https://github.com',
-      npm_config_dry_run: 'true',
-      npm_config_registry: 'http://127.0.0.1:1',
-    };
-    const step = (line: string) => spawnSync('bash', ['-ec', line], { cwd: place, env, encoding: 'utf8' });
-    const { jobs } = parse(readFileSync(join(ROOT, '.github', 'workflows', 'release.yml'), 'utf8')) as {
-      jobs: Record<string, { steps: { run?: string }[] }>;
-    };
-    const lines = (job: string, which: RegExp) =>
-      (jobs[job]?.steps ?? []).flatMap(({ run: line }) => (line !== undefined && which.test(line) ? [line] : []));
-    const [tag = '', repository = ''] = lines('build', /^(?:test|npm pkg) /);
-    expect(step(tag).status).toBe(0);
-    expect(step(repository).status).toBe(0);
-    expect(JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))).toMatchObject({
-      repository: { type: 'git', url: 'git+https://github.com/someone/cardwright.git' },
-      homepage: 'https://github.com/someone/cardwright#readme',
-      bugs: { url: 'https://github.com/someone/cardwright/issues' },
-    });
-    const [publish = '', onGitHub = ''] = lines('publish', /./);
-    expect(step(publish)).toMatchObject({ status: 0, stdout: `+ cardwright@${version}\n` });
-    const given = step(onGitHub).stdout.split('\n');
-    expect(given).toEqual(expect.arrayContaining(readdirSync(released).map(name => `release/${name}`)));
   });
 });

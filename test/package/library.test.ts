@@ -6,8 +6,6 @@ import { basename, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
-import type { SandboxDialect } from '../../src/sandbox/serving/library-types.ts';
 import { firstOf } from '../support/first-of.ts';
 import { isWhole } from '../support/whole.ts';
 import { ROOT } from './built.ts';
@@ -186,11 +184,6 @@ await client.send('cards.create', { bin_id: 'bin_1', amount: '25' });
     expect(told.match(/(?<=refused\.ts\()\d+/g)).toEqual(['3', '4', '5']);
     expect(told.match(/error TS\d+/g)).toHaveLength(2 + wrong.length + 3);
   });
-
-  it('name every dialect there is', () => {
-    const named: readonly SandboxDialect[] = DIALECT_NAMES;
-    expect(named).toContain('default');
-  });
 });
 
 describe('the module', () => {
@@ -221,14 +214,6 @@ describe('the module', () => {
 });
 
 describe('the client', () => {
-  it('a program that uses all of it runs', { timeout: 180_000 }, async () => {
-    const plain = USE.replace(': string[]', '').replace('(error: CardwrightError)', 'error');
-    await writeFile(join(folder, 'use.mjs'), plain);
-    expect(await run(['use.mjs'])).toBe(
-      'card_1 active 25.5 true 1 insufficient_funds refused 400 insufficient_funds usage usage 1 newline_added\n',
-    );
-  });
-
   it('takes no live key unless told, and no address of a stranger in the clear', async () => {
     const tries = `const { createClient } = require('cardwright/client');
 for (const [baseUrl, apiKey, live] of [

@@ -1,10 +1,6 @@
-/** What reaches a user may be given on, and its licence goes with it. Everything is read from files: no network. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from './built.ts';
 
 /** Licences that allow copies in a program under the MIT licence; another one is a decision, and a line here. */
@@ -43,27 +39,4 @@ it('what npm installs beside it may be copied', () => {
   const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
   expect(installed.length).toBeGreaterThan(0);
   expect(installed.filter(([, { license }]) => !ALLOWED.includes(license ?? '')).map(([path]) => path)).toEqual([]);
-});
-
-describe('npm run audit:bundled', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cardwright-audit-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  function audit(...names: readonly string[]) {
-    const holes = names.map(name => {
-      const via = [{ title: 'A hole', url: 'https://example.com/1' }];
-      return [name, { name, severity: 'low', range: '*', via, nodes: [`node_modules/${name}`] }];
-    });
-    const report = join(folder, 'report.json');
-    writeFileSync(report, JSON.stringify({ vulnerabilities: Object.fromEntries(holes) }));
-    const words = [join(ROOT, 'scripts', 'audit-bundled.mjs'), report];
-    const { status, stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' });
-    return { status, stdout };
-  }
-
-  it('fails for a hole in what is bundled or installed, and for no other', () => {
-    expect(audit('undici')).toMatchObject({ status: 1, stdout: expect.stringContaining('undici * (low): A hole') });
-    expect(audit('@photostructure/sqlite')).toMatchObject({ status: 1 });
-    expect(audit('vitest', 'typescript')).toMatchObject({ status: 0, stdout: expect.stringContaining(', 0 with') });
-  });
 });

@@ -35,12 +35,6 @@ describe('what a start loads', () => {
     expect(modules.filter(name => HEAVY.test(name))).toEqual([]);
   });
 
-  it('completion loads no client, compiled', async () => {
-    const { modules, files, compiled } = await loadedBy(['__complete', 'bash', 'cardwright cards ']);
-    expect({ compiled, undici: files.filter(name => name.startsWith('undici')) }).toEqual({ compiled: [], undici: [] });
-    expect(modules.filter(name => /^http/.test(name))).toEqual([]);
-  });
-
   it('a list of one page as JSON loads no sandbox and no package that draws, compiled', async () => {
     const service = await serve((_seen, response) => json(response, 200, { data: [CARD] }));
     try {
@@ -52,13 +46,5 @@ describe('what a start loads', () => {
     } finally {
       await service.close();
     }
-  });
-
-  it('a create in the sandbox loads no client of PostgreSQL, no TLS, no resolver and no HTTP/2, compiled', async () => {
-    const words = ['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '1'];
-    const { files, modules, compiled } = await loadedBy(words);
-    expect(compiled).toEqual([]);
-    expect(files).not.toContain('pg.js');
-    expect(modules.filter(name => /^(?:https|http2|dns)/.test(name))).toEqual([]);
   });
 });

@@ -23,11 +23,3 @@ it.each([
   const page = pages.split('\f').find(each => each.startsWith(`${head}\n`));
   expect({ code, out, err }).toEqual({ code: 0, out: page?.slice(head.length + 1), err: '' });
 });
-
-it('words that name a command run it, and a topic is a command', async () => {
-  await using place = await home();
-  const topic = await place.run(['help', 'exit-codes']);
-  expect(topic.out).toContain('insufficient_funds');
-  expect(topic.out).not.toContain('Usage:');
-  expect((await place.run(['whoami'])).code).toBe(4);
-});

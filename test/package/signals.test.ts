@@ -64,17 +64,3 @@ describe('a signal during a request', () => {
     }
   });
 });
-
-describe('a signal while standard input is read', () => {
-  it('ends the wait', async () => {
-    await using place = await home();
-    const child = place.start(['--sandbox', 'cards', 'freeze', '-']);
-    const end = ended(child);
-    // More than a pipe holds, so that it is taken only by a program that reads; the end never comes.
-    await new Promise(taken => child.stdin?.write('card_1\n'.repeat(150_000), taken));
-    child.kill('SIGTERM');
-    const { code, signal, out, err } = await end;
-    expect({ code, signal, out }).toEqual({ code: 143, signal: null, out: '' });
-    expect(err).toBe('error: stopped by a signal\n');
-  });
-});

@@ -1,6 +1,4 @@
 import { closeSync, openSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { CARD, json, type Served, serve } from '../client/served.ts';
@@ -79,72 +77,6 @@ describe('output', () => {
       }
     },
   );
-
-  it.skipIf(!isWhole || process.platform !== 'linux')(
-    'of several megabytes that cannot be written fails as well',
-    async () => {
-      await using place = await home();
-      const service = await manyCards();
-      const full = openSync('/dev/full', 'w');
-      try {
-        const stdio = ['ignore', full, 'pipe'] as const;
-        const child = place.start(['cards', 'list', '--all', '-o', 'json'], { baseUrl: service.baseUrl, stdio });
-        const { code, err } = await ended(child);
-        expect(code).toBe(15);
-        const message = 'cannot write standard output: no space is left (ENOSPC)';
-        expect(JSON.parse(err)).toMatchObject({ error: { message } });
-      } finally {
-        closeSync(full);
-        await service.close();
-      }
-    },
-  );
-
-  it.skipIf(process.platform !== 'linux')('that cannot be written after a change says what was changed', async () => {
-    await using place = await home();
-    const toFull = async (line: string) => {
-      const full = openSync('/dev/full', 'w');
-      const child = place.start(`--sandbox ${line}`.split(' '), { stdio: ['ignore', full, 'pipe'] });
-      const { code, err } = await ended(child);
-      closeSync(full);
-      return { code, err };
-    };
-    const lastError = (err: string) => JSON.parse(err.trim().split('\n').at(-1) ?? '').error as unknown;
-    const one = await toFull('cards create --bin auto --amount 5 --label full --json');
-    expect([one.code, lastError(one.err)]).toMatchObject([
-      15,
-      {
-        outcome: 'done',
-        message: expect.stringMatching(/carried out for card_\w+, but .*cannot write standard output: .*ENOSPC/),
-      },
-    ]);
-    const file = join(place.folder, 'two.csv');
-    await writeFile(file, 'bin_id,amount,label\nauto,7,full\nauto,6,full\n');
-    // CSV has a header, so that it is found out before the first row.
-    const csv = await toFull(`cards create --file ${file} --yes -o csv`);
-    const [, op = ''] = /^(op_\w+)/m.exec(csv.err) ?? [];
-    expect([csv.code, csv.err.split('\n').slice(2)]).toEqual([
-      14,
-      [
-        'error: stopped after 0 of 2: 0 done, 2 not started',
-        '  The results cannot be shown as requested: cannot write standard output: no space is left (ENOSPC)',
-        `  try: cardwright --sandbox ops resume ${op}`,
-        'No request was sent.',
-        '',
-      ],
-    ]);
-    const resumed = await toFull(`ops resume ${op} --json`);
-    expect([resumed.code, lastError(resumed.err)]).toMatchObject([
-      15,
-      {
-        outcome: 'done',
-        hint: `cardwright --sandbox ops resume ${op}`,
-        message: expect.stringContaining('every row is done'),
-      },
-    ]);
-    const { out } = await place.run(['--sandbox', 'cards', 'list', '--label', 'full', '--jq', '.data | length']);
-    expect(out).toBe('3\n');
-  });
 
   it.skipIf(process.platform !== 'linux')('that is closed loses no id of what was made', async () => {
     await using place = await home();
