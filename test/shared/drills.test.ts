@@ -13,27 +13,6 @@ async function ready(server: Awaited<ReturnType<typeof journalServer>>, t: Await
   return admin;
 }
 
-test.skipIf(without)('four machines at once make four purchases, and one of one name', async () => {
-  await using server = await journalServer();
-  await using t = await team(server, { wallet: 1000 });
-  await ready(server, t);
-  const machines = await Promise.all(Array.from({ length: 4 }, (_, n) => t.machine(n % 2 === 0 ? 'ana' : 'bo')));
-  const made = await Promise.all(machines.map((one, n) => one.run(`${CREATE} --label job-${n}`)));
-  expect(made.map(({ code }) => code)).toEqual(machines.map(() => 0));
-  expect(await t.cards()).toHaveLength(4);
-  const named = await Promise.all(machines.map(one => one.run(`${CREATE} --intent order`)));
-  expect(named.map(({ code }) => code)).toEqual(machines.map(() => 0));
-  expect(new Set(named.map(({ out }) => JSON.parse(out).id)).size).toBe(1);
-  expect(await t.cards()).toHaveLength(5);
-  const [card] = await t.cards();
-  const funds = await Promise.all(
-    machines.map((one, n) => one.run(`cards fund ${card?.id} --amount ${n + 1} --yes --json`)),
-  );
-  expect(funds.map(({ code }) => code)).toEqual(machines.map(() => 0));
-  expect((await t.cards()).find(({ id }) => id === card?.id)?.balance).toBe(5 + 10);
-  expect((await machines[0]?.run('journal check'))?.code).toBe(0);
-});
-
 test.skipIf(without)(
   'a database that goes away between sending and recording leaves it unknown, and anybody settles it',
   async () => {

@@ -24,19 +24,18 @@ test('creates of their own, funds of one card and one intent typed several times
   const { id } = (await asked(place, 'cards create --bin auto --amount 5 --label first')) as Card;
   const create = 'cards create --bin auto --amount 5 --label';
   const lines = [
-    ...['a', 'b'].map(label => `${create} ${label}`),
     // Equal ones are as many cards, for each of them is meant.
     ...['1', '2'].map(order => `${create} same --intent order-${order}`),
     `${create} same`,
     // One intent is one card, whoever types it meanwhile.
-    ...[1, 2, 3, 4].map(() => `${create} once --intent order-3`),
+    ...[1, 2].map(() => `${create} once --intent order-3`),
     ...[1, 2].map(() => `cards fund ${id} --amount 4 --intent fund-1`),
-    ...[1, 2, 3].map(amount => `cards fund ${id} --amount ${amount}`),
+    ...[1, 2].map(amount => `cards fund ${id} --amount ${amount}`),
   ];
   const made = (await Promise.all(lines.map(line => asked(place, line)))) as readonly Card[];
   const { data: cards } = (await asked(place, 'cards list --all')) as { data: readonly Card[] };
-  expect(cards.map(({ label }) => label).toSorted()).toEqual(['a', 'b', 'first', 'once', 'same', 'same', 'same']);
+  expect(cards.map(({ label }) => label).toSorted()).toEqual(['first', 'once', 'same', 'same', 'same']);
   const told = lines.flatMap((line, nth) => (line.includes('order-3') ? [made[nth]?.id] : []));
   expect(new Set(told)).toEqual(new Set(cards.filter(({ label }) => label === 'once').map(card => card.id)));
-  expect(cards.find(card => card.id === id)?.balance).toBe(5 + 6 + 4);
+  expect(cards.find(card => card.id === id)?.balance).toBe(5 + 3 + 4);
 });

@@ -15,15 +15,13 @@ async function homeIn(here: World): Promise<{ home: string; env: RunOptions }> {
 const bytesOf = (path: string) => readFile(path).catch(() => undefined);
 
 const BEFORE = [
-  ['nothing', undefined],
   ['a last line without an end', 'alias x=y'],
-  ['an empty file', ''],
-  ['lines', 'alias x=y\n\n'],
+  ['nothing', undefined],
   ['bytes that are no text, and old line ends', Buffer.from([0xff, 0xfe, 0x0d, 0x0a, 0x00])],
 ] as const;
 
 describe.each(['bash', 'zsh', 'powershell'] as const)('in %s', shell => {
-  it.each(shell === 'bash' ? BEFORE : BEFORE.slice(0, 2))(
+  it.each(shell === 'bash' ? BEFORE : BEFORE.slice(0, 1))(
     '%s is there again, byte for byte, after install, install and uninstall',
     async (_what, before) => {
       await using here = await world();

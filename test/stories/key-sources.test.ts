@@ -124,33 +124,35 @@ describe('the keychain', () => {
 });
 
 describe('bad input', () => {
-  test.each([
-    ['a wrong prefix', 'pk_test_9c1e77aa03d24bfe'],
-    ['a space inside', 'sk_test_9c1e77aa 03d24bfe'],
-    ['a space in front', ' sk_test_9c1e77aa03d24bfe'],
-    ['a line break inside', 'sk_test_9c1e77aa\r\nX-Evil: 1'],
-    ['two lines', 'sk_test_9c1e77aa03d24bfe\nsk_test_9c1e77aa03d24bfe'],
-    ['Unicode', 'sk_test_9c1e77aa03d24bf\u00e9'],
-    ['a zero-width space', 'sk_test_9c1e77aa\u200b03d24bfe'],
-    ['NUL', 'sk_test_9c1e77aa\u000003d24bfe'],
-    ['nothing after the prefix', 'sk_test_'],
-    ['nothing at all', '\n'],
-  ])('%s is refused, not repeated, not kept and not sent', async (_, text) => {
+  test('what is no key is refused, not repeated, not kept and not sent', async () => {
     await using here = await world({ env: NO_PROFILE });
-    const tail = text.trim().slice(-6);
+    const file = join(here.folder, 'bad.key');
     const base = { CARDWRIGHT_BASE_URL: 'https://service.invalid/v1' };
-    await writeFile(join(here.folder, 'bad.key'), text, { mode: 0o600 });
-    const runs = [
-      await here.run(`login ${ADDRESS} --key-stdin`, { stdin: text }),
-      await here.run(`login ${ADDRESS} --key-file bad.key`),
-      await here.run('wallet --debug', { env: { ...base, CARDWRIGHT_API_KEY_FILE: join(here.folder, 'bad.key') } }),
-      ...(text.includes('\0')
-        ? []
-        : [await here.run('wallet --debug', { env: { ...base, CARDWRIGHT_API_KEY: text } })]),
-    ];
-    for (const { code, all } of runs) {
-      expect(code).toBe(2);
-      if (tail !== '') expect(all.replaceAll('sk_test_ ', '')).not.toContain(tail === 'k_test_' ? 'CANARY' : tail);
+    for (const text of [
+      'pk_test_9c1e77aa03d24bfe',
+      'sk_test_9c1e77aa 03d24bfe',
+      ' sk_test_9c1e77aa03d24bfe',
+      'sk_test_9c1e77aa\r\nX-Evil: 1',
+      'sk_test_9c1e77aa03d24bfe\nsk_test_9c1e77aa03d24bfe',
+      'sk_test_9c1e77aa03d24bf\u00e9',
+      'sk_test_9c1e77aa\u200b03d24bfe',
+      'sk_test_9c1e77aa\u000003d24bfe',
+      'sk_test_',
+      '\n',
+    ]) {
+      await writeFile(file, text, { mode: 0o600 });
+      const runs = [
+        await here.run(`login ${ADDRESS} --key-stdin`, { stdin: text }),
+        await here.run(`login ${ADDRESS} --key-file bad.key`),
+        await here.run('wallet --debug', { env: { ...base, CARDWRIGHT_API_KEY_FILE: file } }),
+      ];
+      const inVariable = { ...base, CARDWRIGHT_API_KEY: text };
+      if (!text.includes('\0')) runs.push(await here.run('wallet --debug', { env: inVariable }));
+      for (const { code, all } of runs) {
+        expect([text, code]).toEqual([text, 2]);
+        if (text.length > 10) expect(all).not.toContain(text.slice(-6));
+      }
+      if (text.length > 10) expect(await holding(here, text)).toEqual([file]);
     }
   });
 

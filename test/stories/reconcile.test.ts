@@ -93,18 +93,12 @@ describe('an account that does not add up', () => {
     }
   });
 
-  it.each([
-    ['is no longer listed', (record: { type: string }) => (record.type === 'settlement' ? [] : [record])],
-    [
-      'is shown with another amount',
-      (record: { type: string }) => [record.type === 'settlement' ? { ...record, amount: 9 } : record],
-    ],
-  ])('a month stands as its exact cut knew it, when a record of it %s later', async (_, shown) => {
+  it('a month stands as its exact cut knew it, when a record of it is shown with another amount later', async () => {
     let lies = false;
+    const shown = (record: { type: string }) => (record.type === 'settlement' ? { ...record, amount: 9 } : record);
     const between = saying(LISTED, answer => {
-      const { data, meta } = answer as { data: { type: string }[]; meta: { total: number } };
-      const told = lies ? data.flatMap<{ type: string }>(shown) : data;
-      return { data: told, meta: { ...meta, total: meta.total - (data.length - told.length) } };
+      const { data, meta } = answer as { data: { type: string }[]; meta: object };
+      return { data: lies ? data.map(shown) : data, meta };
     });
     await using here = await world({ between, wallet: 500 });
     const done = async (line: string, code = 0) => {
