@@ -29,6 +29,7 @@ async function refusal(work: () => Promise<unknown>): Promise<CliError> {
   if (!(error instanceof CliError)) throw new Error(`expected a refusal, got ${String(error)}`);
   return error;
 }
+
 it('is made once, by the first of two that both found it empty', async () => {
   const host = libraryHost();
   const rest = { path, seed: 1, ids: 'derived', ...host } as const;
