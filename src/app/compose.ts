@@ -18,11 +18,18 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
     redactions.reduce((clean, more) => more(clean), withoutPatterns(withoutSecrets(text, keys)));
   const isRead = readsCommands(around.env);
   const inert = isRead ? withoutCommands : (text: string) => text;
-  const host = withCleanStreams(around, {
-    stderr: text => inert(redact(text)),
-    stdout: text => inert(withoutSecrets(text, keys)),
-    beforeOutput,
-    isCleanAlready: bytes => holdsNone(bytes, keys) && !(isRead && mayHoldCommands(bytes)),
+  const { stdin, stdout, stderr } = around.streams;
+  // What people read loses everything that is or looks like a secret; the answer itself loses the keys of this run alone, for a card
+  // number or a code stands there only because it was asked for by name.
+  const host = replaced(around, 'streams', {
+    stdin,
+    stdout: cleanStream(
+      stdout,
+      text => inert(withoutSecrets(text, keys)),
+      bytes => holdsNone(bytes, keys) && !(isRead && mayHoldCommands(bytes)),
+      beforeOutput,
+    ),
+    stderr: cleanStream(stderr, text => inert(redact(text))),
   });
   return {
     host,
@@ -44,41 +51,17 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
   };
 }
 
-type Clean = (text: string) => string;
-
-interface Cleaning {
-  readonly stdout: Clean;
-  readonly stderr: Clean;
-  /** Makes room on a terminal for the answer. */
-  readonly beforeOutput: ReadonlySet<() => void>;
-  /** Whether text for standard output, as UTF-8, holds nothing to take out. */
-  readonly isCleanAlready: (bytes: Uint8Array) => boolean;
-}
-
-/**
- * Both streams pass a redactor. What people read loses everything that is or looks like a secret; the answer itself
- * loses the keys of this run alone, for a card number or a code stands there only because it was asked for by name.
- */
-function withCleanStreams(host: AppHost, clean: Cleaning): AppHost {
-  const { stdin, stdout, stderr } = host.streams;
-  const streams = {
-    stdin,
-    stdout: cleanStream(stdout, clean.stdout, clean),
-    stderr: cleanStream(stderr, clean.stderr),
-  };
-  return replaced(host, 'streams', streams);
-}
-
+/** `beforeOutput` makes room on a terminal for the answer. */
 function cleanStream(
   stream: OutputStream,
-  clean: Clean,
-  { isCleanAlready, beforeOutput }: Partial<Cleaning> = {},
+  clean: (text: string) => string,
+  isCleanAlready?: (bytes: Uint8Array) => boolean,
+  beforeOutput: Iterable<() => void> = [],
 ): OutputStream {
-  const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   return replaced(stream, 'write', (given: string | Uint8Array) => {
-    for (const makeRoom of beforeOutput ?? []) makeRoom();
-    if (typeof given !== 'string' && isCleanAlready?.(given)) return stream.write(given);
-    return stream.write(clean(typeof given === 'string' ? given : asText(given)));
+    for (const makeRoom of beforeOutput) makeRoom();
+    if (typeof given === 'string') return stream.write(clean(given));
+    return stream.write(isCleanAlready?.(given) ? given : clean(new TextDecoder().decode(given)));
   });
 }
 

@@ -16,16 +16,6 @@ import type { Progress, SignOfLife } from '../terminal/progress.ts';
 import type { Connections } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
-interface MirrorDependencies {
-  readonly host: AppHost;
-  readonly opened: Connections;
-  readonly reader: () => Promise<Reader>;
-  readonly journal: () => Promise<Journal>;
-  readonly progress: Progress;
-  readonly life: SignOfLife;
-  readonly warn: (text: string) => void;
-}
-
 export async function mirrorFor({
   host,
   opened,
@@ -34,7 +24,15 @@ export async function mirrorFor({
   progress,
   life,
   warn,
-}: MirrorDependencies): Promise<Mirror> {
+}: {
+  readonly host: AppHost;
+  readonly opened: Connections;
+  readonly reader: () => Promise<Reader>;
+  readonly journal: () => Promise<Journal>;
+  readonly progress: Progress;
+  readonly life: SignOfLife;
+  readonly warn: (text: string) => void;
+}): Promise<Mirror> {
   const { profile, mode, baseUrl } = await opened.identity();
   let rows = 0;
   const path = mirrorPath(host.folders.data, profile);

@@ -7,15 +7,7 @@ import type { Column, Listing, Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
 import { option, takes } from './parsing/flag.ts';
 
-interface ColumnWish {
-  readonly title?: string;
-  /** 1 is never dropped; the larger the sooner it goes on a narrow screen. */
-  readonly priority?: number;
-  readonly wideOnly?: true;
-  readonly shrink?: true | 'wraps';
-  readonly kind?: Column['kind'];
-  readonly shortTo?: number;
-}
+type ColumnWish = Partial<Pick<Column, 'title' | 'priority' | 'wideOnly' | 'shrink' | 'kind' | 'shortTo'>>;
 
 /** Characters of a random id that are shown at least: so few tell a million apart only here and there. */
 export const SHORT_ID = 6;

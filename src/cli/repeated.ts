@@ -59,13 +59,17 @@ function withoutJournal(options: readonly string[]): readonly string[] {
   return at === -1 ? options : options.slice(0, at);
 }
 
-/** The answer, the command under `next` of every part of it with those options. */
-export function answerWithRepeated(value: unknown, options: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map(each => answerWithRepeated(each, options));
+/** The answer, the commands under `names` in every part of it with those options. */
+export function answerWithRepeated(
+  value: unknown,
+  options: readonly string[],
+  names: readonly string[] = ['next'],
+): unknown {
+  if (Array.isArray(value)) return value.map(each => answerWithRepeated(each, options, names));
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   const members = Object.entries(value).map(([name, part]) => {
-    const isCommand = name === 'next' && typeof part === 'string';
-    return [name, isCommand ? withRepeated(part, options) : answerWithRepeated(part, options)];
+    const isCommand = names.includes(name) && typeof part === 'string';
+    return [name, isCommand ? withRepeated(part, options) : answerWithRepeated(part, options, names)];
   });
   return Object.fromEntries(members);
 }
@@ -84,7 +88,8 @@ export function errorWithRepeated(error: CliError, { argv, repeated: typed, canA
   const repeated = overShared && isOfThisMachine(typed) ? withoutJournal(typed) : typed;
   const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
   return error.with({
-    ...(evidence && repeated.length > 0 && { evidence: evidenceWithRepeated(evidence, repeated) }),
+    ...(evidence &&
+      repeated.length > 0 && { evidence: answerWithRepeated(evidence, repeated, COMMANDS_IN_EVIDENCE) as Typed }),
     message: withRepeated(message, repeated),
     ...(notes && { notes: notes.map(asTyped) }),
     ...(hint !== undefined && { hint: canAsk ? asTyped(hint) : withKeyGiven(asTyped(hint)) }),
@@ -100,11 +105,3 @@ function withKeyGiven(command: string): string {
 
 /** Members of the evidence that are whole commands; every other one is what was asked for or found. */
 const COMMANDS_IN_EVIDENCE: readonly string[] = ['look', 'resolve_done', 'resolve_not_done'];
-
-function evidenceWithRepeated(evidence: Typed, options: readonly string[]): Typed {
-  const members = Object.entries(evidence).map(([name, value]) => {
-    const isCommand = COMMANDS_IN_EVIDENCE.includes(name) && typeof value === 'string';
-    return [name, isCommand ? withRepeated(value, options) : value];
-  });
-  return Object.fromEntries(members);
-}

@@ -134,10 +134,10 @@ async function execute(
     const isOfService = command.operation !== undefined && typed.countsFromNow;
     const now = isOfService ? wholeSeconds(await context.api.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
-    const found = await answerOf({ typed, context, registry: machine.registry, settings, line, input: {} });
+    const found = await answerOf({ typed, context, registry: machine.registry, settings, line });
     const shown = offline?.mark(found) ?? found;
     const made = () => ({ shown, ops: context.journal.ops });
-    await writeAnswer(host, globals, { shown, jq, promised, now: () => context.api.serviceNow() }).catch(
+    await writeAnswer({ host, globals, jq, promised, now: () => context.api.serviceNow() }, shown).catch(
       async thrown => {
         answerIs = 'lost';
         const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
@@ -168,7 +168,6 @@ async function execute(
   }
 }
 
-/** A command line on its way to its answer. */
 interface Underway {
   readonly typed: Parsed;
   readonly context: Context;
@@ -176,55 +175,35 @@ interface Underway {
   readonly settings: ValueSettings;
   /** The line as an error shows it. */
   readonly line: { argv: readonly string[] };
-  readonly input: Readonly<Record<string, unknown>>;
 }
 
-type Next = (underway: Underway) => Promise<Shown>;
-
-/** What stands between the words and the command, from the outside to the inside. */
-const STEPS: readonly ((underway: Underway, next: Next) => Promise<Shown>)[] = [
-  /** Values that were left out are asked for, and are read with those that were typed. */
-  async function readInput(underway, next) {
-    const { typed, context, registry, settings, line } = underway;
-    const { args, flags } = typed.missing();
-    const isAsked = args.length + flags.length > 0 && context.ui.canAsk;
-    const whole = isAsked
-      ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
-      : typed;
-    line.argv = whole.argv;
-    return next({
-      ...underway,
-      input: await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES)),
-    });
-  },
-  /** Ids that are written short are looked up where there is no such id, or can be none. */
-  async function findIds(underway, next) {
-    const { typed, context, input } = underway;
-    const { command, argv } = typed;
-    const { flagsOf } = await import('./parsing/globals.ts');
-    const fields = [...Object.entries(command.args), ...flagsOf(command).map(flag => [flag.key, flag] as const)];
-    const takesId = fields.some(([key, { field }]) => field.names !== undefined && input[key] !== undefined);
-    if (!takesId) return next(underway);
-    const { withShortIds } = await import('./short-ids.ts');
-    return withShortIds({ command, context, argv, input }, found => next({ ...underway, input: found }));
-  },
+/** What was left out is asked for, then ids that are written short are looked up, then the command is carried out. */
+async function answerOf({ typed, context, registry, settings, line }: Underway): Promise<Shown> {
+  const { command, argv } = typed;
+  const { args, flags } = typed.missing();
+  const isAsked = args.length + flags.length > 0 && context.ui.canAsk;
+  const whole = isAsked
+    ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
+    : typed;
+  line.argv = whole.argv;
+  const input = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
   /** A dry run ends where the first request would leave; what was planned is then the answer. */
-  async function showPlan(underway, next) {
-    const { context, input } = underway;
+  const carriedOut = async (found: typeof input) => {
     try {
-      return await next(underway);
+      return await command.execute(context, found);
     } catch (thrown) {
       if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
       const { showPlanned } = await import('./dry-run.ts');
-      return showPlanned(context.journal.planned, input['fromInput'] === true ? { isList: true } : {});
+      return showPlanned(context.journal.planned, found['fromInput'] === true ? { isList: true } : {});
     }
-  },
-];
-
-const answerOf: Next = STEPS.reduceRight<Next>(
-  (next, step) => underway => step(underway, next),
-  ({ typed, context, input }) => typed.command.execute(context, input),
-);
+  };
+  const { flagsOf } = await import('./parsing/globals.ts');
+  const fields = [...Object.entries(command.args), ...flagsOf(command).map(flag => [flag.key, flag] as const)];
+  if (!fields.some(([key, { field }]) => field.names !== undefined && input[key] !== undefined))
+    return carriedOut(input);
+  const { withShortIds } = await import('./short-ids.ts');
+  return withShortIds({ command, context, argv, input }, carriedOut);
+}
 
 async function print({ host }: Machine, text: string): Promise<number> {
   await host.streams.stdout.write(text);
@@ -257,24 +236,18 @@ export function stoppedBy(kind: Extract<ErrorKind, 'interrupted' | 'terminated'>
   return new CliError(kind, { message: kind === 'interrupted' ? 'stopped by Ctrl-C' : 'stopped by a signal' });
 }
 
+interface Printing {
+  readonly host: Host;
+  readonly globals: Globals;
+  readonly jq: JqFilter | undefined;
+  /** Undefined where no field was asked for, or nobody promised any. */
+  readonly promised: Iterable<string> | undefined;
+  /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
+  readonly now: () => number;
+}
+
 /** Writes it to standard output. Rejects with `OutputError` where that fails. */
-async function writeAnswer(
-  host: Host,
-  globals: Globals,
-  {
-    shown,
-    jq,
-    promised,
-    now,
-  }: {
-    readonly shown: Shown;
-    readonly jq: JqFilter | undefined;
-    /** Undefined where no field was asked for, or nobody promised any. */
-    readonly promised: Iterable<string> | undefined;
-    /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
-    readonly now: () => number;
-  },
-): Promise<void> {
+async function writeAnswer({ host, globals, jq, promised, now }: Printing, shown: Shown): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
   const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
   // Nothing was said about how the answer should look.
@@ -282,15 +255,9 @@ async function writeAnswer(
   const text = jq === undefined ? (verbatim ?? (readsAsPage ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
-  const chosen = {
-    ...(fields && { fields }),
-    ...(columns && { columns }),
-    ...(sort !== undefined && { sort }),
-    ...(promised && { promised }),
-  };
-  const filter = jq === undefined ? {} : { jq: (value: unknown) => jq.apply(value) };
   const settings = {
-    ...{ format, byName, quiet, accessible, csvRaw, colour, ...chosen, ...filter },
+    ...{ format, byName, fields, columns, sort, promised, quiet, accessible, csvRaw, colour },
+    jq: jq && ((value: unknown) => jq.apply(value)),
     get now() {
       return wholeSeconds(now());
     },

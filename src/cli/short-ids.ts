@@ -60,7 +60,10 @@ export async function withShortIds(line: Line, execute: (input: Input) => Promis
   };
   if (only === undefined) return execute(input);
   if (line.context.dryRun)
-    for (const { word } of others) if (LOOKS_CUT.test(word)) line.context.ui.notice(asTyped(word));
+    for (const { word } of others.filter(each => LOOKS_CUT.test(each.word)))
+      line.context.ui.notice(
+        `note: ${word} is shown as typed: a dry run does not look it up. If it is only the beginning of an id, the command itself finds the whole one, and so does this dry run for ${word}…`,
+      );
   let shown: Shown;
   try {
     shown = await execute(input);
@@ -97,7 +100,7 @@ async function refuseAbsent({ command, context }: Line, { kind, word }: Typed): 
     () => false,
     (thrown: unknown) => unread(thrown) && saysAbsent(thrown, kind),
   );
-  if (absent) throw new CliError('not_found', { message: `there is no card ${quote(word)}`, hint: LISTS.card });
+  if (absent) throw new CliError('not_found', { message: `there is no card ${quote(word)}`, hint: KINDS.card.list });
 }
 
 /** A filter by an id that is not there is an empty list and no error: then the other list, where there is one. */
@@ -123,10 +126,6 @@ function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefine
   };
 }
 
-function asTyped(word: string): string {
-  return `note: ${word} is shown as typed: a dry run does not look it up. If it is only the beginning of an id, the command itself finds the whole one, and so does this dry run for ${word}…`;
-}
-
 /** Ids of kinds that can be looked up, typed on the line itself: what a file or a pipe holds is whole. */
 function typedIds({ command, argv, input }: Line): readonly Typed[] {
   const isTyped = (word: string) => argv.some(each => each === word || each.endsWith(`=${word}`));
@@ -135,7 +134,7 @@ function typedIds({ command, argv, input }: Line): readonly Typed[] {
     ...flagsOf(command).map(({ key, field }) => ({ key, names: field.names, isOperand: false })),
   ];
   return named.flatMap(({ key, names, isOperand }) => {
-    const kind = KINDS.find(each => each === names);
+    const kind = (Object.keys(KINDS) as Kind[]).find(each => each === names);
     if (kind === undefined) return [];
     const value = input[key];
     const words = (Array.isArray(value) ? value : [value]).filter(word => typeof word === 'string');
@@ -170,7 +169,7 @@ function unsureBefore(command: Command, typed: readonly Typed[]): readonly Typed
 /** Each marked word, and each unsure one that is shorter than every id of the list: the others are whole ids. */
 async function resolve(line: Line, marked: readonly Typed[], unsure: readonly Typed[]): Promise<readonly Resolved[]> {
   const resolved: Resolved[] = [];
-  for (const kind of KINDS) {
+  for (const kind of Object.keys(KINDS) as Kind[]) {
     const wanted = marked.filter(each => each.kind === kind);
     const maybe = unsure.filter(each => each.kind === kind);
     if (wanted.length + maybe.length === 0) continue;
@@ -202,29 +201,18 @@ async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe
   return { found, shortest: Number.isFinite(shortest) ? shortest : 0 };
 }
 
-/** What words that were no ids are beginnings of; undefined where no id begins so, or the id is there after all. */
+/**
+ * What words that were no ids are beginnings of; undefined where no id begins so, or one is as short as the word: a mistyped id
+ * ends with the first page, and where ids differ in length, `card_1` is none of `card_10`.
+ */
 async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<readonly Resolved[] | undefined> {
   const resolved: Resolved[] = [];
   for (const each of typed) {
-    const found = await beginningWith(line, each).catch(unread);
-    if (found.length === 0) return undefined;
+    const { found, shortest } = await fittingOf(line, each.kind, [], [each]);
+    if (found.length === 0 || each.word.length >= shortest) return undefined;
     resolved.push({ ...each, found: theOne(each, found) });
   }
   return resolved;
-}
-
-/**
- * Those whose id begins with the word. None as soon as a word as long as an id is seen to be one that is not there: a
- * mistyped id ends with the first page, and where ids differ in length, `card_1` is none of `card_10`.
- */
-async function beginningWith(line: Line, typed: Typed): Promise<readonly Candidate[]> {
-  const { kind, word } = typed;
-  const found: Candidate[] = [];
-  for await (const candidate of candidates(line, kind, isShortened(typed))) {
-    if (candidate.id.length <= word.length) return [];
-    if (fits(candidate, word)) found.push(candidate);
-  }
-  return found;
 }
 
 /** What could not be read helps nobody: what the service said of the word itself counts. */
@@ -316,39 +304,15 @@ function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
   const written = word.replace(MARKS, '');
   const begins = `has an id that begins with ${quote(written)}`;
   const wanted = byDigits(typed) ? [`ends in ${written}`, ...(written === word ? [] : [begins])].join(' or ') : begins;
-  const hint = LISTS[kind];
-  if (first === undefined) {
-    throw notSent('not_found', `no ${NOUNS[kind]} ${wanted}`, hint);
-  }
+  const { noun, list } = KINDS[kind];
+  if (first === undefined) throw notSent('not_found', `no ${noun} ${wanted}`, list);
   if (fitting.length === 1) return first;
   const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];
-  const { message, facts } = usage(
-    `${quote(word)} fits ${fitting.length} ${NOUNS[kind]}s: write more characters of the id`,
-    hint,
-  );
-  const notes = [...fitting.slice(0, MOST_NAMED).map(candidateText), ...more];
-  throw new CliError('usage', { ...facts, message, notes });
+  throw notSent('usage', `${quote(word)} fits ${fitting.length} ${noun}s: write more characters of the id`, {
+    notes: [...fitting.slice(0, MOST_NAMED).map(candidateText), ...more],
+    hint: list,
+  });
 }
-
-const NOUNS: Readonly<Record<Kind, string>> = {
-  card: 'card',
-  bin: 'BIN',
-  webhook: 'subscription',
-  op: 'operation',
-  transaction: 'transaction',
-  challenge: 'challenge',
-  pending: 'authorization or challenge',
-};
-/** The command that shows the whole ids of a kind. */
-const LISTS: Readonly<Record<Kind, string>> = {
-  card: 'cardwright cards list --all',
-  bin: 'cardwright bins list',
-  webhook: 'cardwright webhooks list',
-  op: 'cardwright ops list',
-  transaction: 'cardwright tx list --all',
-  challenge: 'cardwright 3ds list',
-  pending: 'cardwright 3ds list',
-};
 
 /** An id with what helps to recognise it. */
 function candidateText({ id, facts }: Candidate): string {
@@ -360,8 +324,17 @@ function byDigits({ kind, word }: Typed): boolean {
   return kind === 'card' && LAST_FOUR.test(word);
 }
 
-const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction', 'challenge', 'pending'] as const;
-type Kind = (typeof KINDS)[number];
+/** Kinds of ids that can be looked up: what one is, and the command that shows the whole ids. */
+const KINDS = {
+  card: { noun: 'card', list: 'cardwright cards list --all' },
+  bin: { noun: 'BIN', list: 'cardwright bins list' },
+  webhook: { noun: 'subscription', list: 'cardwright webhooks list' },
+  op: { noun: 'operation', list: 'cardwright ops list' },
+  transaction: { noun: 'transaction', list: 'cardwright tx list --all' },
+  challenge: { noun: 'challenge', list: 'cardwright 3ds list' },
+  pending: { noun: 'authorization or challenge', list: 'cardwright 3ds list' },
+} as const;
+type Kind = keyof typeof KINDS;
 
 interface Candidate {
   readonly id: string;

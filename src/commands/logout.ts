@@ -1,4 +1,3 @@
-import { confirmed } from '../cli/confirm.ts';
 import { command } from '../cli/parsing/command.ts';
 import { tells } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
@@ -19,14 +18,7 @@ export const logout = command({
     const profiles = await ctx.profiles();
     const name = ctx.profileName ?? (await profiles.current());
     if (name === undefined || name === 'sandbox') throw usage('no saved profile is in use', 'cardwright profiles list');
-    const row = await profiles.get(name);
-    await confirmed(
-      ctx,
-      `Remove profile ${name}`,
-      `cardwright logout --profile ${name} --yes`,
-      `Remove profile ${name} and its key ${row.key}?`,
-    );
-    return removed(ctx, row);
+    return removed(ctx, name, `cardwright logout --profile ${name}`);
   },
   show: gone => showRemoved(gone),
 });

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -232,17 +233,11 @@ function end(response: ServerResponse, status: number, headers: Readonly<Record<
   response.writeHead(status, { 'Content-Length': '0', ...headers }).end();
 }
 
-function listening(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) => {
-      const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
-      reject(notSent('unreachable', message, sameCommandWithout('--port')));
-    };
-    server.once('error', refuse);
-    server.listen({ host: '127.0.0.1', port }, () => {
-      server.off('error', refuse);
-      resolve();
-    });
+async function listening(server: Server, port: number): Promise<void> {
+  server.listen({ host: '127.0.0.1', port });
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
+    throw notSent('unreachable', message, sameCommandWithout('--port'));
   });
 }
 

@@ -26,15 +26,9 @@ export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
 // File systems that others share over a network: their locks and syncs do not hold what a journal needs of them.
 
 /** What is asked of the system; tests hand in their own. */
-interface FileSystems {
+const REAL = {
   /** The magic number of the file system that holds the path. */
-  type(path: string): Promise<number>;
-  /** Text of /proc/self/mountinfo. */
-  mounts(): Promise<string>;
-}
-
-const REAL: FileSystems = {
-  type: async path => (await statfs(path)).type,
+  type: async (path: string) => (await statfs(path)).type,
   mounts: () => readFile('/proc/self/mountinfo', 'utf8'),
 };
 
@@ -61,7 +55,7 @@ const SHARED_BY_FUSE =
 export async function networkFileSystem(
   folder: string,
   platform: NodeJS.Platform,
-  systems: FileSystems = REAL,
+  systems = REAL,
 ): Promise<string | undefined> {
   if (platform !== 'linux') return undefined;
   try {

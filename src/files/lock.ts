@@ -16,7 +16,7 @@ interface LockOptions {
   /** How long to wait for one other holder, milliseconds, and anew for the next; 0 tries once. */
   readonly timeoutMs: number;
   /** Lets a lock be taken over on systems without /proc; without it a left lock stays until removed by hand. */
-  readonly isRunning?: IsRunning;
+  readonly isRunning?: IsRunning | undefined;
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
 }
@@ -236,11 +236,7 @@ export async function markUsed(folder: string, pid: number): Promise<void> {
 }
 
 /** Whoever tidies. */
-interface Remover {
-  readonly pid: number;
-  /** For systems that have no /proc. */
-  readonly isRunning?: IsRunning | undefined;
-}
+type Remover = Pick<LockOptions, 'pid' | 'isRunning'>;
 
 /** Removes the folders in `parent` whose names begin with `prefix` and whose processes are all provably gone. */
 export async function removeAbandoned(parent: string, prefix: string, us: Remover): Promise<void> {

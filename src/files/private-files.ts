@@ -29,6 +29,7 @@ export interface FileDependencies {
 const OTHERS = 0o077;
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
 /** A pipe in place of a file of ours would otherwise wait for somebody to write, and no signal would end that. */
 export const NO_WAITING = constants.O_NONBLOCK ?? 0;
 
@@ -111,8 +112,7 @@ export async function checkNew(path: string): Promise<void> {
  * not be written whole is removed.
  */
 export async function createPrivate(path: string, content: string | Uint8Array): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
-  const file = await open(path, flags, 0o600);
+  const file = await open(path, NEW_FILE, 0o600);
   try {
     // A strange umask may have taken our own bits away.
     await file.chmod(0o600);
@@ -176,21 +176,19 @@ function isOpenToOthers(path: string, found: Stats, { platform, warn }: FileDepe
  * else's private file is refused by the system itself.
  */
 export function ourUid(): number | undefined {
-  us ??= { uid: uidOfSystem() };
+  if (us === undefined) {
+    try {
+      us = { uid: userInfo().uid };
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      us = { uid: undefined };
+    }
+  }
   return us.uid;
 }
 
 /** Asked for once: the system reads its list of users for it. */
 let us: { readonly uid: number | undefined } | undefined;
-
-function uidOfSystem(): number | undefined {
-  try {
-    return userInfo().uid;
-  } catch (error) {
-    if (systemCode(error) !== undefined) return undefined;
-    throw error;
-  }
-}
 
 /** Runs file work; a system error comes out as `guarded` naming `path` and the system's code. */
 export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -259,8 +257,6 @@ export function privateFile(path: string, platform: NodeJS.Platform): void {
 
 // Replacing a file: filled beside it, synced, renamed, so that a crash leaves the old or the new one.
 
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
-
 interface Replacing {
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
@@ -283,23 +279,20 @@ export async function replaceFile<T>(
 ): Promise<T> {
   const temporary = `${path}${suffix}${Buffer.from(random.bytes(8)).toString('hex')}`;
   try {
-    const filled = await filledWith(await open(temporary, NEW_FILE, mode), fill, mayBeLost);
+    const file = await open(temporary, NEW_FILE, mode);
+    let filled: T;
+    try {
+      filled = await fill(file);
+      if (!mayBeLost) await file.sync();
+    } finally {
+      await file.close();
+    }
     await rename(temporary, path);
     if (!mayBeLost) await syncFolder(dirname(path), platform);
     return filled;
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
-  }
-}
-
-async function filledWith<T>(file: FileHandle, fill: (file: FileHandle) => Promise<T>, mayBeLost: boolean): Promise<T> {
-  try {
-    const filled = await fill(file);
-    if (!mayBeLost) await file.sync();
-    return filled;
-  } finally {
-    await file.close();
   }
 }
 

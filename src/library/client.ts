@@ -176,7 +176,11 @@ function senderOf(service: Service, named: ReturnType<typeof namedCalls>, hasJou
   return async (operation: string, input: Values, calling: Calling | null): Promise<unknown> => {
     const { idempotencyKey: key, intent, signal } = callingOf(calling);
     const asked = askedOf(operation, input);
-    if (hasJournal && intent === undefined) refuseUnnamed(operation);
+    // What went past the journal would be known to none of its caps and other calls.
+    if (hasJournal && intent === undefined && isJournaled(operation)) {
+      const call = `send(${JSON.stringify(operation)}, …, { intent: "order-4711" })`;
+      throw wrongly(`this client has a journal, so ${operation} needs an intent: ${call}`, operation);
+    }
     const sending = async () =>
       intent === undefined
         ? sendUnnamed(operation, asked, key, signal)
@@ -206,13 +210,6 @@ function callingOf(calling: Calling | null): Calling {
   needObject('the options of a call', calling);
   checkOptions(calling, CALLING);
   return calling;
-}
-
-/** Throws `usage` for what would go past the journal of the client: its caps and its other calls would not know of it. */
-function refuseUnnamed(operation: string): void {
-  if (!isJournaled(operation)) return;
-  const call = `send(${JSON.stringify(operation)}, …, { intent: "order-4711" })`;
-  throw wrongly(`this client has a journal, so ${operation} needs an intent: ${call}`, operation);
 }
 
 /** Throws `usage` and `guarded` for an address, a key or a journal that cannot be used. */

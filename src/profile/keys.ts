@@ -30,7 +30,7 @@ interface KeyKeeperDependencies {
   readonly env: Environment;
   /** Ends the waiting for a key file that is a pipe. */
   readonly signal: AbortSignal;
-  /** Folder of the profiles; commands run there. */
+  /** Folder of the profiles; commands run there, never in the working folder, which may belong to anybody. */
   readonly folder: string;
   readonly keychain?: (() => Promise<Keychain>) | undefined;
 }
@@ -76,7 +76,8 @@ export function keyKeeper(around: KeyKeeperDependencies) {
       warn(`the keychain cannot be used (${problem}); ${otherwise}`);
       return undefined;
     }
-    const account = accountOf(name, around.folder);
+    // Two folders of profiles must not overwrite each other's keys.
+    const account = `${name}@${createHash('sha256').update(around.folder).digest('hex').slice(0, 8)}`;
     const failed = await chain.write(account, key);
     if (failed === undefined) return { kind: 'keychain', account, mode: keyMode(key), hint: key.hint() };
     const left = await chain.remove(account);
@@ -132,11 +133,6 @@ export function keyKeeper(around: KeyKeeperDependencies) {
 /** A login asks for what it is not told, and a profile does not tell it its address. */
 function loginFor({ name, base_url: address }: Pick<StoredProfile, 'name' | 'base_url'>): string {
   return `cardwright login --profile ${shellWord(name)} --base-url ${shellWord(address)}`;
-}
-
-/** Two folders of profiles must not overwrite each other's keys. */
-function accountOf(name: string, folder: string): string {
-  return `${name}@${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
 }
 
 // Keys from a file that the user names.
@@ -221,12 +217,7 @@ function refused({ shown }: KeyPath, why: string, hint = 'cardwright help enviro
 /** Password managers may ask their user something first. */
 const PATIENCE_MS = 60_000;
 
-interface KeyCommandDependencies {
-  readonly clock: Clock;
-  readonly env: Environment;
-  /** Where the command runs: never the working folder, which may belong to anybody. */
-  readonly folder: string;
-}
+type KeyCommandDependencies = Pick<KeyKeeperDependencies, 'clock' | 'env' | 'folder'>;
 
 /**
  * What a `key_command` prints. No shell, an absolute program, none of our own variables in its environment

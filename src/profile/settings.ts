@@ -14,10 +14,6 @@ import { quoted } from './parts.ts';
 
 type SettingValue = boolean | string | number | readonly string[];
 
-function parseSwitch(text: string): boolean | undefined {
-  return text === 'true' ? true : text === 'false' ? false : undefined;
-}
-
 /** Refunds come for weeks, and counts of the last 35 days are compared: fewer months would be read again and again. */
 function parseMonths(text: string): number | undefined {
   const months = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
@@ -48,7 +44,7 @@ function parseJournal(text: string): string | undefined {
 
 /** The value of a typed text by setting, undefined when the text does not have the form. `none` never reaches it. */
 const PARSERS = {
-  allow_unattended_reveal: parseSwitch,
+  allow_unattended_reveal: (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined),
   read_only: limit('read_only'),
   max_per_call: limit('max_per_call'),
   max_per_run: limit('max_per_run'),

@@ -32,7 +32,10 @@ export async function createMeasure(ellipsis: string): Promise<Measure> {
  * The line in pieces of at most `cells`, all but the first indented. Words stay whole, those of plain ASCII however long:
  * an id or an address must be copied in one piece, and the terminal wraps it itself.
  */
-export function fold(line: string, { cells, indent, measure }: Fold): string[] {
+export function fold(
+  line: string,
+  { cells, indent, measure }: { readonly cells: number; readonly indent: number; readonly measure: Measure },
+): string[] {
   if (measure.width(line) <= cells) return [line];
   const lead = ' '.repeat(indent < cells / 2 ? indent : 2);
   const lines: string[] = [];
@@ -54,12 +57,6 @@ export function fold(line: string, { cells, indent, measure }: Fold): string[] {
     for (const part of partsOf(piece, fits)) if (!add(part)) current += part;
   }
   return [...lines, current.trimEnd()].filter(each => each !== '');
-}
-
-interface Fold {
-  readonly cells: number;
-  readonly indent: number;
-  readonly measure: Measure;
 }
 
 const ASCII = /^[ -~]*$/;

@@ -127,14 +127,14 @@ export interface OutputSettings {
   readonly format: OutputFormat;
   /** The format was asked for by name: a table is one off a terminal too. */
   readonly byName?: boolean;
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
   /** What `--jq` makes of the JSON: text with its line ends. */
-  readonly jq?: (value: unknown) => Promise<string>;
-  readonly columns?: readonly string[];
+  readonly jq?: ((value: unknown) => Promise<string>) | undefined;
+  readonly columns?: readonly string[] | undefined;
   /** A field name, with a leading `-` for descending order. */
-  readonly sort?: string;
+  readonly sort?: string | undefined;
   /** Fields that a row of this answer may have: of an answer without rows they may be asked for all the same. */
-  readonly promised?: Iterable<string>;
+  readonly promised?: Iterable<string> | undefined;
   readonly quiet: boolean;
   readonly accessible: boolean;
   readonly csvRaw: boolean;

@@ -18,10 +18,7 @@ export function openingText({ knownSince }: Pick<StatementAccount, 'knownSince'>
 }
 
 /** An account and the one on the other side, by their names; cents go from the second to the first. */
-interface Sides {
-  readonly name: string;
-  readonly other: string;
-}
+type Sides = Readonly<Record<'name' | 'other', string>>;
 
 /** How a format writes an entry: lines, each with its end. */
 interface EntryForms {

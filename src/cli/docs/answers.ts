@@ -116,9 +116,7 @@ export function checkNamedFields(command: Command, globals: Globals, fromFile: b
   if (effectOf(command) === 'read') return;
   const names = fieldNames(command, { dryRun: globals.dryRun, fromFile });
   if (names === undefined) return;
-  const { fields, columns, sort } = globals;
-  const asked = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
-  checkNames(asked, [Object.fromEntries([...names].map(name => [name, null]))], []);
+  checkNames(globals, [Object.fromEntries([...names].map(name => [name, null]))], []);
 }
 
 const ERROR = {

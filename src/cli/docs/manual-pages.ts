@@ -1,5 +1,6 @@
 /** The manual pages in mdoc(7): one of the program, one a group, from the same data as help. */
 import { ERROR_KINDS } from '../../core/errors.ts';
+import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 import { ENVIRONMENT } from './environment.ts';
@@ -106,19 +107,9 @@ function literal(lines: readonly string[]): string {
 function text(words: string): string {
   const sentences = words.split(/(?<=[.:;?!]) (?=[A-Z-])/);
   return sentences
-    .flatMap(sentence => wrapped(sentence, 78))
+    .flatMap(sentence => fold(sentence, { cells: 78, indent: 0, measure: ROUGHLY }))
     .map(guarded)
     .join('\n');
-}
-
-function wrapped(words: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of words.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 /** A line of text: no request at its start, no escape in it, nothing but ASCII. */

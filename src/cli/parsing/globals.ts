@@ -31,11 +31,7 @@ export interface ResolvedFlag {
   readonly typedOnly: boolean;
 }
 
-interface RawRow {
-  readonly params?: Readonly<Record<string, AnyField>>;
-  readonly query?: Readonly<Record<string, AnyField>>;
-  readonly body?: Readonly<Record<string, AnyField>>;
-}
+type RawRow = Readonly<Partial<Record<'params' | 'query' | 'body', Readonly<Record<string, AnyField>>>>>;
 
 /** The row of an operation, of the service or of the sandbox. */
 export function rowOf(name: RowName) {

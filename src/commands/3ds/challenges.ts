@@ -139,19 +139,13 @@ const waitChallenge = command({
   }),
 });
 
-interface Age {
-  readonly since: string | undefined;
-  readonly any: boolean;
-  readonly onlyNew: boolean;
-}
-
 /**
  * Which of the matching challenges are young enough. What was open at the first look and is too old is named once on
  * standard error, without its code, and never taken. Throws `usage` for flags that contradict each other.
  */
 function ageRule(
   ctx: Context,
-  { since, any, onlyNew }: Age,
+  { since, any, onlyNew }: { readonly since: string | undefined; readonly any: boolean; readonly onlyNew: boolean },
 ): (matches: readonly Challenge[]) => Promise<readonly Challenge[]> {
   if ([since !== undefined, any, onlyNew].filter(Boolean).length > 1) {
     throw usage('--since, --any and --new exclude each other; give only one');
@@ -197,8 +191,7 @@ const watchChallenges = command({
   async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { openChallenges } = await import('../../events/challenges.ts');
-    const { live } = await import('../../events/poll.ts');
-    const { nextRequest } = await import('../../events/poll.ts');
+    const { live, nextRequest } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
     const began = ctx.clock.monotonic();
     const isMeant = matching(merchant, amount);

@@ -7,7 +7,7 @@ import { argument, option, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { BIN_ID } from '../../contract/card.ts';
 import { BIN } from '../../contract/resources.ts';
-import { CliError, notSent } from '../../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars } from '../../core/money.ts';
 
 export const BIN_COLUMNS = columnsOf(BIN, {
@@ -67,16 +67,14 @@ export function binFor(bins: readonly Bin[], amount: Cents): Bin | undefined {
   )[0]?.bin;
 }
 
+const noBin = (message: string) =>
+  new CliError('not_found', { message, hint: 'cardwright bins list', operation: 'bins.list' });
+
 /** The first BIN for a card with this much money. Throws `not_found` when none can take it. */
 export async function bestBin(ctx: Context, amount: Cents): Promise<Bin> {
   const { data } = await ctx.api.read('bins.list', {});
   const best = binFor(data, amount);
-  if (best === undefined) {
-    throw notSent('not_found', `no BIN takes ${dollars(amount)}`, {
-      hint: 'cardwright bins list',
-      operation: 'bins.list',
-    });
-  }
+  if (best === undefined) throw noBin(`no BIN takes ${dollars(amount)}`).with({ outcome: 'not_sent' });
   return best;
 }
 
@@ -107,13 +105,7 @@ const getBin = command({
   async run(ctx, { bin }) {
     const { data } = await ctx.api.read('bins.list', {});
     const found = data.find(({ id }) => id === bin);
-    if (found === undefined) {
-      throw new CliError('not_found', {
-        message: `no BIN ${bin} among the ${data.length} of this account`,
-        hint: 'cardwright bins list',
-        operation: 'bins.list',
-      });
-    }
+    if (found === undefined) throw noBin(`no BIN ${bin} among the ${data.length} of this account`);
     return found;
   },
   show: () => ({ noun: 'BIN', columns: BIN_COLUMNS }),
@@ -137,13 +129,7 @@ export const pickBin = command({
   async run(ctx, { need, for: purpose, minTransaction }) {
     const { data } = await ctx.api.read('bins.list', {});
     const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });
-    if (ranked.length === 0) {
-      throw new CliError('not_found', {
-        message: `none of the ${data.length} BINs has all these features`,
-        hint: 'cardwright bins list',
-        operation: 'bins.list',
-      });
-    }
+    if (ranked.length === 0) throw noBin(`none of the ${data.length} BINs has all these features`);
     return ranked.map(({ bin, why }) => ({ ...bin, why }));
   },
   show(rows) {

@@ -61,7 +61,6 @@ export const syncBooks = command({
   ],
   run: async (ctx, { full, rate }) => (await ctx.api.mirror()).sync({ full, rate }),
   show: report => ({
-    data: { ...report },
     noun: 'sync',
     idField: 'as_of',
     columns: [
@@ -121,7 +120,6 @@ export const booksState = command({
   ],
   run: async ctx => (await ctx.api.mirror()).status(),
   show: status => ({
-    data: { ...status },
     noun: 'mirror',
     idField: 'path',
     columns: [
@@ -230,8 +228,7 @@ export const resetBooks = command({
     await confirmed(ctx, intent, again);
     return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
   },
-  show: result => ({
-    data: { ...result },
+  show: () => ({
     noun: 'mirror',
     idField: 'path',
     columns: [

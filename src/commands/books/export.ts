@@ -8,7 +8,7 @@ import { isoTime, SECOND } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
 import { DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
-import { EXPORT_FORMATS, type ExportWish, LAYOUTS } from '../../writers/files.ts';
+import { EXPORT_FORMATS, type ExportWish, exportFiles, KeptLines, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
 import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement.ts';
 
@@ -120,7 +120,6 @@ async function given(
   statement: Statement,
   { out, wish, ...asked }: StatementQuery & { readonly out: string | undefined; readonly wish: ExportWish },
 ) {
-  const { exportFiles, KeptLines } = await import('../../writers/files.ts');
   const { profile } = await ctx.api.identity();
   const kept = new KeptLines(statement, wish.format);
   const files = await exportFiles(kept.statement, { ...wish, profile, label: asked.label });

@@ -10,6 +10,7 @@ import {
   type StatementAccount,
   type StatementGroup,
   standingOf,
+  statementOf,
 } from '../../books/statement.ts';
 import type { Line, StatementInput } from '../../books/statement-lines.ts';
 import type { Context } from '../../cli/context.ts';
@@ -87,11 +88,7 @@ export async function statementFor<T>(
   // Where nothing was sent the clock of this machine is all there is, and the copy may be of a later time.
   const now = Math.max(ctx.api.serviceNow(), Date.parse(as_of));
   const period = readPeriod(asked.period, clock, now);
-  const [{ pendingRows, statementRows }, { statementOf }, { leftOutOfPeriod }] = await Promise.all([
-    import('../../mirror/statement-rows.ts'),
-    import('../../books/statement.ts'),
-    import('../../mirror/statement-rows.ts'),
-  ]);
+  const { leftOutOfPeriod, pendingRows, statementRows } = await import('../../mirror/statement-rows.ts');
   const rows = statementRows(db, period, { unreconciled: asked.unreconciled ?? false });
   const statement = statementOf({
     ...rows,

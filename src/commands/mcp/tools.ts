@@ -17,20 +17,15 @@ interface Member {
 /** What a client calls a tool with. Its members were checked against the tool. */
 export type ToolInput = Readonly<Record<string, string | number>>;
 
-/** A command line, and what it reads. */
-export interface ToolCommand {
-  readonly words: readonly string[];
-  readonly stdin?: string;
-}
-
 export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly members: Readonly<Record<string, Member>>;
-  readonly needs: readonly string[];
+  readonly needs?: readonly string[];
   /** `spends`: counted against `--max-total`, under an intent. */
   readonly effect: 'read' | 'spends' | 'freezes' | 'sandbox' | 'uses';
-  readonly command: (input: ToolInput) => ToolCommand;
+  /** A command line, and what it reads. */
+  readonly command: (input: ToolInput) => { readonly words: readonly string[]; readonly stdin?: string };
 }
 
 const text = (description?: string, more: Partial<Member> = {}): Member => ({
@@ -60,7 +55,6 @@ const TOOLS: readonly Tool[] = [
     name: 'wallet',
     description: 'Balance of the wallet that cards are funded from.',
     members: {},
-    needs: [],
     effect: 'read',
     command: () => ({ words: ['wallet'] }),
   },
@@ -72,7 +66,6 @@ const TOOLS: readonly Tool[] = [
       page: PAGE,
       per_page: { type: 'integer', description: '1 to 100.' },
     },
-    needs: [],
     effect: 'read',
     command: input => ({
       words: ['cards', 'list', ...flags(input, ['status', 'page', 'per_page']), `--fields=${OF_CARD}`],
@@ -95,7 +88,6 @@ const TOOLS: readonly Tool[] = [
       since: text('A day such as 2026-11-01, or 7d.'),
       page: PAGE,
     },
-    needs: [],
     effect: 'read',
     command: input => ({
       words: ['tx', 'list', ...flags(input, ['card', 'type', 'since', 'page']), `--fields=${OF_TRANSACTION}`],
@@ -216,12 +208,15 @@ export interface InputSchema {
 }
 
 /** Its JSON Schema, as the protocol lists it. */
-export function inputSchema({ members, needs }: Tool): InputSchema {
+export function inputSchema({ members, needs = [] }: Tool): InputSchema {
   return { type: 'object', properties: members, required: [...needs], additionalProperties: false };
 }
 
 /** Why the members do not fit the tool; undefined when they do. Their values are read as those of the command line are. */
-export function inputFault({ members, needs }: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
+export function inputFault(
+  { members, needs = [] }: Tool,
+  input: Readonly<Record<string, unknown>>,
+): string | undefined {
   const missing = needs.find(name => input[name] === undefined);
   if (missing !== undefined) return `${missing} is missing`;
   for (const [name, value] of Object.entries(input)) {

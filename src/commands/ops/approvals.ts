@@ -50,7 +50,9 @@ export const approveOp = command({
         { reason: 'nobody_to_ask', hint: `cardwright ops show ${id}`, op: id },
       );
     }
-    for (const line of requestLines(request)) ctx.ui.notice(line);
+    const width = Math.max(...request.facts.map(([name]) => name.length));
+    for (const [name, words] of request.facts) ctx.ui.notice(`${name.padEnd(width)}  ${words}`);
+    for (const line of request.requests) ctx.ui.notice(line);
     await askAmount(ctx, request);
     return approvals.approve(id, () =>
       ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' }),
@@ -74,11 +76,6 @@ export const approveOp = command({
     ],
   }),
 });
-
-function requestLines({ facts, requests }: HeldRequest): readonly string[] {
-  const width = Math.max(...facts.map(([name]) => name.length));
-  return [...facts.map(([name, words]) => `${name.padEnd(width)}  ${words}`), ...requests];
-}
 
 async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise<void> {
   const [what, expect] =

@@ -75,7 +75,10 @@ export const applyPolicy = command({
     const { rows, skipped, changes } = rowsOf(planned);
     const total = withdrawnBy(changes);
     const counted = countedText(changes);
-    if (rows.length === 0 && skipped.length === 0) return nothingToChange(ctx, named.name);
+    if (rows.length === 0 && skipped.length === 0) {
+      ctx.ui.notice(`No rule of ${named.name} changes a card. There is nothing to do.`);
+      return { listing: rowsListing([]), noun: 'row', idField: 'card_id', columns: [], changedNothing: true };
+    }
     return runRows(ctx, {
       operations: operationsOf(changes),
       command: 'policy apply',
@@ -193,11 +196,6 @@ function countedText(changes: readonly PlannedChange[]): string {
 function changeLine({ rule, card, operation, amount }: PlannedChange): string {
   const does = operation === 'cards.freeze' ? 'freeze' : `withdraw ${dollars(amount ?? withdrawnBy([]))}`;
   return `  ${rule}  ${card.card_id}  ${card.last4 ?? '-'}  ${does}`;
-}
-
-function nothingToChange(ctx: Context, name: string): Shown {
-  ctx.ui.notice(`No rule of ${name} changes a card. There is nothing to do.`);
-  return { listing: rowsListing([]), noun: 'row', idField: 'card_id', columns: [], changedNothing: true };
 }
 
 function tooMany(over: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {

@@ -184,9 +184,13 @@ export async function askToLoosen(
   throw notSent('not_confirmed', 'not confirmed. Nothing was changed.', { reason: 'declined' });
 }
 
-/** Removes a profile. Each limit that goes with it is a line of the audit log. */
-export async function removed(ctx: Context, row: ProfileRow) {
-  const remains = await (await ctx.profiles()).remove(row.name);
+/** Removes a profile, after asking; `again` is the command for it. Each limit that goes with it is a line of the audit log. */
+export async function removed(ctx: Context, name: string, again: string) {
+  const profiles = await ctx.profiles();
+  const row = await profiles.get(name);
+  const question = `Remove profile ${row.name} and its key ${row.key}?`;
+  await confirmed(ctx, `Remove profile ${row.name}`, `${again} --yes`, question);
+  const remains = await profiles.remove(row.name);
   for (const [limit, before] of Object.entries(row.settings)) {
     if (isLimitName(limit)) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });
   }
@@ -229,16 +233,8 @@ const removeProfile = command({
     { does: 'Asked first', run: 'profiles remove team' },
   ],
   async run(ctx, { profile }) {
-    const profiles = await ctx.profiles();
     if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');
-    const row = await profiles.get(profile);
-    await confirmed(
-      ctx,
-      `Remove profile ${row.name}`,
-      `cardwright profiles remove ${row.name} --yes`,
-      `Remove profile ${row.name} and its key ${row.key}?`,
-    );
-    return removed(ctx, row);
+    return removed(ctx, profile, `cardwright profiles remove ${profile}`);
   },
   show: removed => showRemoved(removed),
 });

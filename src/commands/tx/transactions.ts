@@ -28,10 +28,7 @@ export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
   currency: { priority: 8, wideOnly: true },
 });
 
-interface Range {
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-}
+type Range = Readonly<Partial<Record<'since' | 'until', string | undefined>>>;
 
 /** Throws `usage` when both ends are there and stand the wrong way round. Times are ISO 8601. */
 export function refuseBackwards({ since, until }: Range): void {

@@ -9,7 +9,7 @@ import { violation } from '../../contract/violation.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { DEVIATIONS, type Unverified } from '../../events/verify.ts';
+import { DEVIATIONS, type Unverified, verifyPayload } from '../../events/verify.ts';
 import { copiedLine, lineBlock } from '../../terminal/view.ts';
 
 const file = local('file', 'File that holds a signing secret.');
@@ -105,7 +105,6 @@ export const verifySignature = command({
     },
   ],
   async run(ctx, { payload, signature, secretFile, explain }) {
-    const { verifyPayload } = await import('../../events/verify.ts');
     const secrets = await readSecrets(ctx, secretFile);
     const checked = verifyPayload(await ctx.files.readBytes(payload), signature, secrets);
     if (!checked.verified) {
