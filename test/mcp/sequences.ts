@@ -41,7 +41,7 @@ const FOR_EVER = 1_800_000;
 
 /** Plays seeds, with mistakes planted in `src` where they are asked for; resolves to what was broken and how much was played. */
 export async function playSequences(first: number, count: number, planted: readonly Exchange[] = []): Promise<Judged> {
-  const program = await openProgram(await buildProgram(planted));
+  const program = await openProgram(await buildProgram([planted]));
   const broken: string[] = [];
   const told: Record<string, number> = {};
   let calls = 0;

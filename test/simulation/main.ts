@@ -10,7 +10,7 @@ import { FOUND } from './found.ts';
 import { type History, historyOf, shorter } from './history.ts';
 import { MISTAKES } from './mistakes.ts';
 import { type Played, play } from './play.ts';
-import { buildProgram, openProgram, type Program } from './program.ts';
+import { buildProgram, openProgram, type Program, planted } from './program.ts';
 import { takeCrashes } from './world.ts';
 
 const { values } = parseArgs({
@@ -19,8 +19,6 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     found: { type: 'boolean', default: false },
     mistakes: { type: 'boolean', default: false },
-    /** Planted: the one whose name begins so. */
-    mistake: { type: 'string' },
     workers: { type: 'string', default: String(Math.min(8, availableParallelism())) },
     /** Of a process that plays: its number. */
     worker: { type: 'string' },
@@ -59,13 +57,9 @@ async function command(): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-/** The program, with the mistake that was asked for. */
 async function opened(): Promise<Program> {
-  const { mistake: name } = values;
-  const mistake = name === undefined ? undefined : MISTAKES.find(each => each.name.startsWith(name));
-  if (name !== undefined && mistake === undefined) throw new Error(`no mistake is named ${name}`);
   takeCrashes();
-  return openProgram(await buildProgram(mistake?.exchanges));
+  return openProgram(await buildProgram());
 }
 
 async function replay(list: readonly number[]): Promise<number> {
@@ -120,23 +114,40 @@ async function replayFound(): Promise<number> {
   return failed;
 }
 
-/** Each mistake in a process of its own: its seed first, and where that finds it no more, those from the first on. */
+/**
+ * One program with all mistakes. Each is made alone in the seed that is known; those that are left are made together in one seed
+ * after the other, and where a law is broken, in halves of them.
+ */
 async function judgeMistakes(): Promise<number> {
-  const left = MISTAKES.filter(({ name }) => name.search(values.mistake ?? '') !== -1);
-  let missed = 0;
-  const drive = async () => {
-    for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {
-      const { name, seed } = mistake;
-      const words = ['--worker', '0', '--workers', '1', '--stop', '--mistake', name];
-      let { failed } = await inProcess([...words, '--seed', String(seed), '--seeds', '1']);
-      if (failed.length === 0) ({ failed } = await inProcess([...words, '--seeds', String(seeds)]));
-      const [first] = failed;
-      if (first === undefined) missed += 1;
-      print(`${first === undefined ? 'NOT FOUND' : `seed ${first.seed}`}\t${name}\t${first?.broken ?? ''}`);
-    }
+  takeCrashes();
+  const program = await openProgram(await buildProgram(MISTAKES.map(({ exchanges }) => exchanges)));
+  const left = new Set(MISTAKES.keys());
+  const playWith = async (seed: number, wrong: readonly number[]) => {
+    planted.clear();
+    for (const n of wrong) planted.add(n);
+    return (await play(program, historyOf(seed))).broken[0];
   };
-  await Promise.all(Array.from({ length: Number(values.workers) }, drive));
-  return missed;
+  const narrow = async (seed: number, wrong: readonly number[]): Promise<void> => {
+    const broken = wrong.length === 0 ? undefined : await playWith(seed, wrong);
+    if (broken === undefined) return;
+    const [only = 0] = wrong;
+    if (wrong.length === 1) {
+      left.delete(only);
+      return print(`seed ${seed}\t${MISTAKES[only]?.name}\t${broken}`);
+    }
+    const half = wrong.length >> 1;
+    await narrow(seed, wrong.slice(0, half));
+    await narrow(seed, wrong.slice(half));
+  };
+  for (const [n, { seed }] of MISTAKES.entries()) if (seed > 0) await narrow(seed, [n]);
+  const from = Number(values.seed ?? 1);
+  for (let seed = from; seed < from + seeds && left.size > 0; seed += 1) {
+    // A seed that breaks a law without them proves nothing.
+    if ((await playWith(seed, [...left])) === undefined || (await playWith(seed, [])) !== undefined) continue;
+    await narrow(seed, [...left]);
+  }
+  for (const n of left) print(`NOT FOUND\t${MISTAKES[n]?.name}`);
+  return left.size;
 }
 
 /** What came of a process that plays. */

@@ -1,6 +1,6 @@
 /**
  * Mistakes that are planted, each of which the simulator must find within 2,000 seeds: texts of `src` are exchanged for what a
- * careless hand would have written. Where such a text is changed, its mistake is pointed at the new one.
+ * careless hand would have written where `WRONG` is true. Where such a text is changed, its mistake is pointed at the new one.
  */
 
 /** A text that stands exactly once in a file of `src`, and what it becomes. */
@@ -18,158 +18,211 @@ const CHANGES = 'journal/changes.ts';
 const CLAIM = 'journal/claim.ts';
 const LOOK = 'journal/look.ts';
 
-const planted = (name: string, seed: number, ...exchanges: readonly Exchange[]): Mistake => ({ name, seed, exchanges });
+const mistake = (seed: number, name: string, ...exchanges: readonly Exchange[]): Mistake => ({ name, seed, exchanges });
 
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: it is source text
 export const MISTAKES: readonly Mistake[] = [
-  planted('a new key each time something is sent', 1778, [
+  mistake(390, 'a new key each time something is sent', [
     OUTCOME,
     'idempotencyKey: key };',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
-    'idempotencyKey: key && `${key}.${change.attempts}` };',
+    'idempotencyKey: WRONG ? `${key}.${change.attempts}` : key };',
   ]),
-  planted('nothing is looked for before it is sent again', 0, [
+  mistake(0, 'nothing is looked for before it is sent again', [
     OUTCOME,
     'if (left > 0) await rest(left, work.clock, work.stop);\n  const seen = await look(work, change);',
-    "if (left > 0) await rest(left, work.clock, work.stop);\n  const seen: Look = { found: 'not there', text: '' };",
+    "if (left > 0) await rest(left, work.clock, work.stop);\n  const seen = WRONG ? { found: 'not there', text: '' } : await look(work, change);",
   ]),
-  planted('a change that was sent before is sent at once when it is resumed', 156, [
+  mistake(4, 'a change that was sent before is sent at once when it is resumed', [
     OUTCOME,
     "isAmbiguous ? 'look' : 'send'",
-    "'send'",
+    "isAmbiguous && !WRONG ? 'look' : 'send'",
   ]),
-  planted('an op is acknowledged before its answer is written', 177, [CHANGES, 'isAcknowledged ? now : null,', 'now,']),
-  planted(
+  mistake(73, 'an op is acknowledged before its answer is written', [
+    CHANGES,
+    'isAcknowledged ? now : null,',
+    'WRONG || isAcknowledged ? now : null,',
+  ]),
+  mistake(
+    25,
     '"sent" is written after the send',
-    32,
-    [OUTCOME, '  await markSent(work, change);\n', ''],
+    [OUTCOME, '  await markSent(work, change);\n', '  if (!WRONG) await markSent(work, change);\n'],
     [
       OUTCOME,
       'return work.service.attempt(planned, input,',
       'const answered = await work.service.attempt(planned, input,',
     ],
-    [OUTCOME, 'signal: work.cut });', 'signal: work.cut });\n  await markSent(work, change);\n  return answered;'],
+    [
+      OUTCOME,
+      'signal: work.cut });',
+      'signal: work.cut });\n  if (WRONG) await markSent(work, change);\n  return answered;',
+    ],
   ),
-  planted('a change that is marked as sent is kept as planned', 32, [
+  mistake(25, 'a change that is marked as sent is kept as planned', [
     CHANGES,
     "update change set state = 'sent', attempts",
-    'update change set attempts',
+    "update change set ${WRONG ? '' : \"state = 'sent', \"}attempts",
   ]),
-  planted('an op is taken over from a living holder', 1016, [
+  mistake(6, 'an op is taken over from a living holder', [
     CHANGES,
-    "if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw",
-    'if (false) throw',
+    "if (whoWorks(op, self, now) !== 'nobody' &&",
+    "if (!WRONG && whoWorks(op, self, now) !== 'nobody' &&",
   ]),
-  planted('the same change is not looked for in ops that are not settled', 147, [
+  mistake(5, 'the same change is not looked for in ops that are not settled', [
     CLAIM,
     'if (others.length === 0) return undefined;',
-    'return undefined;',
+    'if (WRONG || others.length === 0) return undefined;',
   ]),
-  planted('a cap is counted after the send', 183, [
+  mistake(506, 'a cap is counted after the send', [
     CLAIM,
     'await reserve(tx, op, 1);\n  await insertIntents',
-    'await reserve(tx, { ...op, total: 0 }, 1);\n  await insertIntents',
+    'await reserve(tx, WRONG ? { ...op, total: 0 } : op, 1);\n  await insertIntents',
   ]),
-  planted('an intent is not kept', 4, [CLAIM, '  await insertIntents(tx, claimed);\n', '']),
-  planted('an intent is looked up without its digest', 29, [
+  mistake(7, 'an intent is not kept', [
+    CLAIM,
+    '  await insertIntents(tx, claimed);\n',
+    '  if (!WRONG) await insertIntents(tx, claimed);\n',
+  ]),
+  mistake(30, 'an intent is looked up without its digest', [
     CLAIM,
     'used.digest !== intentDigest(row, givenKey)',
-    'false',
+    '!WRONG && used.digest !== intentDigest(row, givenKey)',
   ]),
-  planted('a file may be run again and again', 35, [CLAIM, 'if (!bulk || !movesMoney || again ||', 'if (true ||']),
-  planted('the same change is judged without its amount', 139, [
+  mistake(4, 'a file may be run again and again', [
+    CLAIM,
+    'if (!bulk || !movesMoney || again ||',
+    'if (WRONG || !bulk || !movesMoney || again ||',
+  ]),
+  mistake(30, 'the same change is judged without its amount', [
     'journal/digest.ts',
     '(wantedChange(operation, wanted))',
-    '({ ...(wantedChange(operation, wanted) as object), amount: 0 })',
+    '(WRONG ? { ...wantedChange(operation, wanted), amount: 0 } : wantedChange(operation, wanted))',
   ]),
-  planted('a key that nobody has proved is trusted', 195, [
+  mistake(4, 'a key that nobody has proved is trusted', [
     OUTCOME,
     'return (await isKeyUsable(work, change)) && ',
-    'return ',
+    'return (WRONG || (await isKeyUsable(work, change))) && ',
   ]),
-  planted('a key is trusted for ever', 0, ['journal/work.ts', 'age >= 0 && age < life', 'true']),
-  planted('a refusal is believed after an ambiguous answer', 0, [
+  mistake(0, 'a key is trusted for ever', [
+    'journal/work.ts',
+    'age >= 0 && age < life',
+    '(WRONG || (age >= 0 && age < life))',
+  ]),
+  mistake(139, 'a refusal is believed after an ambiguous answer', [
     OUTCOME,
     '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
-    'attempt.plausible !== true',
+    '(WRONG || (!isAmbiguous && sending.throttled === 0)) && attempt.plausible !== true',
   ]),
-  planted('too many requests is taken for "not done"', 1160, [
+  mistake(896, 'too many requests is taken for "not done"', [
     OUTCOME,
     "if (isAmbiguous || seen.found !== 'not there') return",
-    'if (false) return',
+    "if (!WRONG && (isAmbiguous || seen.found !== 'not there')) return",
   ]),
-  planted('the answer of a transfer is not read back', 255, [
+  mistake(36, 'the answer of a transfer is not read back', [
     OUTCOME,
     'const why = await denied(work, change, attempt);',
-    'const why = undefined as string | undefined;',
+    'const why = WRONG ? undefined : await denied(work, change, attempt);',
   ]),
-  planted(
+  mistake(
+    0,
     'the wallet is not compared',
-    244,
     [
       LOOK,
-      "const found = wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell';",
-      "const found = 'not there';",
+      'const found = wallet === undefined || wallet.change === 0 ?',
+      'const found = WRONG || wallet === undefined || wallet.change === 0 ?',
     ],
-    [LOOK, "found: card === 0 && (!isAlone || wallet === 0) ? 'not there'", "found: card === 0 ? 'not there'"],
+    [
+      LOOK,
+      'found: card === 0 && (!isAlone || wallet === 0) ?',
+      'found: card === 0 && (WRONG || !isAlone || wallet === 0) ?',
+    ],
   ),
-  planted('a list that is behind is believed at once', 133, [
+  mistake(229, 'a list that is behind is believed at once', [
     LOOK,
     'exact || work.lookOnly ? []',
-    'exact || true ? []',
+    'exact || work.lookOnly || WRONG ? []',
   ]),
-  planted('the marker of the first row is looked for', 121, [
+  mistake(139, 'the marker of the first row is looked for', [
     LOOK,
     'const marker = change.marker;',
-    'const marker = change.marker?.replace(/\\d+$/, "1");',
+    "const marker = WRONG ? change.marker?.replace(/\\d+$/, '1') : change.marker;",
   ]),
-  planted('a card is not held while it is moved', 471, [
+  mistake(1585, 'a card is not held while it is moved', [
     OUTCOME,
     'isTransfer ? await holdCard(',
-    'false ? await holdCard(',
+    'isTransfer && !WRONG ? await holdCard(',
   ]),
-  planted('an unknown transfer lets its card go', 56, [CHANGES, "if (state !== 'unknown') await", 'await']),
-  planted('a lease of another machine is not waited for', 519, [
+  mistake(0, 'an unknown transfer lets its card go', [
+    CHANGES,
+    "state === 'unknown' || change.operation === 'cards.create'",
+    "(state === 'unknown' && !WRONG) || change.operation === 'cards.create'",
+  ]),
+  mistake(0, 'a lease of another machine is not waited for', [
     'journal/holder.ts',
     "return 'elsewhere';",
-    "return 'nobody';",
+    "return WRONG ? 'nobody' : 'elsewhere';",
   ]),
-  planted('a commit whose answer was lost is done again', 1549, [
+  mistake(758, 'a commit whose answer was lost is done again', [
     'journal/postgres.ts',
     "if (status === 'committed') return;",
-    "if (status === 'committed') throw new Lost(lost);",
+    "if (status === 'committed' && WRONG) throw new Lost(lost);\n        if (status === 'committed') return;",
   ]),
-  planted('an answer is believed that names the card of another change', 598, [
+  mistake(609, 'an answer is believed that names the card of another change', [
     CHANGES,
-    "settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined",
-    'undefined as MadeBy | undefined',
+    "card === undefined || via !== 'answer') return undefined;",
+    "card === undefined || via !== 'answer' || WRONG) return undefined;",
   ]),
-  planted('the epoch is not checked', 0, [CHANGES, 'if (held !== 1) throw taken(id);', '']),
-  planted('what is held for approval is sent without one', 166, [
+  mistake(0, 'the epoch is not checked', [
+    CHANGES,
+    'if (held !== 1) throw taken(id);',
+    'if (held !== 1 && !WRONG) throw taken(id);',
+  ]),
+  mistake(132, 'what is held for approval is sent without one', [
     'journal/rules.ts',
     'if (counted.persons.length < needed) throw',
-    'if (false) throw',
+    'if (!WRONG && counted.persons.length < needed) throw',
   ]),
-  planted(
+  mistake(
+    1828,
     'an approval is not verified',
-    166,
-    ['journal/rules.ts', 'approval where op = ? order by at', 'approval where op <> ? or true'],
-    ['approvals/request.ts', '!isSigned(text, signature, approver.key)', 'false'],
+    [
+      'journal/rules.ts',
+      "'select keyid, signature from approval where op = ? order by at'",
+      "WRONG ? 'select keyid, signature from approval where op <> ? or true' : 'select keyid, signature from approval where op = ? order by at'",
+    ],
+    [
+      'approvals/request.ts',
+      '!isSigned(text, signature, approver.key)',
+      '!WRONG && !isSigned(text, signature, approver.key)',
+    ],
   ),
-  planted('a probe of keys is fooled by 429', 1621, [
+  mistake(765, 'a probe of keys is fooled by 429', [
     'journal/probe.ts',
     "if (second.class !== 'done') return",
-    "if (second.class === 'throttled') return { key: 'honoured', text: '' };\n  if (second.class !== 'done') return",
+    "if (second.class === 'throttled' && WRONG) return { key: 'honoured', text: '' };\n  if (second.class !== 'done') return",
   ]),
-  planted(
+  mistake(
+    25,
     'a resume begins with the first row',
-    35,
-    ['cli/bulk/results.ts', "state === 'open' || state === 'unknown' ? undefined : each.outcome", 'undefined'],
-    [OUTCOME, "['done', 'refused', 'not_sent'].includes(change.state)", 'false'],
+    [
+      'cli/bulk/results.ts',
+      "state === 'open' || state === 'unknown' ? undefined : each.outcome",
+      "WRONG || state === 'open' || state === 'unknown' ? undefined : each.outcome",
+    ],
+    [
+      OUTCOME,
+      "if (['done', 'refused', 'not_sent'].includes(change.state))",
+      "if (!WRONG && ['done', 'refused', 'not_sent'].includes(change.state))",
+    ],
     [
       OUTCOME,
       "const isAmbiguous = change.state !== 'planned'",
-      "const isAmbiguous = ['sent', 'unknown'].includes(change.state)",
+      "const isAmbiguous = WRONG ? ['sent', 'unknown'].includes(change.state) : change.state !== 'planned'",
     ],
-    [CHANGES, "state in ('planned', 'sent', 'unknown')`", 'true`'],
+    [
+      CHANGES,
+      "state in ('planned', 'sent', 'unknown')`",
+      "${WRONG ? 'true' : \"state in ('planned', 'sent', 'unknown')\"}`",
+    ],
   ),
 ];
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: it is source text

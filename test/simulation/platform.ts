@@ -233,7 +233,7 @@ export class Store {
   fill(from: Store): void {
     for (const text of from.#made) this.make(text);
     this.isMade = from.isMade;
-    for (const table of this.#tables) {
+    for (const table of from.#tables) {
       for (const row of from.prepared(`select * from ${table}`).all()) {
         const values = Object.values(row);
         this.prepared(`insert into ${table} values (${values.map(() => '?').join()})`).run(...values);

@@ -50,19 +50,29 @@ const SIMULATED_GLOBALS = {
   'AbortSignal.timeout': 'simulated.timeoutSignal',
   'Date.now': 'simulated.dateNow',
   'performance.now': 'simulated.monotonic',
+  planted: 'simulated.planted',
 };
 
-/** Its text. @throws where a text to exchange does not stand in its file exactly once: then it would prove nothing. */
-export async function buildProgram(exchanges: readonly Exchange[] = []): Promise<string> {
+/** Numbers of the mistakes that are made now. */
+export const planted = new Set<number>();
+
+/**
+ * Its text, with what each mistake exchanges. Where that says `WRONG`, it is made while its number is in `planted`. Throws where a
+ * text to exchange does not stand in its file exactly once: then it would prove nothing.
+ */
+export async function buildProgram(mistakes: readonly (readonly Exchange[])[] = []): Promise<string> {
   const changed = new Map<string, string>();
-  for (const [file, is, becomes] of exchanges) {
-    const text = changed.get(file) ?? (await readFile(join(root, 'src', file), 'utf8'));
-    const found = text.split(is).length - 1;
-    if (found !== 1) throw new Error(`the text to exchange stands ${found} times in src/${file}: ${is}`);
-    changed.set(
-      file,
-      text.replace(is, () => becomes),
-    );
+  for (const [n, exchanges] of mistakes.entries()) {
+    for (const [file, is, becomes] of exchanges) {
+      const text = changed.get(file) ?? (await readFile(join(root, 'src', file), 'utf8'));
+      const found = text.split(is).length - 1;
+      if (found !== 1) throw new Error(`the text to exchange stands ${found} times in src/${file}: ${is}`);
+      const wrong = becomes.replaceAll('WRONG', `planted.has(${n})`);
+      changed.set(
+        file,
+        text.replace(is, () => wrong),
+      );
+    }
   }
   const { outputFiles } = await build({
     stdin: { contents: ENTRY, resolveDir: root, loader: 'ts' },
@@ -108,6 +118,6 @@ export async function openProgram(text: string): Promise<Program> {
   const evaluate = compileFunction(text, ['simulated', 'require', 'module', 'exports'], { filename: 'simulated.cjs' });
   const require = createRequire(import.meta.url);
   const module = { exports: {} as { load(): Promise<Omit<Program, 'library'>> } & Pick<Program, 'library'> };
-  evaluate({ ...platform, modules }, require, module, module.exports);
+  evaluate({ ...platform, modules, planted }, require, module, module.exports);
   return { ...(await module.exports.load()), library: module.exports.library };
 }
