@@ -218,18 +218,10 @@ function countOf(days: number): string {
 
 // The numbers of an overview
 
-export interface CardCounts {
-  readonly active: number;
-  readonly frozen: number;
-  readonly terminated: number;
-  /** In a state that the interface does not name. */
-  readonly other: number;
-  readonly idle: number;
-  readonly near_limit: number;
-  readonly expiring: number;
-}
+export type CardCounts = ReturnType<typeof countCards>;
 
-export function countCards(cards: readonly CardRow[], known: FactSources): CardCounts {
+/** `other` is in a state that the interface does not name. */
+export function countCards(cards: readonly CardRow[], known: FactSources) {
   const count = (test: (card: CardRow) => boolean) => cards.filter(test).length;
   return {
     active: count(card => isAlive(card) && card.status === 'active'),

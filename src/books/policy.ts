@@ -24,25 +24,19 @@ export interface Finding {
   readonly change: Change | undefined;
 }
 
-/** Cards that a rule could not be held against, because a fact of them is not known. */
-interface Skipped {
-  readonly rule: string;
-  readonly fact: string;
-  readonly cards: number;
-}
-
 export interface Evaluation {
   /** Cards that at least one rule speaks of. */
   readonly cards: number;
   /** The worst severity first, then in the order of the rules, then of the cards. */
   readonly findings: readonly Finding[];
-  readonly skipped: readonly Skipped[];
+  /** Cards that a rule could not be held against, because a fact of them is not known. */
+  readonly skipped: readonly { readonly rule: string; readonly fact: string; readonly cards: number }[];
 }
 
 /** Cards that the service does not know any more are left out. */
 export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: FactSources): Evaluation {
   const found: { readonly nth: number; readonly finding: Finding }[] = [];
-  const unknown = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();
+  const skipped = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();
   let count = 0;
   for (const card of all) {
     if (card.gone_at !== null) continue;
@@ -52,13 +46,17 @@ export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: Fa
       spokenOf = true;
       const verdict = verdictOf(rule, card, known);
       if (verdict === true) found.push({ nth, finding: findingOf(rule, card, known) });
-      else if (verdict !== false) countUnknown(unknown, rule, verdict);
+      if (typeof verdict === 'boolean') continue;
+      const key = `${rule.name} ${verdict.fact}`;
+      const entry = skipped.get(key) ?? { rule: rule.name, fact: verdict.fact, cards: 0 };
+      entry.cards += 1;
+      skipped.set(key, entry);
     }
     if (spokenOf) count += 1;
   }
   const rank = ({ finding }: { readonly finding: Finding }) => SEVERITIES.indexOf(finding.severity);
   found.sort((a, b) => rank(a) - rank(b) || a.nth - b.nth);
-  return { cards: count, findings: found.map(({ finding }) => finding), skipped: [...unknown.values()] };
+  return { cards: count, findings: found.map(({ finding }) => finding), skipped: [...skipped.values()] };
 }
 
 /** Names the first fact that is not known where everything that is known holds. */
@@ -70,17 +68,6 @@ function verdictOf({ when }: Rule, card: CardRow, known: FactSources): boolean |
     if (verdict === undefined) missing ??= fact;
   }
   return missing === undefined ? true : { fact: missing };
-}
-
-function countUnknown(
-  unknown: Map<string, { readonly rule: string; readonly fact: string; cards: number }>,
-  { name: rule }: Rule,
-  { fact }: { readonly fact: string },
-): void {
-  const key = `${rule} ${fact}`;
-  const entry = unknown.get(key) ?? { rule, fact, cards: 0 };
-  entry.cards += 1;
-  unknown.set(key, entry);
 }
 
 function findingOf({ name, severity, when, then }: Rule, card: CardRow, known: FactSources): Finding {

@@ -46,28 +46,12 @@ export interface Reconciled {
   /** Sum of the absolute amounts of what is wrong, integer cents. */
   readonly residual: number;
   readonly changes: readonly CardChange[];
-  readonly wallet: WalletChange;
+  readonly wallet: ReturnType<typeof walletChange>;
   /** Rules in use first, then those that fit as well. */
   readonly rules: readonly CountingRules[];
   readonly classified: Classified;
   readonly checkpoint: CheckpointRow;
   readonly checkpointCards: readonly CheckpointCardRow[];
-}
-
-/**
- * The wallet from checkpoint to checkpoint, integer cents: closing = opening + deposits - created - funded + withdrawn + returned +
- * other + residual. Only the last two may be negative.
- */
-export interface WalletChange {
-  readonly opening: number;
-  readonly deposits: number;
-  readonly created: number;
-  readonly funded: number;
-  readonly withdrawn: number;
-  readonly returned: number;
-  readonly other: number;
-  readonly residual: number;
-  readonly closing: number;
 }
 
 interface Reading {
@@ -269,13 +253,17 @@ function namedAlike({ classified, wrong }: Reading, readings: readonly Reading[]
   return { ...classified, findings };
 }
 
-/** Of a first checkpoint, what own rows do not explain is where the books begin, and so is it of others. */
+/**
+ * The wallet from checkpoint to checkpoint, integer cents: closing = opening + deposits - created - funded + withdrawn + returned +
+ * other + residual. Only the last two may be negative. Of a first checkpoint, what own rows do not explain is where the books
+ * begin, and so is it of others.
+ */
 function walletChange(
   base: CheckpointRow | undefined,
   now: Position,
   residuals: Residuals,
   { carried, walletOther }: Classified,
-): WalletChange {
+) {
   const sums = { created: 0, funded: 0, withdrawn: 0 };
   let [back, taken] = [carried, walletOther];
   for (const change of residuals.cards.values()) {

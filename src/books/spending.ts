@@ -176,15 +176,6 @@ interface SpendingRecord extends EffectColumns {
   readonly merchant: string | null;
 }
 
-/** A merchant where at least $50.00 were spent, and twice as much as before. */
-interface Growing {
-  readonly merchant: string;
-  readonly spent: Cents;
-  readonly before: Cents;
-  /** `spent / before` with one decimal; null for a merchant where nothing was spent before. */
-  readonly factor: number | null;
-}
-
 const LEAST_GROWN = 50_00;
 const MOST_GROWING = 10;
 
@@ -246,8 +237,11 @@ export class Spending {
     return this.#sums.map(({ spent, moved }, nth) => ({ start: this.#first + nth, spent: cents(spent), moved }));
   }
 
-  /** By what was spent, most first, ten at most. */
-  get growing(): readonly Growing[] {
+  /**
+   * Merchants where at least $50.00 were spent and twice as much as before, most first, ten at most. `factor` has one decimal and
+   * is null where nothing was spent before.
+   */
+  get growing() {
     return [...this.#merchants]
       .filter(([, { spent, before }]) => spent >= LEAST_GROWN && spent >= 2 * before)
       .sort(([a, one], [b, other]) => other.spent - one.spent || a.localeCompare(b, 'en'))

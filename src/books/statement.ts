@@ -420,28 +420,26 @@ function straddlingLine(
 export const GROUPED_BY = ['card', 'month', 'label'] as const;
 export type GroupedBy = (typeof GROUPED_BY)[number] | `metadata.${string}`;
 
-/**
- * A row of sums: amounts are signed effects, so that opening and what stands between make the closing. A balance before the
- * books begin is null.
- */
-export interface StatementGroup {
-  /** Name of an account, `2026-10`, a label or a value; null for cards without one. */
-  readonly group: string | null;
-  /** Cards in it, of a month all that moved. */
-  readonly cards: number;
-  readonly lines: number;
-  readonly opening: number | null;
-  readonly deposits: number;
+/** Signed effects, so that opening and what stands between make the closing. */
+interface Sums {
+  lines: number;
+  deposits: number;
   /** Between wallet and cards; 0 where both sides stand in the group. */
-  readonly transfers: number;
-  readonly settled: number;
-  readonly refunded: number;
-  readonly fees: number;
-  readonly unexplained: number;
-  readonly closing: number | null;
+  transfers: number;
+  settled: number;
+  refunded: number;
+  fees: number;
+  unexplained: number;
 }
 
-type Sums = { -readonly [Key in Exclude<keyof StatementGroup, 'group' | 'cards' | 'opening' | 'closing'>]: number };
+/** A row of sums; of a month `cards` are all that moved. A balance before the books begin is null. */
+export interface StatementGroup extends Readonly<Sums> {
+  /** Name of an account, `2026-10`, a label or a value; null for cards without one. */
+  readonly group: string | null;
+  readonly cards: number;
+  readonly opening: number | null;
+  readonly closing: number | null;
+}
 
 const COLUMN = {
   settlement: 'settled',

@@ -96,21 +96,16 @@ function isBefore(from: KeptCheckpoint, to: KeptCheckpoint): boolean {
   return from.cut_id !== to.cut_id && from.sync <= to.sync && from.at_ms <= to.at_ms;
 }
 
-interface Read {
-  readonly from: KeptCheckpoint | undefined;
-  readonly instant: Instant;
-  readonly requests: number;
-}
-
 type Judging = Pick<ReconcileParts, 'db' | 'random' | 'months'>;
 
 /** Holds the copy against a checkpoint, and keeps the one that this makes with its report. */
 function judged(
   { db, random, months }: Judging,
-  { from, instant, requests }: Read,
+  read: { readonly from: KeptCheckpoint | undefined; readonly instant: Instant; readonly requests: number },
   options: ReconcileOptions,
 ): Reconciliation {
-  const { wallet, at, sync } = instant;
+  const { from, requests } = read;
+  const { wallet, at, sync } = read.instant;
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) {
     throw new CliError('contract_mismatch', {
       message: 'the wallet tells no total_deposited or no total_spent, and without them no sum can be proved',

@@ -13,33 +13,30 @@ import { placeholders, type SqlValue } from '../engine/connection.ts';
 import type { MirrorDatabase } from './file.ts';
 import type { Card, Transaction } from './store.ts';
 
-export interface TransactionQuery {
+interface SearchQuery {
   /** Each must be the beginning of a word of the merchant, or of label, last four or metadata of the card. */
   readonly words?: readonly string[] | undefined;
   /** Words may stand anywhere, also inside of others. */
   readonly like?: boolean | undefined;
+  /** Of the amount of a record, or the balance of a card. */
+  readonly min?: Cents | undefined;
+  readonly max?: Cents | undefined;
+  /** Part of the label of the card, large and small letters alike. */
+  readonly label?: string | undefined;
+}
+
+export interface TransactionQuery extends SearchQuery {
   readonly card_id?: string | undefined;
   readonly type?: string | undefined;
   /** ISO 8601, both included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly min?: Cents | undefined;
-  readonly max?: Cents | undefined;
   readonly mcc?: string | undefined;
-  /** Part of the label of the card, large and small letters alike. */
-  readonly label?: string | undefined;
 }
 
-export interface CardQuery {
-  /** Each must be the beginning of a word of label, last four or metadata. */
-  readonly words?: readonly string[] | undefined;
-  readonly like?: boolean | undefined;
+export interface CardQuery extends SearchQuery {
   readonly status?: string | undefined;
   readonly bin_id?: string | undefined;
-  /** Of the balance. */
-  readonly min?: Cents | undefined;
-  readonly max?: Cents | undefined;
-  readonly label?: string | undefined;
 }
 
 /** Conditions of a `where`, with the values of their question marks. */
@@ -99,7 +96,7 @@ function cardConditions(db: MirrorDatabase, query: CardQuery): Conditions {
 
 /** Each word by the index of beginnings, or wherever it stands. */
 function wordConditions(
-  { words, like = false }: Pick<CardQuery, 'words' | 'like'>,
+  { words, like = false }: SearchQuery,
   { anywhere, indexed }: Readonly<Record<'anywhere' | 'indexed', string>>,
 ): Condition[] {
   return checkedWords(words).map((word): Condition => {
