@@ -92,7 +92,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Opens SQLite, for the sandbox and the mirror.
   engine: [],
   // The page in a browser: leaves alone, and what the build writes into it.
-  inspector: ['contract', 'core'],
+  inspector: ['terminal', 'contract', 'core'],
   profile: ['limits', 'files', 'contract', 'core', 'platform'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['journal', 'files', 'contract', 'core', 'platform'],

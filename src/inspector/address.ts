@@ -24,11 +24,13 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a view; filters that are empty are left out. */
-export function addressOf(view: string, id?: string, filters: Readonly<Record<string, string>> = {}): string {
+type Filters = Readonly<Record<string, string>>;
+
+/** The address of a view, of one thing of it by its id, or of those that filters leave; empty filters are left out. */
+export function addressOf(view: string, of: string | Filters = {}, more: Filters = {}): string {
+  const [id, filters] = typeof of === 'string' ? [`/${encodeURIComponent(of)}`, more] : ['', of];
   const given = Object.entries(filters).filter(([, value]) => value !== '');
-  const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-  return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query}`;
+  return `#/${view}${id}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
 /** Each step of this page has its number in the history: behind the first one is another page. */

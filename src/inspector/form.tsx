@@ -1,30 +1,40 @@
-/** A form made of a row of the contract: nothing of its fields, limits and words is typed here. */
+/** Forms made of rows of the contract: nothing of their fields, limits and words is typed here. */
+import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageField } from '../contract/sandbox/page-views.ts';
 import { addressOf } from './address.ts';
-import { type ComponentChildren, useEffect, useState } from './elements.ts';
-import { Copy, Id, money, printable, Said, wordsOf } from './parts.tsx';
+import { type ComponentChildren, useEffect, useLayoutEffect, useState } from './elements.ts';
+import { Copy, Facts, Id, money, Press, Problem, Said, wordsOf } from './parts.tsx';
 import { accessOf, callRow, Failed, NoAnswer, useCanChange } from './session.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
 type Values = Readonly<Record<string, string>>;
+type Told = Readonly<Record<string, unknown>>;
 
 interface RowFormProps {
-  readonly row: string;
+  readonly row: AdminName;
+  readonly label: string;
   /** Values of fields that are not asked for. */
   readonly fixed?: Input;
   /** What stands in the fields at first. */
   readonly begins?: Values;
   /** Fields that are not shown. */
   readonly without?: readonly string[];
-  /** Fields of several lines. */
-  readonly areas?: readonly string[];
-  readonly label?: string;
+  /** A field of its own in place of those of the row, and what is wrong with it. */
+  readonly children?: ComponentChildren;
+  readonly wrong?: string | undefined;
+  /** Behind a line that opens it. */
+  readonly folded?: string;
+  /** The answer is forgotten after half a minute, and at once when nobody sees the page. */
+  readonly isSecret?: boolean;
   /** What is done before it; where that fails nothing more is. */
-  readonly first?: (input: Input) => Promise<void>;
-  readonly done?: (answer: Readonly<Record<string, unknown>>) => void;
+  readonly first?: (input: Input) => { readonly row: AdminName; readonly input: Input } | undefined;
+  readonly done?: (answer: Told) => void;
   /** In place of the answer as terms and values. */
-  readonly show?: (answer: Readonly<Record<string, unknown>>) => ComponentChildren;
+  readonly show?: (answer: Told) => ComponentChildren;
 }
+
+/** Fields whose words are made by the command line itself. */
+const EXTRA = new Set(['cards.reveal last4', 'simulate.answer answer', 'simulate.settle final']);
 
 /** Fields for which the command has a word: the form says what the command can say. */
 function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly PageField[] {
@@ -34,84 +44,124 @@ function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly 
   return fields.filter(field => hasWord(field) && fixed[field.name] === undefined && !without.includes(field.name));
 }
 
-/** Fields whose words are made by the command line itself. */
-const EXTRA = new Set(['cards.reveal last4', 'simulate.answer answer', 'simulate.settle final']);
+/** How a text is read: what it must look like, and its value. */
+type Kind = Partial<Readonly<{ form: RegExp; such: string; value: (text: string) => unknown }>>;
 
-/** The input as the row takes it; empty fields are left out. */
-function inputOf(fields: readonly PageField[], values: Values): Input {
-  return Object.fromEntries(
-    fields.flatMap(({ name, kind }): [string, unknown][] => {
-      const text = values[name]?.trim() ?? '';
-      if (text === '') return [];
-      if (name === 'body') return [[name, values[name]]];
-      if (kind === 'money' || kind === 'integer' || kind === 'number') return [[name, Number(plain(text))]];
-      if (kind === 'flag') return [[name, text === 'true']];
-      if (kind === 'list') return [[name, text.split(',').map(each => each.trim())]];
-      return [[name, text]];
-    }),
-  );
+const KINDS: Partial<Record<PageField['kind'], Kind>> = {
+  money: { form: /^\d+(?:\.\d{1,2})?$/, such: 'an amount such as 12.50', value: Number },
+  integer: { form: /^\d+$/, such: 'a whole number such as 3', value: Number },
+  number: { form: /^\d+(?:\.\d+)?$/, such: 'a number such as 1.5', value: Number },
+  time: { form: /^\d{4}-\d\d-\d\d/, such: 'a time such as 2026-11-30T12:00:00Z' },
+  flag: { value: text => text === 'true' },
+  list: { value: text => text.split(',').map(each => each.trim()) },
+};
+
+const isNumber = ({ kind }: PageField) => KINDS[kind]?.value === Number;
+
+/** Without the space around it; `$1,250.00` as it is shown is an amount that may be typed. */
+function plain(field: PageField, values: Values): string {
+  const text = values[field.name]?.trim() ?? '';
+  return isNumber(field) ? text.replace(/^\$/, '').replace(/,(?=\d{3}(?:\D|$))/g, '') : text;
 }
 
-/** `$1,250.00` as it is shown is an amount that may be typed. */
-const plain = (text: string) => text.replace(/^\$/, '').replace(/,(?=\d{3}(?:\D|$))/g, '');
+/** The input as the row takes it; empty fields are left out, and a body is sent as it was typed. */
+const inputOf = (fields: readonly PageField[], values: Values): Input =>
+  Object.fromEntries(
+    fields
+      .map(field => [field, plain(field, values)] as const)
+      .filter(([, text]) => text !== '')
+      .map(([{ name, kind }, text]) => [name, name === 'body' ? values[name] : (KINDS[kind]?.value?.(text) ?? text)]),
+  );
+
+const limitOf = ({ kind }: PageField, value: number) => (kind === 'money' ? money(value) : String(value));
 
 /** What is wrong with a text before anything is sent, in words that say what to type instead. */
-function problemOf({ kind, must, min, max }: PageField, text: string): string | undefined {
-  const typed = plain(text.trim());
-  if (typed === '') return must ? `Needed${kind === 'money' ? ': an amount such as 12.50' : ''}.` : undefined;
-  const shown = (value: number) => (kind === 'money' ? money(value) : String(value));
-  if (kind === 'money' && !/^\d+(?:\.\d{1,2})?$/.test(typed)) return 'Type an amount such as 12.50.';
-  if (kind === 'integer' && !/^\d+$/.test(typed)) return 'Type a whole number such as 3.';
-  if (kind === 'number' && !/^\d+(?:\.\d+)?$/.test(typed)) return 'Type a number such as 1.5.';
-  if (kind === 'time' && Number.isNaN(Date.parse(typed))) return 'Type a time such as 2026-11-30T12:00:00Z.';
-  if (!['money', 'integer', 'number'].includes(kind)) return undefined;
-  if (min !== undefined && Number(typed) < min) return `At least ${shown(min)}.`;
-  if (max !== undefined && Number(typed) > max) return `At most ${shown(max)}.`;
+function problemOf(field: PageField, values: Values): string | undefined {
+  const { kind, must, min, max } = field;
+  const { form, such } = KINDS[kind] ?? {};
+  const typed = plain(field, values);
+  if (typed === '') return must ? `Needed${such === undefined ? '' : `: ${such}`}.` : undefined;
+  if (form?.test(typed) === false) return `Type ${such}.`;
+  if (isNumber(field) && min !== undefined && Number(typed) < min) return `At least ${limitOf(field, min)}.`;
+  if (isNumber(field) && max !== undefined && Number(typed) > max) return `At most ${limitOf(field, max)}.`;
   return undefined;
 }
 
+/** What came of a form that was sent. */
 interface Outcome {
-  readonly answer?: Readonly<Record<string, unknown>>;
+  readonly answer?: Told;
   /** Of the whole, where no field is named. */
   readonly problem?: string;
-  readonly problems?: Readonly<Record<string, string>>;
+  readonly problems?: Values;
   /** Nobody knows whether it happened. */
   readonly isUnknown?: boolean;
 }
 
+async function outcomeOf(row: AdminName, input: Input, fields: readonly PageField[] = []): Promise<Outcome> {
+  try {
+    return { answer: (await callRow<Told | undefined>(row, input)) ?? {} };
+  } catch (error) {
+    if (error instanceof NoAnswer)
+      return {
+        problem: 'No answer came: whether it happened is unknown. Look before you send it again.',
+        isUnknown: true,
+      };
+    if (!(error instanceof Failed)) throw error;
+    const { field = '', message, status } = error;
+    if (fields.some(({ name }) => name === field)) return { problems: { [field]: message } };
+    return { problem: status === 503 ? `${message} Nothing happened.` : message };
+  }
+}
+
+/** ms that a secret stands in the document. */
+const SHOWN_FOR = 30_000;
+
 export function RowForm(props: RowFormProps) {
-  const { row, fixed = {}, begins = {}, areas = [], label = 'Do it', first, done, show } = props;
-  const fields = askedFields(props);
+  const { row, label, fixed = {}, begins = {}, folded, isSecret = false, children, wrong, first, done } = props;
+  const fields = children === undefined ? askedFields(props) : [];
   const [values, setValues] = useState<Values>(begins);
   const [outcome, setOutcome] = useState<Outcome>({});
   const [busy, setBusy] = useState(false);
   const canChange = useCanChange();
   const input = { ...fixed, ...inputOf(fields, values) };
+  const { answer, problem, problems = {}, isUnknown } = outcome;
+  const { show = asFacts } = props;
+  const forget = () => setOutcome({});
+  // A secret never stands there before it can be forgotten.
+  useLayoutEffect(() => {
+    if (!isSecret || answer === undefined) return undefined;
+    const timer = setTimeout(forget, SHOWN_FOR);
+    document.addEventListener('visibilitychange', forget);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', forget);
+    };
+  }, [answer]);
   const submit = async (event: Event) => {
     event.preventDefault();
-    const wrong = fields.flatMap(field => {
-      const problem = problemOf(field, values[field.name] ?? '');
+    if (wrong !== undefined) return setOutcome({ problem: wrong });
+    const faulty = fields.flatMap(field => {
+      const problem = problemOf(field, values);
       return problem === undefined ? [] : [[field.name, problem] as const];
     });
-    const [at] = wrong[0] ?? [];
-    if (at !== undefined) {
-      setOutcome({ problems: Object.fromEntries(wrong) });
-      document.getElementById(fieldId(row, at))?.focus();
-      return;
+    if (faulty[0] !== undefined) {
+      setOutcome({ problems: Object.fromEntries(faulty) });
+      return document.getElementById(fieldId(row, faulty[0][0]))?.focus();
     }
     setBusy(true);
-    const told = await outcomeOf(row, input, first, fields);
+    const before = first?.(input);
+    const { problem: early } = before === undefined ? {} : await outcomeOf(before.row, before.input);
+    const told = early === undefined ? await outcomeOf(row, input, fields) : { problem: early };
     setBusy(false);
     setOutcome(told);
     if (told.answer !== undefined) done?.(told.answer);
   };
-  const { answer, problem, problems = {}, isUnknown } = outcome;
-  return (
+  const form = (
     <form onSubmit={event => void submit(event)} noValidate aria-label={rowOf(row).summary} data-form={row}>
       {/* A field that is switched off loses the focus: what is typed on would go nowhere, or be taken as keys. */}
       <fieldset disabled={accessOf() === 'look'}>
         <legend class="unseen">{rowOf(row).summary}</legend>
-        {fields.length > 0 && (
+        {children ?? (
           <div class="fields">
             {fields.map(field => (
               <FieldInput
@@ -119,58 +169,95 @@ export function RowForm(props: RowFormProps) {
                 row={row}
                 value={values[field.name] ?? ''}
                 problem={problems[field.name]}
-                isArea={areas.includes(field.name)}
                 set={value => setValues(before => ({ ...before, [field.name]: value }))}
               />
             ))}
           </div>
         )}
-        <p class="buttons">
+        <p class="row">
           <button type="submit" disabled={!canChange || busy}>
             {label}
-          </button>{' '}
-          <Copy text={commandLine(row, input)} label="Copy command" />
+          </button>
+          {wrong === undefined && <Copy text={commandLine(row, input)} label="Copy command" />}
         </p>
       </fieldset>
       {accessOf() === 'look' && <p class="quiet">This session may look and change nothing.</p>}
-      {problem !== undefined && (
-        <p class="problem" role="alert">
-          <Said text={problem} />{' '}
-          {isUnknown && <a href={addressOf('requests', undefined, { acts: '1' })}>What was done</a>}
-        </p>
-      )}
+      {problem !== undefined && <Problem text={problem} />}
+      {isUnknown && <a href={addressOf('requests', { acts: '1' })}>What was done</a>}
       {answer !== undefined && (
         <div class="answer" role="status">
-          {show === undefined ? <AnswerFacts answer={answer} /> : show(answer)}
+          {show(answer)}
+          {isSecret && <Press label="Hide" onClick={forget} />}
         </div>
       )}
     </form>
   );
+  if (folded === undefined) return form;
+  return (
+    <details>
+      <summary>{folded}</summary>
+      {form}
+    </details>
+  );
 }
 
-async function outcomeOf(
-  row: string,
-  input: Input,
-  first: RowFormProps['first'],
-  fields: readonly PageField[],
-): Promise<Outcome> {
-  try {
-    await first?.(input);
-    return { answer: (await callRow<Readonly<Record<string, unknown>> | undefined>(row, input)) ?? {} };
-  } catch (error) {
-    if (error instanceof Failed) {
-      const { field = '', message } = error;
-      if (fields.some(({ name }) => name === field)) return { problems: { [field]: message } };
-      return { problem: error.status === 503 ? `${message} Nothing happened.` : message };
-    }
-    if (error instanceof NoAnswer)
-      return {
-        problem: 'No answer came: whether it happened is unknown. Look before you send it again.',
-        isUnknown: true,
-      };
-    throw error;
-  }
+/** An answer as terms and values, ids as links. */
+function asFacts(answer: Told): ComponentChildren {
+  const told = Object.entries(answer).filter(([, value]) => value !== undefined && value !== null);
+  if (told.length === 0) return <p>Done.</p>;
+  return <Facts facts={told.map(([name, value]) => [wordsOf(name), shownOf(name, value)])} />;
 }
+
+function shownOf(name: string, value: unknown): ComponentChildren {
+  if (typeof value === 'string') return <Id id={value} />;
+  if (typeof value === 'number' && name.endsWith('balance')) return money(value);
+  if (Array.isArray(value) && value.every(each => typeof each === 'string')) return <Said text={value.join(', ')} />;
+  return <Said text={JSON.stringify(value)} />;
+}
+
+interface ActProps {
+  readonly row: AdminName;
+  readonly input: Input;
+  readonly label: string;
+  /** The id, for who hears the button and does not see its row. */
+  readonly about: string;
+}
+
+/** A button that does one thing; its row follows by itself. */
+export function Act({ row, input, label, about }: ActProps) {
+  const [{ problem }, tell] = useState<Outcome>({});
+  const canChange = useCanChange();
+  const act = () => void outcomeOf(row, input).then(tell);
+  return (
+    <>
+      <Press label={label} disabled={!canChange} onClick={act} aria-label={`${label} ${about}`} />
+      {problem !== undefined && <Said text={problem} />}
+    </>
+  );
+}
+
+interface TextFieldProps {
+  readonly id: string;
+  readonly title: string;
+  readonly hint?: string;
+  readonly text: string;
+  readonly set: (text: string) => void;
+}
+
+/** The only field of a form that is one long text. */
+export const TextField = ({ id, title, hint, text, set }: TextFieldProps) => (
+  <>
+    <label for={id}>{title}</label>
+    <textarea
+      id={id}
+      rows={14}
+      spellcheck={false}
+      value={text}
+      placeholder={hint}
+      onInput={event => set(event.currentTarget.value)}
+    />
+  </>
+);
 
 /** A space would part it in a list of ids. */
 const fieldId = (row: string, name: string) => `${row}-${name}`.replaceAll(/[^\w-]/g, '-');
@@ -180,63 +267,54 @@ interface FieldInputProps {
   readonly row: string;
   readonly value: string;
   readonly problem: string | undefined;
-  readonly isArea: boolean;
   readonly set: (value: string) => void;
 }
 
-function FieldInput({ field, row, value, problem, isArea, set }: FieldInputProps) {
-  const { name, kind, doc, must, choices, defaults, maxLength } = field;
+function FieldInput({ field, row, value, problem, set }: FieldInputProps) {
+  const { name, kind, doc, must, defaults, maxLength, min, max } = field;
   const id = fieldId(row, name);
   const wrong = problem !== undefined;
+  const options = kind === 'flag' ? ['true', 'false'] : kind === 'choice' ? field.choices : undefined;
+  const pick = PICKS[name];
   const about = {
     id,
     name,
+    value,
     'aria-describedby': wrong ? `${id}-hint ${id}-problem` : `${id}-hint`,
     'aria-invalid': wrong,
     required: must,
+    onInput: (event: Event) => set((event.currentTarget as HTMLInputElement).value),
   };
-  const onInput = (event: Event) => set((event.currentTarget as HTMLInputElement).value);
-  const isNumber = kind === 'money' || kind === 'integer' || kind === 'number';
-  const options = kind === 'flag' ? ['true', 'false'] : kind === 'choice' ? choices : undefined;
-  const pick = PICKS[name];
+  const typed = { maxLength, autoComplete: 'off', spellcheck: false };
   return (
     <div class={wrong ? 'field wrong' : 'field'}>
-      <label for={id}>
-        {wordsOf(name)}
-        {must ? '' : ' (optional)'}
-      </label>
+      <label for={id}>{wordsOf(name) + (must ? '' : ' (optional)')}</label>
       {pick !== undefined ? (
-        <Picker pick={pick} row={row} about={about} value={value} set={set} />
+        <Picker pick={pick} row={row} about={about} />
       ) : options !== undefined ? (
-        <select {...about} value={value} onChange={onInput}>
+        <select {...about}>
           <option value="">{defaults === undefined ? '–' : `${wordsOf(String(defaults))} (default)`}</option>
           {options.map(each => (
             <option value={each}>{kind === 'flag' ? (each === 'true' ? 'yes' : 'no') : wordsOf(each)}</option>
           ))}
         </select>
-      ) : isArea ? (
-        <textarea
-          {...about}
-          rows={Math.min(20, Math.max(6, Math.ceil(value.length / 60)))}
-          value={value}
-          maxLength={maxLength}
-          spellcheck={false}
-          onInput={onInput}
-        />
+      ) : name === 'body' ? (
+        <textarea {...about} {...typed} rows={Math.min(20, Math.max(6, Math.ceil(value.length / 60)))} />
       ) : (
         <input
           {...about}
+          {...typed}
           type="text"
-          inputMode={isNumber ? 'decimal' : 'text'}
-          value={value}
-          maxLength={maxLength}
-          placeholder={defaults === undefined ? (kind === 'money' ? '12.50' : '') : String(defaults)}
-          autoComplete="off"
-          spellcheck={false}
-          onInput={onInput}
+          inputMode={isNumber(field) ? 'decimal' : 'text'}
+          placeholder={String(defaults ?? (kind === 'money' ? '12.50' : ''))}
         />
       )}
-      <small id={`${id}-hint`}>{doc + limitsOf(field)}</small>
+      <small id={`${id}-hint`}>
+        {doc}
+        {min !== undefined && ` ${max === undefined ? 'From ' : ''}${limitOf(field, min)}`}
+        {min !== undefined && max !== undefined && ` to ${limitOf(field, max)}`}
+        {min !== undefined && '.'}
+      </small>
       {wrong && (
         <small id={`${id}-problem`} class="problem" role="alert">
           <Said text={problem} />
@@ -248,57 +326,43 @@ function FieldInput({ field, row, value, problem, isArea, set }: FieldInputProps
 
 // A field that holds an id is picked from a list with search: nobody types an id.
 
-interface Picked extends Readonly<Record<string, unknown>> {
+interface Picked {
   readonly id: string;
+  readonly [member: string]: string | number;
 }
 
 interface Pick {
-  /** Where it is looked for, and what of it may be meant in this form. */
-  readonly row: string;
-  readonly fits?: (form: string) => Input;
-  readonly line: (item: Picked) => string;
-  /** What to say where there is none. */
+  /** Where it is looked for. */
+  readonly row: AdminName;
+  /** What of it may be meant, by the form. */
+  readonly only?: (form: string) => Input;
   readonly none: string;
 }
 
-const usd = (value: unknown) => money(Number(value));
+const waiting = () => ({ status: 'pending' });
 
 const PICKS: Readonly<Record<string, Pick>> = {
-  card_id: {
-    row: 'cards',
-    line: ({ last4, label, balance, status }) =>
-      [`•••• ${last4}`, label, usd(balance), status === 'active' ? '' : status].filter(each => each !== '').join(' · '),
-    none: 'No card fits. Your code makes one.',
-  },
+  card_id: { row: 'cards', none: 'No card fits. Your code makes one.' },
   authorization_id: {
     row: 'transactions',
-    fits: form => ({
+    only: form => ({
       type: 'authorization',
-      ...(/increment|reverse|expire/.test(form) && { status: 'pending' }),
+      ...(/increment|reverse|expire/.test(form) && waiting()),
       ...(/refund/.test(form) && { status: 'settled' }),
     }),
-    line: ({ amount, merchant, last4, status }) => `${usd(amount)} · ${merchant} · •••• ${last4} · ${status}`,
     none: 'No purchase fits. Simulate one first.',
   },
-  challenge_id: {
-    row: 'challenges',
-    fits: () => ({ status: 'pending' }),
-    line: ({ amount, merchant, last4 }) => `${usd(amount)} · ${merchant} · •••• ${last4}`,
-    none: 'No challenge waits. Open one first.',
-  },
-  deposit_id: {
-    row: 'deposits',
-    fits: () => ({ status: 'pending' }),
-    line: ({ amount, crypto_amount: coins, currency, confirmations, required_confirmations: needed }) =>
-      `${usd(amount)} · ${coins} ${String(currency).toUpperCase()} · ${confirmations} of ${needed} confirmations`,
-    none: 'No deposit waits. Simulate one first.',
-  },
-  webhook_id: {
-    row: 'webhooks',
-    line: ({ id, address }) => `${address} · ${id}`,
-    none: 'No subscription. Your code makes one.',
-  },
+  challenge_id: { row: 'challenges', only: waiting, none: 'No challenge waits. Open one first.' },
+  deposit_id: { row: 'deposits', only: waiting, none: 'No deposit waits. Simulate one first.' },
+  webhook_id: { row: 'webhooks', none: 'No subscription. Your code makes one.' },
 };
+
+/** What an item is known by; each kind has some of it. */
+function lineOf({ amount, balance, merchant, label, address, network, last4, status }: Picked): string {
+  const sum = amount ?? balance;
+  const parts = [sum !== undefined && money(Number(sum)), merchant, last4 && `•••• ${last4}`, label, address, status];
+  return [...parts, last4 === undefined && network].filter(Boolean).join(' · ');
+}
 
 /** ms of rest before it is looked for. */
 const REST_BEFORE = 150;
@@ -306,136 +370,46 @@ const REST_BEFORE = 150;
 interface PickerProps {
   readonly pick: Pick;
   readonly row: string;
-  readonly about: Readonly<Record<string, unknown>> & { readonly id: string };
-  readonly value: string;
-  readonly set: (value: string) => void;
+  readonly about: { readonly id: string; readonly value: string };
 }
 
-/** A box with a list below it: typing looks, arrows and Enter choose. What was typed and not chosen is sent as it is. */
-function Picker({ pick, row, about, value, set }: PickerProps) {
+/** A field with a list that the browser shows: typing looks in all of them. What is chosen is said below it. */
+function Picker({ pick, row, about }: PickerProps) {
+  const { id, value } = about;
   const [items, tell] = useState<readonly Picked[] | undefined>(undefined);
-  const [chosen, choose] = useState<Picked | undefined>(undefined);
-  const [isOpen, open] = useState(false);
-  const [at, move] = useState(0);
-  const list = `${about.id}-list`;
-  const shown = chosen?.id === value ? pick.line(chosen) : value;
-  const take = (item: Picked) => {
-    choose(item);
-    set(item.id);
-    open(false);
-  };
+  const chosen = items?.find(item => item.id === value);
   useEffect(() => {
-    if (!isOpen && (value === '' || chosen?.id === value)) return undefined;
+    if (chosen !== undefined) return undefined;
     const given = new AbortController();
-    const q = chosen?.id === value ? '' : value;
-    const look = () =>
-      callRow<{ readonly data: readonly Picked[] }>(
-        pick.row,
-        { ...pick.fits?.(row), q, per_page: 20 },
-        given.signal,
-      ).then(
-        ({ data }) => {
-          const own = data.find(({ id }) => id === value);
-          if (own !== undefined) choose(own);
-          tell(data);
-          move(0);
-        },
-        () => undefined,
-      );
-    const timer = setTimeout(() => void look(), REST_BEFORE);
+    const look = async () => {
+      const input = { ...pick.only?.(row), q: value, per_page: 20 };
+      tell((await callRow<{ readonly data: readonly Picked[] }>(pick.row, input, given.signal)).data);
+    };
+    // What cannot be looked for now is typed.
+    const timer = setTimeout(() => void look().catch(() => undefined), value === '' ? 0 : REST_BEFORE);
     return () => {
       clearTimeout(timer);
       given.abort();
     };
-  }, [isOpen, value, row]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const item = items?.[at];
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      if (isOpen) move(Math.max(0, Math.min((items?.length ?? 1) - 1, at + (event.key === 'ArrowDown' ? 1 : -1))));
-      else open(true);
-    } else if (event.key === 'Enter' && isOpen && item !== undefined) take(item);
-    else if (event.key === 'Escape' && isOpen) open(false);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  }, [value, row]);
   return (
-    <span class="picker">
+    <>
       <input
         {...about}
         type="text"
-        role="combobox"
-        aria-expanded={isOpen}
-        aria-controls={list}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen && (items?.length ?? 0) > 0 ? `${list}-${at}` : undefined}
-        value={shown}
+        list={`${id}-list`}
         placeholder="Search, or choose from the list"
         autoComplete="off"
-        spellcheck={false}
-        onClick={() => open(true)}
-        onInput={event => {
-          choose(undefined);
-          set(event.currentTarget.value);
-          open(true);
-        }}
-        onKeyDown={onKeyDown}
-        onBlur={() => open(false)}
       />
-      <span
-        id={list}
-        role="listbox"
-        aria-label={wordsOf(String(about['name']))}
-        hidden={!isOpen || items === undefined}
-      >
-        {items?.map((item, nth) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the box keeps the focus and names the option
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the box answers the keys
-          <span
-            key={item.id}
-            id={`${list}-${nth}`}
-            role="option"
-            aria-selected={nth === at}
-            title={item.id}
-            onMouseDown={event => event.preventDefault()}
-            onClick={() => take(item)}
-          >
-            <Said text={pick.line(item)} />
-          </span>
+      <datalist id={`${id}-list`}>
+        {items?.map(item => (
+          <option key={item.id} value={item.id}>
+            {lineOf(item)}
+          </option>
         ))}
-        {items?.length === 0 && <span class="quiet">{pick.none}</span>}
-      </span>
-    </span>
+      </datalist>
+      {chosen !== undefined && <Said text={lineOf(chosen)} />}
+      {items?.length === 0 && <span class="quiet">{pick.none}</span>}
+    </>
   );
-}
-
-function limitsOf({ kind, min, max }: PageField): string {
-  const shown = (value: number) => (kind === 'money' ? money(value) : String(value));
-  if (min !== undefined && max !== undefined) return ` ${shown(min)} to ${shown(max)}.`;
-  return min === undefined ? '' : ` From ${shown(min)}.`;
-}
-
-/** An answer as terms and values, ids as links. */
-function AnswerFacts({ answer }: { readonly answer: Readonly<Record<string, unknown>> }) {
-  const told = Object.entries(answer).filter(([, value]) => value !== undefined && value !== null);
-  if (told.length === 0) return <p>Done.</p>;
-  return (
-    <dl class="facts">
-      {told.map(([name, value]) => (
-        <div key={name}>
-          <dt>{wordsOf(name)}</dt>
-          <dd>
-            <Value value={value} isMoney={/balance$/.test(name)} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Value({ value, isMoney }: { readonly value: unknown; readonly isMoney: boolean }) {
-  if (typeof value === 'string') return <Id id={value} />;
-  if (typeof value === 'number' && isMoney) return <span>{money(value)}</span>;
-  if (Array.isArray(value) && value.every(each => typeof each === 'string')) return <Said text={value.join(', ')} />;
-  return <code>{printable(JSON.stringify(value))}</code>;
 }

@@ -1,170 +1,218 @@
 /**
- * Lists made from one description: columns, filters, where a row leads and what stands there when there is none. It makes
- * a plain table, and a list that is asked page by page.
+ * What views are described with. A field is something that is shown of an item: a column of a list, a fact of a detail.
+ * A list has fields, filters, and what stands there when it is empty; a detail has a title, facts, and what may be done.
  */
+import type { AdminName } from '../contract/sandbox/admin.ts';
+import type { PageView } from '../contract/sandbox/page-views.ts';
 import { addressOf, refine, useAddress } from './address.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
-import { count, type Fact, Facts, folded, Head, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
-import { useRow } from './session.ts';
+import { count, Facts, type Field, Head, Press, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
+import { type Reply, useRow } from './session.ts';
 import { type Input, rowOf } from './tables.ts';
 
-export interface Column<Row> {
-  readonly title: string;
-  /** `times` counts rows that repeat, in a list that folds them. */
-  readonly shows: (row: Row, times: number) => ComponentChildren;
-  /** Numbers stand at the right. */
-  readonly number?: true;
-  /** Left out below 700 px (`m`) or 1,100 px (`l`). */
-  readonly from?: 'm' | 'l';
-  /** Below 700 px it stands in a second line of the first column instead. */
-  readonly under?: true;
-  /** At least as wide as a name of ours, where there is room. */
-  readonly isWide?: true;
+export interface TableOf<Item> {
+  readonly caption: string;
+  readonly fields: readonly Field<Item>[];
+  /** Where a row leads: its first field is the link. */
+  readonly opens?: (item: Item) => string;
+  /** What to say where there is no row, with what to do then: a link, or a command. */
+  readonly empty: string;
+  readonly next?: readonly [label: string, address: string];
+  readonly command?: string;
+  /** Rows behind one another for which it says the same stand as one. */
+  readonly foldedBy?: (item: Item) => string;
+}
+
+export interface ListOf<Item> extends TableOf<Item> {
+  /** Of the contract; where it has pages, so has the list. */
+  readonly row: AdminName;
+  readonly filters?: readonly Filter[];
 }
 
 interface Filter {
   /** A field of the row. */
   readonly name: string;
   readonly label: string;
-  readonly placeholder?: string;
-  /** The one to which `/` leads. */
-  readonly search?: true;
-  /** In place of those of the row. */
-  readonly choices?: readonly string[];
-  /** A link sets it, and nobody types it: it is shown where it is set, with a way out. */
-  readonly isSetByLink?: true;
+  /** `search` looks while it is typed, and `/` leads there; `link` is set by a link and has a way out. */
+  readonly kind: 'search' | 'text' | 'choice' | 'many' | 'link';
+  readonly hint?: string;
+  readonly choices?: readonly string[] | undefined;
 }
 
-export interface ListOf<Row> {
-  /** Of the contract. */
-  readonly row: string;
-  readonly caption: string;
-  readonly keyOf: (row: Row) => string;
-  readonly href?: (row: Row) => string;
-  readonly columns: readonly Column<Row>[];
-  readonly empty: ComponentChildren;
-  readonly filters?: readonly Filter[];
-  /** Rows behind one another for which it says the same stand as one. */
-  readonly foldedBy?: (row: Row) => string;
-}
+const filterOf =
+  (kind: Filter['kind']) =>
+  (name: string, label: string, choices?: readonly string[]): Filter => ({ kind, name, label, choices });
 
-const classOf = ({ number, from, under, isWide }: Column<never>) =>
-  [number && 'number', under ? 'from-m' : from && `from-${from}`, isWide && 'wide'].filter(Boolean).join(' ');
+/** Filters, by how they are set. */
+export const filter = {
+  search: (hint: string): Filter => ({ kind: 'search', name: 'q', label: 'Search', hint }),
+  typed: (name: string, label: string, hint: string): Filter => ({ kind: 'text', name, label, hint }),
+  /** Without choices it has those of the row. */
+  choice: filterOf('choice'),
+  many: filterOf('many'),
+  byLink: filterOf('link'),
+};
 
-interface CellProps<Row> {
-  readonly list: TableOf<Row>;
-  readonly nth: number;
-  readonly row: Row;
-  readonly times?: number;
-}
+const classOf = ({ isNumber, place }: Omit<Field<never>, 'shows'>, nth: number) =>
+  [isNumber && nth > 0 && 'number', place && `from-${place === 'under' ? 'm' : place}`].filter(Boolean).join(' ');
 
-/** What stands in a cell; of the first one also what has no column of its own on a narrow screen. */
-function Cell<Row>({ list: { columns }, nth, row, times = 1 }: CellProps<Row>) {
-  const shown = columns[nth]?.shows(row, times);
-  const unders = nth === 0 ? columns.filter(({ under }) => under) : [];
-  if (unders.length === 0) return <>{shown}</>;
-  return (
-    <>
-      {shown}
-      <span class="under">
-        {unders.map(({ title, shows }) => (
-          <span key={title}>{shows(row, times)} </span>
-        ))}
-      </span>
-    </>
-  );
-}
-
-export type TableOf<Row> = Omit<ListOf<Row>, 'row' | 'filters'>;
-
-const Heads = <Row,>({ columns }: { readonly columns: readonly Column<Row>[] }) => (
-  <>
-    {columns.map(column => (
-      <th scope="col" class={classOf(column as Column<never>)}>
-        {column.title}
-      </th>
-    ))}
-  </>
-);
-
-/** A real table; rows with an address are gone through with `j`, `k` and Enter. */
-export function Rows<Row>({ list, items }: { readonly list: TableOf<Row>; readonly items: readonly Row[] }) {
-  const { caption, columns, keyOf, href, empty, foldedBy } = list;
-  if (items.length === 0) return <div class="empty">{empty}</div>;
+/** A real table; rows that lead somewhere are gone through with `j`, `k` and Enter. */
+export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; readonly items: readonly Item[] }) {
+  const { caption, fields, opens, empty, next, command, foldedBy } = list;
+  if (items.length === 0)
+    return (
+      <p class="empty">
+        {empty} {next && <a href={next[1]}>{next[0]}</a>} {command && <code>{command}</code>}
+      </p>
+    );
+  const rows = foldedBy === undefined ? items.map(item => ({ item, times: 1 })) : folded(items, foldedBy);
   return (
     <section class="scroll" aria-label={caption}>
       <table>
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            <Heads columns={columns} />
+            {fields.map((each, nth) => (
+              <th scope="col" class={classOf(each, nth)}>
+                {each.title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {(foldedBy === undefined ? items.map(item => ({ item, times: 1 })) : folded(items, foldedBy)).map(
-            ({ item: row, times }) => (
-              <tr key={keyOf(row)} data-row={href?.(row)}>
-                {columns.map((column, nth) => (
-                  <td class={classOf(column as Column<never>)}>
-                    <Cell list={list} nth={nth} row={row} times={times} />
-                  </td>
-                ))}
-              </tr>
-            ),
-          )}
+          {rows.map(({ item, times }, nth) => (
+            <tr key={opens?.(item) ?? idOf(item) ?? nth} data-row={opens?.(item)}>
+              {fields.map((each, nth) => (
+                <td class={classOf(each, nth)}>
+                  {nth === 0 ? <FirstCell list={list} item={item} times={times} /> : each.shows(item, times)}
+                </td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </section>
   );
 }
 
-interface PageFacts {
-  readonly page?: number;
-  readonly total?: number;
-  readonly total_pages?: number;
+const idOf = (item: unknown) => (item as { readonly id?: string }).id;
+
+interface FirstCellProps<Item> {
+  readonly list: TableOf<Item>;
+  readonly item: Item;
+  readonly times: number;
 }
 
-export interface Answer<Row> {
-  readonly data: readonly Row[];
-  readonly meta: PageFacts;
+/** The link of its row, and below it what has no column of its own on a narrow screen. */
+function FirstCell<Item>({ list: { fields, opens }, item, times }: FirstCellProps<Item>) {
+  const shown = fields[0]?.shows(item, times);
+  return (
+    <>
+      {opens === undefined ? (
+        shown
+      ) : (
+        <a href={opens(item)} title={idOf(item)}>
+          {shown}
+        </a>
+      )}
+      <span class="under">
+        {fields.map(({ title, place, shows }) => place === 'under' && <span key={title}>{shows(item, times)} </span>)}
+      </span>
+    </>
+  );
 }
 
-/** Rows that are asked for; nothing is asked anew while it is paused. */
-export function Asked<Row>({
-  list,
-  input = {},
-  paused,
-  goTo,
-}: {
-  readonly list: ListOf<Row>;
-  readonly input?: Input;
+/** Rows that repeat as one: the newest of each, and how many there are. */
+const SHORTEST = 3;
+/** Rows of which the longest repeated block is made: a purchase is a record, an entry, an event and its deliveries. */
+const LONGEST_BLOCK = 8;
+
+/** Blocks of rows of which `text` says the same, one behind the other; what repeats less often stays as it is. */
+function folded<Item>(items: readonly Item[], text: (item: Item) => string) {
+  const texts = items.map(text);
+  const folds: { item: Item; times: number }[] = [];
+  for (let from = 0; from < items.length; ) {
+    const { length, times } = repeatedAt(texts, from);
+    folds.push(...items.slice(from, from + length).map(item => ({ item, times })));
+    from += length * times;
+  }
+  return folds;
+}
+
+/** The shortest block that repeats from here on; one row, once, where none does. */
+function repeatedAt(texts: readonly string[], from: number): { readonly length: number; readonly times: number } {
+  for (let length = 1; length <= LONGEST_BLOCK; length += 1) {
+    let to = from + length;
+    while (to < texts.length && texts[to] === texts[to - length]) to += 1;
+    const times = Math.floor((to - from) / length);
+    if (times >= SHORTEST) return { length, times };
+  }
+  return { length: 1, times: 1 };
+}
+
+interface Answer<Item> {
+  readonly data: readonly Item[];
+  readonly meta?: { readonly page?: number; readonly total?: number; readonly total_pages?: number };
+}
+
+interface ListProps<Item> {
+  readonly list: ListOf<Item>;
+  /** Where it stands: its filters and its page are in this address. */
+  readonly view: PageView | '';
+  readonly id?: string;
+  /** What is asked beside the filters. */
+  readonly fixed?: Input;
+  /** Nothing is asked anew. */
   readonly paused?: boolean;
-  readonly goTo?: (page: number) => void;
-}) {
-  const { data: found, error } = useRow<Answer<Row>>(list.row, input, paused);
+}
+
+/** A list with its filters and pages, and the command that gives the same. */
+export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListProps<Item>) {
+  const { filters: given } = useAddress();
+  const { row, filters = [] } = list;
+  const hasPages = rowOf(row).fields.some(({ name }) => name === 'page');
+  const values = Object.fromEntries(filters.flatMap(({ name }) => (given[name] ? [[name, given[name]]] : [])));
+  const page = hasPages && { per_page: 50, page: given['page'] ?? '' };
+  const here = (filters = {}) => (id === undefined ? addressOf(view, filters) : addressOf(view, id, filters));
+  const change = (next: Readonly<Record<string, string>>) => refine(here({ ...values, ...next }));
+  const { data: found, error } = useRow<Answer<Item>>(row, { ...fixed, ...values, ...page }, paused);
   // Rows of another page or filter stay until the new ones are there, and with them the focus.
   const last = useRef(found);
   if (found !== undefined || error !== undefined) last.current = found;
   const data = last.current;
-  if (data === undefined) return <Waiting error={error} />;
+  const isFiltered = Object.keys(values).length > 0;
+  const nothingFits = { empty: 'Nothing fits.', next: ['Clear the filters', here()] } as const;
   return (
-    <div aria-busy={found === undefined}>
-      {error !== undefined && <Waiting error={error} />}
-      <Rows list={list} items={data.data} />
-      {goTo !== undefined && <Pages facts={data.meta} goTo={goTo} />}
+    <div aria-busy={found === undefined && data !== undefined}>
+      {filters.length > 0 && (
+        <form class="filters" onSubmit={event => event.preventDefault()}>
+          {filters.map(each => (
+            <FilterField key={each.name} of={each} row={row} value={values[each.name] ?? ''} change={change} />
+          ))}
+        </form>
+      )}
+      {(error !== undefined || data === undefined) && <Waiting error={error} />}
+      {data !== undefined && (
+        <Rows list={isFiltered ? { ...list, command: '', ...nothingFits } : list} items={data.data} />
+      )}
+      {hasPages && data?.meta !== undefined && <Pages facts={data.meta} goTo={to => change({ page: to })} />}
+      <SameCommand row={row} input={{ ...fixed, ...values }} />
     </div>
   );
 }
 
+interface PagesProps {
+  readonly facts: NonNullable<Answer<never>['meta']>;
+  readonly goTo: (page: string) => void;
+}
+
 /** How many there are, and steps through the pages of a list. */
-function Pages({ facts, goTo }: { readonly facts: PageFacts; readonly goTo: (page: number) => void }) {
-  const { page = 1, total = 0, total_pages: pages = 1 } = facts;
-  const step = (label: string, to: number) => (
-    <button type="button" class="small" disabled={to < 1 || to > pages || to === page} onClick={() => goTo(to)}>
-      {label}
-    </button>
-  );
+function Pages({ facts: { page = 1, total = 0, total_pages: pages = 1 }, goTo }: PagesProps) {
   if (pages <= 1) return <p class="quiet">{`${count(total)} in all`}</p>;
+  const step = (label: string, to: number) => {
+    const isThere = to >= 1 && to <= pages && to !== page;
+    return <Press label={label} disabled={!isThere} onClick={() => goTo(to === 1 ? '' : String(to))} />;
+  };
   return (
     <nav class="pages" aria-label="Pages">
       {step('First', 1)}
@@ -176,114 +224,43 @@ function Pages({ facts, goTo }: { readonly facts: PageFacts; readonly goTo: (pag
   );
 }
 
-interface ListViewProps<Row> {
-  readonly view: string;
-  readonly id?: string;
-  readonly list: ListOf<Row>;
-  /** What is asked beside the filters. */
-  readonly fixed?: Input;
-  /** Nothing is asked anew. */
-  readonly paused?: boolean;
-}
-
-/** A list with its filters, which stand in the address, and the command that gives the same. */
-export function FilteredList<Row>({ view, id, list, fixed = {}, paused = false }: ListViewProps<Row>) {
-  const { filters: given } = useAddress();
-  const { filters = [], row } = list;
-  const values = Object.fromEntries(filters.flatMap(({ name }) => (given[name] ? [[name, given[name]]] : [])));
-  const page = given['page'] ?? '';
-  const change = (next: Readonly<Record<string, string>>) => refine(addressOf(view, id, { ...values, ...next }));
-  const paged = { ...fixed, ...values, ...(page !== '' && { page }) };
-  const isFiltered = Object.keys(values).length > 0;
-  const fitting = isFiltered
-    ? {
-        ...list,
-        empty: (
-          <p>
-            Nothing fits. <a href={addressOf(view, id)}>Clear the filters</a>
-          </p>
-        ),
-      }
-    : list;
-  return (
-    <div>
-      <form class="filters" onSubmit={event => event.preventDefault()}>
-        {filters.map(filter => (
-          <FilterField filter={filter} row={row} value={values[filter.name] ?? ''} change={change} />
-        ))}
-      </form>
-      <Asked
-        list={fitting}
-        input={{ per_page: 50, ...paged }}
-        paused={paused}
-        goTo={to => change({ page: to === 1 ? '' : String(to) })}
-      />
-      <SameCommand row={row} input={{ ...fixed, ...values }} />
-    </div>
-  );
-}
-
-export function ListView<Row>({
-  title,
-  actions,
-  children,
-  ...props
-}: ListViewProps<Row> & {
-  readonly title: string;
-  readonly actions?: ComponentChildren;
-  readonly children?: ComponentChildren;
-}) {
-  return (
-    <section>
-      <Head title={title}>{actions}</Head>
-      <FilteredList {...props} />
-      {children}
-    </section>
-  );
-}
-
-interface FilterFieldProps {
-  readonly filter: Filter;
+interface FilterProps {
+  readonly of: Filter;
   readonly row: string;
   readonly value: string;
   readonly change: (next: Readonly<Record<string, string>>) => void;
 }
 
-function FilterField({ filter, row, value, change }: FilterFieldProps) {
-  const { name, label, placeholder, search, choices, isSetByLink } = filter;
-  const words = choices ?? rowOf(row).fields.find(field => field.name === name)?.choices;
-  const onInput = (event: Event) => change({ [name]: (event.currentTarget as HTMLInputElement).value });
+function FilterField({ of, row, value, change }: FilterProps) {
+  const { name, label, kind, hint } = of;
+  const choices = of.choices ?? rowOf(row).fields.find(field => field.name === name)?.choices ?? [];
+  const set = (event: Event) => change({ [name]: (event.currentTarget as HTMLInputElement).value });
   // A text counts when it is whole; until then it is kept here, or the next render would take it away.
   const [typed, type] = useState(value);
   useEffect(() => type(value), [value]);
-  const id = search ? 'search' : `filter-${name}`;
-  const about = { id, value, placeholder };
-  if (isSetByLink)
+  if (kind === 'link')
     return value === '' ? null : (
-      <button type="button" class="small" title="Show all" onClick={() => change({ [name]: '' })}>
-        {`${label} `}
-        <Said text={value} /> ✕
-      </button>
+      <Press label={`${label} ${value} ✕`} title="Show all" onClick={() => change({ [name]: '' })} />
     );
+  if (kind === 'many') return <Ticks of={of} row={row} choices={choices} value={value} change={change} />;
+  const id = kind === 'search' ? 'search' : `filter-${name}`;
+  const about = { id, placeholder: hint };
   return (
     <label for={id}>
-      {label}{' '}
-      {words === undefined ? (
-        search ? (
-          <input type="search" {...about} onInput={onInput} />
-        ) : (
-          <input
-            type="text"
-            {...about}
-            value={typed}
-            onInput={event => type(event.currentTarget.value)}
-            onChange={onInput}
-          />
-        )
-      ) : (
-        <select id={id} value={value} onChange={onInput}>
+      {label} {kind === 'search' && <input type="search" {...about} value={value} onInput={set} />}
+      {kind === 'text' && (
+        <input
+          type="text"
+          {...about}
+          value={typed}
+          onInput={({ currentTarget: at }) => type(at.value)}
+          onChange={set}
+        />
+      )}
+      {kind === 'choice' && (
+        <select id={id} value={value} onChange={set}>
           <option value="">all</option>
-          {words.map(each => (
+          {choices.map(each => (
             <option value={each}>{wordsOf(each)}</option>
           ))}
         </select>
@@ -292,49 +269,108 @@ function FilterField({ filter, row, value, change }: FilterFieldProps) {
   );
 }
 
-// One thing by its id: it begins with what it is, of which state and on what, then come its facts and what may be done.
+type TicksProps = FilterProps & { readonly choices: readonly string[] };
 
-export interface DetailOf<Row> {
-  readonly row: string;
+/** Everything is ticked at first. */
+function Ticks({ of: { name, label }, choices, value, change }: TicksProps) {
+  const isOn = (each: string) => value === '' || value.split(',').includes(each);
+  const turn = (one: string) => {
+    const next = choices.filter(each => isOn(each) !== (each === one));
+    change({ [name]: next.length === choices.length ? '' : next.join(',') });
+  };
+  return (
+    <fieldset class="filters">
+      <legend class="unseen">{label}</legend>
+      {choices.map(each => (
+        <label>
+          <input type="checkbox" checked={isOn(each)} onChange={() => turn(each)} /> {each}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface AskProps<Name extends AdminName> {
+  readonly row: Name;
+  readonly input?: Input;
+  /** Not asked again when something changes. */
+  readonly once?: boolean;
+  readonly children: (answer: Reply<Name>) => ComponentChildren;
+}
+
+/** What a row answers, as soon as it does, and the command that gives the same. */
+export function Ask<Name extends AdminName>({ row, input = {}, once = false, children }: AskProps<Name>) {
+  const { data, error } = useRow<Reply<Name>>(row, input, once);
+  return (
+    <>
+      {data === undefined ? <Waiting error={error} /> : children(data)}
+      <SameCommand row={row} input={input} />
+    </>
+  );
+}
+
+/** A view: a list, and one thing of it where the address has an id. */
+export interface ViewOf<Item, Whole extends Item = Item> {
+  readonly view: PageView;
+  readonly title: string;
+  readonly list: ListOf<Item>;
+  readonly one: DetailOf<Whole>;
+  /** In place of the list alone. */
+  readonly all?: () => ComponentChildren;
+}
+
+/** One thing: its title and its state, then what the list says of it and more, then what may be done. */
+interface DetailOf<Whole> {
+  readonly row: AdminName;
+  /** Field of the row that takes its id. */
+  readonly by: string;
   /** What to call it until it is there. */
   readonly name: string;
-  /** The list that it stands in. */
-  readonly view: string;
-  readonly title: (item: Row) => string;
-  readonly state: (item: Row) => ComponentChildren;
-  readonly lead: (item: Row) => ComponentChildren;
-  readonly facts: (item: Row) => readonly Fact[];
-  readonly actions?: (item: Row) => ComponentChildren;
-  readonly rest: (item: Row) => ComponentChildren;
+  readonly title: (item: Whole) => string;
+  readonly lead?: (item: Whole) => ComponentChildren;
+  /** Beside the fields of the list. */
+  readonly facts: readonly Field<Whole>[];
+  readonly rest?: (item: Whole) => ComponentChildren;
+}
+
+interface ViewProps<Item, Whole extends Item> {
+  readonly of: ViewOf<Item, Whole>;
+  readonly id: string | undefined;
+}
+
+export function View<Item, Whole extends Item>({ of, id }: ViewProps<Item, Whole>) {
+  if (id !== undefined) return <Detail key={id} of={of} id={id} />;
+  return (
+    <section>
+      <Head title={of.title} />
+      {of.all?.() ?? <List list={of.list} view={of.view} />}
+    </section>
+  );
 }
 
 /** A row of a list that is asked for one id answers with a list. */
-export function Detail<Row>({ of, input }: { readonly of: DetailOf<Row>; readonly input: Input }) {
-  const { row, name, view, title, state, lead, facts, actions, rest } = of;
-  const { data, error } = useRow<Row & Partial<Answer<Row>>>(row, input);
-  const item: Row | undefined = data?.data === undefined || !('meta' in data) ? data : data.data[0];
+function Detail<Item, Whole extends Item>({
+  of: { view, list, one },
+  id,
+}: ViewProps<Item, Whole> & { readonly id: string }) {
+  const { row, by, name, title, lead, facts, rest } = one;
+  const input = { [by]: id };
+  const { data, error } = useRow<Whole & Partial<Answer<Whole>>>(row, input);
+  const item: Whole | undefined = data?.data === undefined || !('meta' in data) ? data : data.data[0];
+  const [, ...fields] = list.fields;
+  const state = fields.find(({ isState }) => isState);
+  const shown = [...fields.filter(each => each !== state), ...facts];
   return (
     <section>
+      <Head title={item === undefined ? name : <Said text={title(item)} />} state={item && state?.shows(item, 1)} />
+      {(data === undefined || error !== undefined) && <Waiting error={error} />}
       {item === undefined ? (
-        <>
-          <Head title={name} />
-          {data === undefined ? <Waiting error={error} /> : <p>{`There is no such ${name.toLowerCase()} here.`}</p>}
-        </>
+        data !== undefined && <p>{`There is no such ${name.toLowerCase()} here.`}</p>
       ) : (
         <>
-          <Head
-            title={
-              <>
-                <Said text={title(item)} /> {state(item)}
-              </>
-            }
-          >
-            {actions?.(item)}
-          </Head>
-          {error !== undefined && <Waiting error={error} />}
-          <div class="lead">{lead(item)}</div>
-          <Facts facts={facts(item)} />
-          {rest(item)}
+          {lead?.(item)}
+          <Facts facts={shown.map(({ title, shows }) => [title, shows(item, 1)])} />
+          {rest?.(item)}
         </>
       )}
       <SameCommand row={row} input={input} />

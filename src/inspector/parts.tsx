@@ -1,6 +1,5 @@
 /** What all views are made of: texts and values as they are shown, badges, facts, what is copied. */
-
-import { EMOJI } from '../core/text.ts';
+import { printable, printableLines } from '../terminal/printable.ts';
 import { addressOf, addressOfId } from './address.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
@@ -9,46 +8,37 @@ import { commandLine, type Input, rowOf } from './tables.ts';
 export const Said = ({ text }: { readonly text: string }) => <bdi>{printable(text)}</bdi>;
 
 /** A name of ours, such as `transaction.declined`: a narrow column breaks it at its dots and lines alone. */
-export function Name({ name }: { readonly name: string }) {
-  const parts = name.split(/(?<=[._])/);
-  return (
-    <span>
-      {parts.map((part, nth) => (
-        <>
-          {nth > 0 && <wbr />}
-          {part}
-        </>
-      ))}
-    </span>
-  );
-}
+export const Name = ({ name, title }: { readonly name: string; readonly title?: string }) => (
+  <span class="name" title={title}>
+    {name.split(/(?<=[._])/).flatMap(part => [<wbr key={part} />, part])}
+  </span>
+);
 
-/** A time of the sandbox's clock, with its zone; in a table the head of the column names the zone. */
-export function Time({ iso, isInTable = false }: { readonly iso: string | null; readonly isInTable?: boolean }) {
-  if (iso === null) return <span>–</span>;
-  const [date, time] = shortTime(iso).split(' ');
-  return (
-    <time dateTime={iso} title={iso}>
-      <span>{date}</span> <span>{isInTable ? time : `${time} UTC`}</span>
-    </time>
-  );
-}
+/** A time of the sandbox's clock, with its zone; in a table and in facts the title names the zone. */
+export const Time = ({ iso }: { readonly iso: string }) => (
+  <time dateTime={iso} title={iso}>
+    {shortTime(iso)} <span class="zone">UTC</span>
+  </time>
+);
 
 /** An id, as a link where a view shows it. */
-export function Id({ id }: { readonly id: string }) {
+export function Id({ id, title }: { readonly id: string; readonly title?: string }) {
   const address = addressOfId(id);
-  const shown = <code class="id">{printable(id)}</code>;
+  const shown = <code title={title}>{printable(id)}</code>;
   return address === undefined ? shown : <a href={address}>{shown}</a>;
 }
 
 /** A state, by its word and by its colour. */
-export function Badge({ word, kind }: { readonly word: string; readonly kind?: string | undefined }) {
-  return <span class={`badge ${kind ?? toneOf(word)}`}>{printable(word).replaceAll('_', ' ')}</span>;
-}
+export const Badge = ({ word }: { readonly word: string }) => (
+  <span class={`badge ${toneOf(word)}`}>{printable(word).replaceAll('_', ' ')}</span>
+);
 
 const TONES: readonly (readonly [string, RegExp])[] = [
-  ['good', /^(?:active|delivered|approved|holds|settled|completed|confirmed|right|live|2\d\d)$/],
-  ['bad', /^(?:failed|failing|declined|fails|broken|terminated|disabled|parked|5\d\d|4\d\d)$/],
+  [
+    'good',
+    /^(?:active|delivered|approved|holds|passed|as_expected|settled|completed|confirmed|right|Ledger is right|live|2\d\d)$/,
+  ],
+  ['bad', /^(?:failed|failing|declined|broken|Ledger broken|not live|terminated|disabled|parked|5\d\d|4\d\d)$/],
   ['waits', /^(?:pending|queued|sending|waiting|due|frozen|under way)$/],
 ];
 
@@ -62,17 +52,15 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
-  405: 'Method Not Allowed',
   409: 'Conflict',
-  415: 'Unsupported Media Type',
   422: 'Unprocessable',
   429: 'Too Many Requests',
   500: 'Server Error',
   503: 'Unavailable',
 };
 
-export const HttpStatus = ({ status }: { readonly status: number }) => (
-  <span class={`badge ${toneOf(String(status))}`}>
+export const HttpStatus = ({ status, title }: { readonly status: number; readonly title?: string }) => (
+  <span class={`badge ${toneOf(String(status))}`} title={title}>
     <span>{status}</span>
     {STATUS_WORDS[status] !== undefined && <span class="words"> {STATUS_WORDS[status]}</span>}
   </span>
@@ -80,17 +68,30 @@ export const HttpStatus = ({ status }: { readonly status: number }) => (
 
 /** A card by its last four digits. */
 export const CardLink = ({ id, last4 }: { readonly id: string; readonly last4: string }) => (
-  <a class="card" href={addressOf('cards', id)} title={id}>{`•••• ${last4}`}</a>
+  <a class="number" href={addressOf('cards', id)} title={id}>{`•••• ${last4}`}</a>
 );
 
-interface CopyProps {
-  /** A function makes the text at the moment of the click. */
-  readonly text: string | (() => string);
-  readonly label?: string;
+interface PressProps {
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly disabled?: boolean;
+  readonly title?: string;
+  readonly 'aria-label'?: string;
+  readonly 'aria-pressed'?: boolean;
 }
 
-/** Its width never changes: a button that moves away under the pointer loses the click. */
-export function Copy({ text, label = 'Copy' }: CopyProps) {
+/** A button that does something at once. */
+export const Press = ({ label, ...how }: PressProps) => (
+  <button type="button" class="small" {...how}>
+    <Said text={label} />
+  </button>
+);
+
+/**
+ * A function makes the text at the moment of the click. The width of the button never changes: one that moves away under
+ * the pointer loses the click.
+ */
+export function Copy({ text, label = 'Copy' }: { readonly text: string | (() => string); readonly label?: string }) {
   const [said, say] = useState<'' | 'copied' | 'refused'>('');
   const copy = () =>
     navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
@@ -125,16 +126,16 @@ export function SameCommand({ row, input = {} }: { readonly row: string; readonl
   );
 }
 
-export type Fact = readonly [term: string, value: ComponentChildren];
+type Fact = readonly [term: ComponentChildren, value: ComponentChildren];
 
 /** Terms with their values; those without a value are left out. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">
       {facts
-        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
         .map(([term, value]) => (
-          <div key={term}>
+          <div>
             <dt>{term}</dt>
             <dd>{value}</dd>
           </div>
@@ -150,90 +151,44 @@ export const Text = ({ text, label }: { readonly text: string; readonly label: s
   </section>
 );
 
+export const Problem = ({ text }: { readonly text: string }) => (
+  <p class="problem" role="alert">
+    <Said text={text} />
+  </p>
+);
+
 /** What a view shows before and instead of an answer. */
-export function Waiting({ error }: { readonly error: Error | undefined }) {
-  if (error === undefined) return <p class="quiet">Loading …</p>;
-  return (
-    <p class="problem" role="alert">
-      <Said text={error.message} />
-    </p>
-  );
-}
+export const Waiting = ({ error }: { readonly error: Error | undefined }) =>
+  error === undefined ? <p class="quiet">Loading …</p> : <Problem text={error.message} />;
 
 /** The head of a view: its one heading, to which the focus goes. */
-export function Head({
-  title,
-  children,
-}: {
-  readonly title: ComponentChildren;
-  readonly children?: ComponentChildren;
-}) {
+export const Head = ({ title, state }: { readonly title: ComponentChildren; readonly state?: ComponentChildren }) => (
+  <h1 tabIndex={-1}>
+    {title}
+    {state && ' '}
+    {state}
+  </h1>
+);
+
+interface PartProps {
+  readonly title: string;
+  readonly isPanel?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a view with a heading of its own. */
+export function Part({ title, isPanel = false, children }: PartProps) {
+  const id = title.toLowerCase().replaceAll(/\W+/g, '-');
   return (
-    <div class="head">
-      <h1 tabIndex={-1}>{title}</h1>
-      <div class="actions">{children}</div>
-    </div>
+    <section class={isPanel ? 'panel' : undefined} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
-}
-
-/** Rows that repeat as one: the newest of each, and how many there are. */
-const SHORTEST = 3;
-/** Rows of which the longest repeated block is made: a purchase is a record, an entry, an event and its deliveries. */
-const LONGEST_BLOCK = 8;
-
-interface Fold<Item> {
-  readonly item: Item;
-  readonly times: number;
-}
-
-/** Blocks of rows of which `text` says the same, one behind the other; what repeats less often stays as it is. */
-export function folded<Item>(items: readonly Item[], text: (item: Item) => string): readonly Fold<Item>[] {
-  const texts = items.map(text);
-  const folds: Fold<Item>[] = [];
-  for (let from = 0; from < items.length; ) {
-    const { length, times } = repeatedAt(texts, from);
-    folds.push(...items.slice(from, from + length).map(item => ({ item, times })));
-    from += length * times;
-  }
-  return folds;
-}
-
-/** The shortest block that repeats from here on; one row, once, where none does. */
-function repeatedAt(texts: readonly string[], from: number): { readonly length: number; readonly times: number } {
-  for (let length = 1; length <= LONGEST_BLOCK; length += 1) {
-    let to = from + length;
-    while (to < texts.length && texts[to] === texts[to - length]) to += 1;
-    const times = Math.floor((to - from) / length);
-    if (times >= SHORTEST) return { length, times };
-  }
-  return { length: 1, times: 1 };
-}
-
-// Text from outside as it may be shown: what has no shape or turns the line around is made visible.
-
-/** Controls, bidirectional and zero-width characters, lone surrogates. */
-const UNSEEN =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb]|[\ufe00-\ufe0f]/u;
-/** The emoji come first: what joins the parts of one is passed over. */
-const EMOJI_OR_UNSEEN = new RegExp(`${EMOJI}|${UNSEEN.source}`, 'gu');
-
-export function printable(text: string): string {
-  if (!UNSEEN.test(text)) return text;
-  return text.replace(EMOJI_OR_UNSEEN, found =>
-    UNSEEN.test(found.charAt(0)) && found.length === 1
-      ? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`
-      : found,
-  );
-}
-
-/** A field for text of several lines. */
-function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n');
 }
 
 /** `$10,034.00`; the numbers of a row are USD. */
-export function money(amount: number | null | undefined): string {
-  if (amount === null || amount === undefined) return '–';
+export function money(amount: number): string {
   const digits = Math.abs(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
   return `${amount < 0 ? '−' : ''}$${digits}`;
 }
@@ -244,9 +199,7 @@ export const moved = (amount: number): string => (amount === 0 ? '' : `${amount 
 export const count = (number: number) => number.toLocaleString('en-US');
 
 /** `2026-11-29 15:54:38` of an ISO time, which is UTC. */
-export function shortTime(iso: string | null | undefined): string {
-  return iso === null || iso === undefined ? '–' : iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
-}
+export const shortTime = (iso: string) => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
 
 /** How long until or since, in the largest unit that fits: `in 6 d`, `3 min ago`. */
 export function fromNow(iso: string, nowIso: string): string {
@@ -277,13 +230,61 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   bin: 'BIN',
   last4: 'last four digits',
   by: 'how far',
-  card_id: 'card',
   authorization_id: 'purchase',
-  challenge_id: 'challenge',
-  deposit_id: 'deposit',
+  cvv: 'security code',
+  exp_month: 'good until, month',
+  exp_year: 'good until, year',
   webhook_id: 'subscription',
-  transaction_id: 'transaction',
 };
 
 /** The name of a field as words. */
-export const wordsOf = (name: string) => ABBREVIATIONS[name] ?? name.replaceAll('_', ' ');
+export const wordsOf = (name: string) => ABBREVIATIONS[name] ?? name.replace(/_id$/, '').replaceAll('_', ' ');
+
+/** Something that is shown of an item: a column of a list, a fact of a detail. */
+export interface Field<Item> {
+  readonly title: string;
+  /** Where it is nothing, a detail leaves it out. `times` counts the rows of a list that stand as one. */
+  readonly shows: (item: Item, times: number) => ComponentChildren;
+  readonly place?: Place | undefined;
+  /** Stands at the right of its column, unless it is the first one. */
+  readonly isNumber?: boolean;
+  /** Stands beside the title of a detail. */
+  readonly isState?: boolean;
+}
+
+/** In a table from 700 px on (`m`), from 1,100 px on (`l`), or below 700 px in a second line of the first column (`under`). */
+type Place = 'm' | 'l' | 'under';
+
+/** Makes fields whose value is read from the item and shown in one way. */
+const fieldsOf =
+  <Value,>(
+    shows: (value: Value) => ComponentChildren,
+    usual: { readonly isNumber?: true; readonly isState?: true } = {},
+  ) =>
+  <Item,>(title: string, of: (item: Item) => Value | null | undefined, place?: Place): Field<Item> => ({
+    ...usual,
+    title,
+    place,
+    shows: item => {
+      const value = of(item);
+      return value === null || value === undefined || value === '' ? null : shows(value);
+    },
+  });
+
+/** Fields, by how their values are shown. */
+export const show = {
+  text: fieldsOf((value: string) => <Said text={value} />),
+  name: fieldsOf((value: string) => <Name name={value} />),
+  id: fieldsOf((value: string) => <Id id={value} />),
+  badge: fieldsOf((word: string) => <Badge word={word} />, { isState: true }),
+  status: fieldsOf((code: number) => <HttpStatus status={code} />, { isState: true }),
+  amount: fieldsOf(money, { isNumber: true }),
+  /** Of money: with its sign, and nothing for 0. */
+  change: fieldsOf(moved, { isNumber: true }),
+  number: fieldsOf(count, { isNumber: true }),
+  /** Its title names the zone. */
+  time: <Item,>(title: string, of: (item: Item) => string | null, place: Place = 'under') =>
+    fieldsOf((iso: string) => <Time iso={iso} />)<Item>(`${title} (UTC)`, of, place),
+  /** Made of more than one value. */
+  field: <Item,>(title: string, shows: Field<Item>['shows'], place?: Place): Field<Item> => ({ title, shows, place }),
+};

@@ -7,8 +7,7 @@ import type { AdminName, AdminOperations } from '../contract/sandbox/admin.ts';
 import { ADMIN_PATH, PAGE_HALF_HEADER } from '../contract/sandbox/basis.ts';
 import type { PageAccess } from '../contract/sandbox/page.ts';
 import { useLayoutEffect, useRef, useState } from './elements.ts';
-import type { Input } from './tables.ts';
-import { rowOf } from './tables.ts';
+import { type Input, rowOf } from './tables.ts';
 
 const KEPT = 'half';
 const ACCESS = 'access';
@@ -75,25 +74,13 @@ async function redeem(ticket: string): Promise<void> {
 /** ms in which another tab answers, if there is one and it is not busy. */
 const PATIENCE = 150;
 
-interface Message {
-  readonly asks?: true;
-  readonly half?: string;
-  readonly access?: string;
-}
-
 /** Tabs of this origin give each other the half; it goes nowhere else. */
 const tabs = new BroadcastChannel('cardwright');
 /** Halves of sessions that are over. */
 const over = new Set<string>();
 let asksUntil = 0;
-let onLateHalf = (): void => undefined;
 
-/** Calls this when another tab gives its half to this one after it was given up: it may have been busy for long. */
-export function whenGivenLate(listener: () => void): void {
-  onLateHalf = listener;
-}
-
-tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Message>) => {
+tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<{ asks?: true; half?: string; access?: string }>) => {
   if (asks === true) shareHalf();
   if (half === undefined || over.has(half)) return;
   const isLate = performance.now() > asksUntil;
@@ -101,7 +88,8 @@ tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Message>) => {
   if (isLate && own !== null && !over.has(own)) return;
   sessionStorage.setItem(KEPT, half);
   sessionStorage.setItem(ACCESS, access ?? 'look');
-  if (isLate) onLateHalf();
+  // The tab that gives it was busy for long, and this one has given it up.
+  if (isLate) location.reload();
 };
 
 function shareHalf(): void {
@@ -121,12 +109,6 @@ async function hasOther(half: string | null): Promise<boolean> {
   tabs.postMessage({ asks: true });
   while (!isNew() && performance.now() < asksUntil) await new Promise(resolve => setTimeout(resolve, 10));
   return isNew();
-}
-
-/** Nothing of the session stays in this tab. */
-function forget(): void {
-  sessionStorage.removeItem(KEPT);
-  sessionStorage.removeItem(ACCESS);
 }
 
 function send(method: string, path: string, body?: Input, signal?: AbortSignal): Promise<Response> {
@@ -185,7 +167,7 @@ export async function callRow<Answer>(name: string, input: Input = {}, signal?: 
 
 // Whether anything changed: one small question again and again, and whoever shows something asks anew when it did.
 
-type Reply<Name extends AdminName> = ReplyOf<AdminOperations[Name]>;
+export type Reply<Name extends AdminName> = ReplyOf<AdminOperations[Name]>;
 
 /** One row of a list; of any other operation the whole answer. */
 export type Told<Name extends AdminName> =
@@ -199,10 +181,8 @@ type Marks = Told<'marks'>;
  */
 const REST = 20;
 
-type Link = 'beginning' | 'live' | 'stopped' | 'over';
-
 export interface Live {
-  readonly link: Link;
+  readonly link: 'beginning' | 'live' | 'stopped' | 'over';
   readonly marks: Marks | undefined;
   /** When the marks came, ms of the page. */
   readonly at: number;
@@ -222,9 +202,10 @@ function publish(next: Live): void {
   for (const listener of [...listeners]) listener();
 }
 
-/** Nothing of the store stays in the document. */
+/** Nothing of the store stays in the document, and nothing of the session in this tab. */
 export function endSession(): void {
-  forget();
+  sessionStorage.removeItem(KEPT);
+  sessionStorage.removeItem(ACCESS);
   publish({ link: 'over', marks: undefined, at: performance.now() });
 }
 
@@ -234,35 +215,26 @@ let isWatching = false;
 export async function watch(): Promise<void> {
   if (isWatching) return;
   isWatching = true;
-  await askAgain();
-  isWatching = false;
-}
-
-async function askAgain(): Promise<void> {
   let changedAt = performance.now();
   let failures = 0;
   while (live.link !== 'over') {
-    if (document.hidden) await seen();
+    if (document.hidden)
+      await new Promise(resolve => document.addEventListener('visibilitychange', resolve, { once: true }));
     try {
       const marks = await callRow<Marks>('marks');
       if (marks.changes !== live.marks?.changes) changedAt = performance.now();
       failures = 0;
       publish({ link: 'live', marks, at: performance.now() });
     } catch (error) {
-      if (error instanceof Failed && (error.status === 401 || error.status === 403)) return endSession();
-      publish({ ...live, link: 'stopped' });
+      if (error instanceof Failed && (error.status === 401 || error.status === 403)) endSession();
+      else publish({ ...live, link: 'stopped' });
       failures += 1;
     }
     const isQuiet = performance.now() - changedAt > QUIET_AFTER;
     const pause = failures > 0 ? (AGAIN[Math.min(failures, AGAIN.length) - 1] ?? QUIET) : isQuiet ? QUIET : BUSY;
-    await new Promise(resolve => setTimeout(resolve, pause));
+    if (live.link === 'live' || live.link === 'stopped') await new Promise(resolve => setTimeout(resolve, pause));
   }
-}
-
-function seen(): Promise<void> {
-  return new Promise(resolve => {
-    document.addEventListener('visibilitychange', () => resolve(), { once: true });
-  });
+  isWatching = false;
 }
 
 export function useLive(): Live {
@@ -292,11 +264,8 @@ const isForNow = (error: Error | undefined) => error instanceof Failed && error.
 export function useRow<Answer>(name: string, input: Input = {}, paused = false): Answered<Answer> {
   const { marks, link, at } = useLive();
   const question = JSON.stringify([name, input]);
-  const [told, tellIt] = useState<Answered<Answer> & { readonly of: string }>({
-    data: undefined,
-    error: undefined,
-    of: question,
-  });
+  const nothing = { data: undefined, error: undefined, of: question };
+  const [told, tellIt] = useState<Answered<Answer> & { readonly of: string }>(nothing);
   const changes = useRef(marks?.changes);
   const restsUntil = useRef(0);
   const askedAt = useRef(0);
@@ -337,16 +306,5 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
     );
     return () => given.abort();
   }, [question, changes.current, again.current, link === 'stopped']);
-  return told.of === question ? told : { data: undefined, error: undefined };
-}
-
-/** A button that does one thing; what it says when it fails. */
-export function useAct(row: string, input: Input): { readonly act: () => void; readonly problem: string } {
-  const [problem, tell] = useState('');
-  const act = () =>
-    void callRow(row, input).then(
-      () => tell(''),
-      (error: unknown) => tell((error as Error).message),
-    );
-  return { act, problem };
+  return told.of === question ? told : nothing;
 }

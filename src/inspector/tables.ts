@@ -52,13 +52,7 @@ function answerWords({ answer }: Input): string {
   return answer === 'right' ? '--right' : answer === 'wrong' ? '--wrong' : '';
 }
 
-interface Sent {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string | null;
-  readonly body: unknown;
-  readonly key: string | null;
-}
+type Sent = Readonly<{ method: string; path: string; query: string | null; body: unknown; key: string | null }>;
 
 /** The request once more. The key of the service stands in the file of the environment, never on the line. */
 export function curlLine({ method, path, query, body, key }: Sent, origin: string): string {

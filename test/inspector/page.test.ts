@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
     await rows.nth(before).waitFor();
     const decline = rows.filter({ hasText: '4000.00' });
-    expect(await decline.innerText()).toContain('<img src=x onerror=alert(1)>\\u202etxt 珈琲店 مقهى');
+    expect(await decline.innerText()).toContain('<img src=x onerror=alert(1)>\\u{202e}txt 珈琲店 مقهى');
     expect(await page.locator('img, iframe, script:not([src])').count()).toBe(0);
     await decline.getByRole('link', { name: 'Why?' }).press('Enter');
     await page.getByText(/insufficient_funds: amount 4000\.00 against/).waitFor();

@@ -57,7 +57,8 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
     await begun(page, '--look-only');
     await page.getByText('This session may look and change nothing. For one that may change:').waitFor();
     await page.goto(`${sandbox.origin}/_sandbox/#/cards/${made.card}`);
-    const reveal = page.getByRole('button', { name: 'Reveal', exact: true });
+    await page.getByText('Reveal number and security code').click();
+    const reveal = page.getByRole('button', { name: 'Reveal for 30 s' });
     await reveal.waitFor();
     expect(await reveal.isDisabled()).toBe(true);
     await page.context().close();

@@ -1,84 +1,49 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
-import { PAGE_VIEWS, type PageView } from '../../contract/sandbox/page-views.ts';
+import type { PageView } from '../../contract/sandbox/page-views.ts';
 import { addressOf, countSteps, go, useAddress } from '../address.ts';
 import { type ComponentChildren, render, useEffect, useLayoutEffect, useState } from '../elements.ts';
-import { Copy, Said, shortTime } from '../parts.tsx';
-import {
-  accessOf,
-  begin,
-  callRow,
-  endSession,
-  enter,
-  hideTicket,
-  type Live,
-  ticketIn,
-  useCanChange,
-  useLive,
-  watch,
-  whenGivenLate,
-} from '../session.ts';
+import { View, type ViewOf } from '../list.tsx';
+import { Badge, Copy, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
+import * as session from '../session.ts';
 import { TABLES } from '../tables.ts';
-import { Card, Cards } from '../views/cards.tsx';
-import { Invariants } from '../views/checks.tsx';
+import { CARDS } from '../views/cards.tsx';
 import { Overview } from '../views/overview.tsx';
-import { Request, Requests } from '../views/requests.tsx';
+import { LOG } from '../views/requests.tsx';
+import { Invariants, Snapshots } from '../views/sandbox.tsx';
 import { Scenarios } from '../views/scenarios.tsx';
-import { Snapshots } from '../views/snapshots.tsx';
-import {
-  Challenges,
-  ChallengeView,
-  Deposits,
-  DepositView,
-  Transactions,
-  TransactionView,
-} from '../views/transactions.tsx';
-import { DeliveryView, Webhooks } from '../views/webhooks.tsx';
+import { CHALLENGES, DEPOSITS, TRANSACTIONS } from '../views/transactions.tsx';
+import { WEBHOOKS } from '../views/webhooks.tsx';
 import { Clock, Faults, Simulate } from '../views/world.tsx';
-import { KEYS, keysAreOn, onKey, switchKeys } from './keys.ts';
+import { keysAreOn, onKey, switchKeys } from './keys.ts';
 
-/** A view of its own, and of one thing by its id where there is one. */
-const VIEWS: Readonly<Record<PageView, (id: string | undefined) => ComponentChildren>> = {
-  overview: () => <Overview />,
-  cards: id => (id === undefined ? <Cards /> : <Card key={id} id={id} />),
-  transactions: id => (id === undefined ? <Transactions /> : <TransactionView key={id} id={id} />),
-  challenges: id => (id === undefined ? <Challenges /> : <ChallengeView key={id} id={id} />),
-  deposits: id => (id === undefined ? <Deposits /> : <DepositView key={id} id={id} />),
-  requests: id => (id === undefined ? <Requests /> : <Request key={id} id={id} />),
-  webhooks: id => (id === undefined ? <Webhooks /> : <DeliveryView key={id} id={id} />),
-  clock: () => <Clock />,
-  faults: () => <Faults />,
-  simulate: id => <Simulate id={id} />,
-  snapshots: () => <Snapshots />,
-  scenarios: () => <Scenarios />,
-  invariants: () => <Invariants />,
-};
-
-const TITLES: Partial<Record<PageView, string>> = { challenges: '3DS challenges', invariants: 'Ledger check' };
-const titleOf = (name: PageView) => TITLES[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
-
-function View() {
-  const { view, id } = useAddress();
-  // At once: a Tab typed at the new heading would go on from the old one, and lose the focus again.
-  useLayoutEffect(() => {
-    document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
-    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
-    window.scrollTo(0, 0);
-  }, [view, id]);
-  const name = view === '' ? 'overview' : view;
-  return Object.hasOwn(VIEWS, name) ? VIEWS[name as PageView](id) : <NoView />;
+interface Shown {
+  readonly title: string;
+  /** The letter that leads to it. */
+  readonly key: string;
+  readonly shows: (id: string | undefined) => ComponentChildren;
 }
 
-const NoView = () => (
-  <section>
-    <h1 tabIndex={-1}>No such view</h1>
-    <p>
-      <a href={addressOf('')}>Overview</a>
-    </p>
-  </section>
-);
+const listed = <Item, Whole extends Item>(key: string, of: ViewOf<Item, Whole>): Shown => ({
+  title: of.title,
+  key,
+  shows: id => <View of={of} id={id} />,
+});
 
-/** A detail page marks the list that it stands in. */
-const placeOf = (name: PageView) => (name === 'overview' ? '' : name);
+const VIEWS: Readonly<Record<PageView, Shown>> = {
+  overview: { title: 'Overview', key: 'o', shows: () => <Overview /> },
+  cards: listed('c', CARDS),
+  transactions: listed('x', TRANSACTIONS),
+  challenges: listed('d', CHALLENGES),
+  deposits: listed('b', DEPOSITS),
+  requests: listed('r', LOG),
+  webhooks: listed('w', WEBHOOKS),
+  simulate: { title: 'Simulate', key: 'm', shows: id => <Simulate id={id} /> },
+  clock: { title: 'Clock', key: 't', shows: () => <Clock /> },
+  faults: { title: 'Faults', key: 'f', shows: () => <Faults /> },
+  scenarios: { title: 'Scenarios', key: 'n', shows: () => <Scenarios /> },
+  snapshots: { title: 'Snapshots', key: 's', shows: () => <Snapshots /> },
+  invariants: { title: 'Ledger check', key: 'i', shows: () => <Invariants /> },
+};
 
 const GROUPS: readonly (readonly [string, readonly PageView[]])[] = [
   ['Money', ['overview', 'cards', 'transactions', 'challenges', 'deposits']],
@@ -87,7 +52,30 @@ const GROUPS: readonly (readonly [string, readonly PageView[]])[] = [
   ['The sandbox', ['snapshots', 'invariants']],
 ];
 
-function Header({ live: { marks, link } }: { readonly live: Live }) {
+/** The overview has the shortest address. */
+const placeOf = (name: string) => (name === 'overview' ? '' : name);
+
+function Here() {
+  const { view, id } = useAddress();
+  // At once: a Tab typed at the new heading would go on from the old one, and lose the focus again.
+  useLayoutEffect(() => {
+    document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
+    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
+    window.scrollTo(0, 0);
+  }, [view, id]);
+  const name = view === '' ? 'overview' : view;
+  if (Object.hasOwn(VIEWS, name)) return <div key={name}>{VIEWS[name as PageView].shows(id)}</div>;
+  return (
+    <section>
+      <Head title="No such view" />
+      <p>
+        <a href={addressOf('')}>Overview</a>
+      </p>
+    </section>
+  );
+}
+
+function Header({ live: { marks, link } }: { readonly live: session.Live }) {
   const { view } = useAddress();
   useEffect(() => {
     const here = document.querySelector('nav [aria-current]');
@@ -100,45 +88,42 @@ function Header({ live: { marks, link } }: { readonly live: Live }) {
       </p>
       <p class="state">
         {marks !== undefined && (
-          <a
-            href={addressOf('clock')}
-            title={`The clock of the sandbox, ${marks.mode}. Real time ${new Date(performance.timeOrigin + performance.now()).toISOString()}`}
-          >
-            {`${shortTime(marks.now)} UTC`}
-          </a>
+          <>
+            <a
+              href={addressOf('clock')}
+              title={`The clock of the sandbox, ${marks.mode}. Real time ${new Date(performance.timeOrigin + performance.now()).toISOString()}`}
+            >
+              {`${shortTime(marks.now)} UTC`}
+            </a>
+            <Onward />
+          </>
         )}
-        {marks !== undefined && <Onward />}
         {marks !== undefined && marks.faults > 0 && (
           <a href={addressOf('faults')}>{`${marks.faults} ${marks.faults === 1 ? 'fault' : 'faults'} active`}</a>
         )}
-        {marks?.ledger_ok === true && (
-          <a href={addressOf('invariants')} title="Every rule of the ledger held when somebody last looked">
-            Ledger is right
+        {typeof marks?.ledger_ok === 'boolean' && (
+          <a href={addressOf('invariants')} title="When somebody last looked">
+            <Badge word={marks.ledger_ok ? 'Ledger is right' : 'Ledger broken'} />
           </a>
         )}
-        {marks?.ledger_ok === false && (
-          <a class="problem" href={addressOf('invariants')}>
-            Ledger broken
-          </a>
-        )}
-        <span class={`badge ${link === 'live' ? 'good' : 'bad'}`}>{link === 'live' ? 'live' : 'not live'}</span>
+        <Badge word={link === 'live' ? 'live' : 'not live'} />
       </p>
       <nav aria-label="Views">
         {GROUPS.map(([group, names]) => (
           <div>
             <p id={`nav-${names[0]}`}>{group}</p>
             <ul aria-labelledby={`nav-${names[0]}`}>
-              {names.map(name => (
-                <li>
-                  <a
-                    href={addressOf(placeOf(name))}
-                    aria-current={placeOf(name) === view ? 'page' : undefined}
-                    aria-keyshortcuts={KEYS[name]}
-                  >
-                    {titleOf(name)} <kbd>{KEYS[name]}</kbd>
-                  </a>
-                </li>
-              ))}
+              {names.map(name => {
+                const { title, key } = VIEWS[name];
+                const current = placeOf(name) === view ? 'page' : undefined;
+                return (
+                  <li>
+                    <a href={addressOf(placeOf(name))} aria-current={current} aria-keyshortcuts={key}>
+                      {title} <kbd>{key}</kbd>
+                    </a>
+                  </li>
+                );
+              })}
             </ul>
           </div>
         ))}
@@ -150,39 +135,38 @@ function Header({ live: { marks, link } }: { readonly live: Live }) {
 /** Time on, from every view; what fired stands in the clock. */
 function Onward() {
   const [said, say] = useState('');
-  const canChange = useCanChange();
+  const canChange = session.useCanChange();
   const move = (by: string) =>
-    callRow<{ readonly fired: readonly unknown[] }>('clock.advance', { by }).then(
+    session.callRow<{ readonly fired: readonly unknown[] }>('clock.advance', { by }).then(
       ({ fired }) => say(fired.length === 0 ? 'nothing was due' : `${fired.length} happened`),
       (error: unknown) => say((error as Error).message),
     );
   return (
     <span class="onward">
       {['1h', '7d'].map(by => (
-        <button
-          type="button"
-          class="small"
+        <Press
+          label={`+${by}`}
           disabled={!canChange}
           onClick={() => void move(by)}
           aria-label={`Move the clock by ${by}`}
-        >
-          {`+${by}`}
-        </button>
+        />
       ))}
       <span role="status">{said}</span>
     </span>
   );
 }
 
+const LETTERS = new Map(Object.entries(VIEWS).map(([name, { key }]) => [key, addressOf(placeOf(name))]));
+
 function Page() {
-  const live = useLive();
+  const live = session.useLive();
   const [helps, help] = useState(false);
   useLayoutEffect(() => {
     const close = () => {
       help(false);
       return helps;
     };
-    const listener = (event: KeyboardEvent) => onKey(event, { go, help: () => help(!helps), close });
+    const listener = (event: KeyboardEvent) => onKey(event, { letters: LETTERS, go, help: () => help(!helps), close });
     document.addEventListener('keydown', listener);
     return () => document.removeEventListener('keydown', listener);
   }, [helps]);
@@ -198,7 +182,7 @@ function Page() {
           <code>cardwright sandbox start</code> <Copy text="cardwright sandbox start" />
         </p>
       )}
-      {accessOf() === 'look' && (
+      {session.accessOf() === 'look' && (
         <p class="bar news">
           This session may look and change nothing. For one that may change: <code>cardwright sandbox open</code>
         </p>
@@ -206,29 +190,25 @@ function Page() {
       {other && (
         <p class="bar news">
           {`The server is version ${live.marks?.version}, this page ${TABLES.version}. `}
-          <button type="button" class="small" onClick={() => location.reload()}>
-            Load anew
-          </button>
+          <Press label="Load anew" onClick={() => location.reload()} />
         </p>
       )}
       {replaced.isTold && (
         <p class="bar news" role="status">
           {'Everything in the sandbox was replaced, by a reset, a restore or an import. '}
-          <button type="button" class="small" onClick={replaced.close}>
-            Close
-          </button>
+          <Press label="Close" onClick={replaced.close} />
         </p>
       )}
       {helps && <KeyHelp />}
       <main id="main">
-        <View key={replaced.times} />
+        <Here key={replaced.times} />
       </main>
     </div>
   );
 }
 
 /** Whether the store was replaced since the page began, or since somebody closed the line that says so. */
-function useReplaced({ marks }: Live) {
+function useReplaced({ marks }: session.Live) {
   const [first, begin] = useState<number | undefined>(undefined);
   const [closed, close] = useState(0);
   useEffect(() => {
@@ -238,41 +218,31 @@ function useReplaced({ marks }: Live) {
   return { times, isTold: times !== closed, close: () => close(times) };
 }
 
+/** Keys beside those of the views. */
+const OTHER_KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'search'],
+  ['j k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['p', 'simulate a purchase on this card'],
+  ['y', 'copy the command of this view'],
+  ['?', 'this list'],
+  ['Escape', 'close this list, or one step back in this page'],
+];
+
 function KeyHelp() {
   const [on, turn] = useState(keysAreOn());
-  const rows: readonly (readonly [string, string])[] = [
-    ...PAGE_VIEWS.map(name => [KEYS[name], titleOf(name)] as const),
-    ['/', 'search'],
-    ['j k', 'next and previous row'],
-    ['Enter', 'open the row'],
-    ['p', 'simulate a purchase on this card'],
-    ['y', 'copy the command of this view'],
-    ['?', 'this list'],
-    ['Escape', 'close this list, or one step back in this page'],
-  ];
+  const change = () => {
+    switchKeys(!on);
+    turn(!on);
+  };
+  const rows = [...Object.values(VIEWS).map(({ key, title }) => [key, title] as const), ...OTHER_KEYS];
   return (
     <section class="keys" aria-label="Keys">
-      <dl class="facts">
-        {rows.map(([key, does]) => (
-          <div>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={rows.map(([key, does]) => [<kbd key={key}>{key}</kbd>, does])} />
       <p class="quiet">
         {'None of them in a field, or with Ctrl, Alt or Meta. '}
         <label>
-          <input
-            type="checkbox"
-            checked={on}
-            onChange={() => {
-              switchKeys(!on);
-              turn(!on);
-            }}
-          />
+          <input type="checkbox" checked={on} onChange={change} />
           {' Letters are on'}
         </label>
       </p>
@@ -287,9 +257,9 @@ function Over() {
   const command = 'cardwright sandbox open';
   const submit = async (event: Event) => {
     event.preventDefault();
-    const ticket = ticketIn(address) ?? address.trim();
+    const ticket = session.ticketIn(address) ?? address.trim();
     if (!/^[\w-]{20,64}$/.test(ticket)) return tell('Paste the whole address: it holds #t= and the ticket.');
-    await enter(ticket).catch((error: unknown) => tell((error as Error).message));
+    await session.enter(ticket).catch((error: unknown) => tell((error as Error).message));
   };
   return (
     <main class="over">
@@ -317,7 +287,7 @@ function Over() {
             <Said text={problem} />
           </small>
         </div>
-        <p class="buttons">
+        <p class="row">
           <button type="submit">Open</button>
         </p>
       </form>
@@ -327,23 +297,22 @@ function Over() {
 
 // An address with a ticket, typed over that of this page, loads nothing by itself.
 window.addEventListener('hashchange', event => {
-  const ticket = ticketIn(location.hash);
+  const ticket = session.ticketIn(location.hash);
   if (ticket === undefined) return;
   event.stopImmediatePropagation();
-  hideTicket();
-  void enter(ticket)
-    .catch(endSession)
+  session.hideTicket();
+  void session
+    .enter(ticket)
+    .catch(session.endSession)
     .finally(() => window.dispatchEvent(new HashChangeEvent('hashchange')));
 });
 
-whenGivenLate(() => location.reload());
-
 const root = document.getElementById('page');
 if (root !== null) {
-  const hasSession = await begin();
+  const hasSession = await session.begin();
   countSteps();
-  if (!hasSession) endSession();
+  if (!hasSession) session.endSession();
   root.replaceChildren();
   render(<Page />, root);
-  if (hasSession) void watch();
+  if (hasSession) void session.watch();
 }

@@ -1,22 +1,5 @@
 /** Keys of the page: letters for the views, rows by `j` and `k`. None of them in a field or with a modifier. */
-import type { PageView } from '../../contract/sandbox/page-views.ts';
-import { addressOf, goBack } from '../address.ts';
-
-export const KEYS: Readonly<Record<PageView, string>> = {
-  overview: 'o',
-  cards: 'c',
-  transactions: 'x',
-  challenges: 'd',
-  deposits: 'b',
-  requests: 'r',
-  webhooks: 'w',
-  clock: 't',
-  faults: 'f',
-  simulate: 'm',
-  snapshots: 's',
-  scenarios: 'n',
-  invariants: 'i',
-};
+import { goBack } from '../address.ts';
 
 const OFF = 'keys-off';
 
@@ -29,18 +12,20 @@ export function switchKeys(on: boolean): void {
 }
 
 interface Doing {
+  /** Addresses by their letters. */
+  readonly letters: ReadonlyMap<string, string>;
   readonly go: (address: string) => void;
   readonly help: () => void;
   /** Closes what is open; false where nothing is. */
   readonly close: () => boolean;
 }
 
-export function onKey(event: KeyboardEvent, { go, help, close }: Doing): void {
+export function onKey(event: KeyboardEvent, { letters, go, help, close }: Doing): void {
   const { key, ctrlKey, altKey, metaKey, target } = event;
   if (!keysAreOn() && key !== '?' && key !== 'Escape') return;
   if (ctrlKey || altKey || metaKey || (target as HTMLElement).closest('input, select, textarea') !== null) return;
-  const view = Object.entries(KEYS).find(([, letter]) => letter === key)?.[0];
-  if (view !== undefined) go(addressOf(view === 'overview' ? '' : view));
+  const address = letters.get(key);
+  if (address !== undefined) go(address);
   else if (key === '/') focusOn('#search');
   else if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1);
   else if (key === 'p') focusOn('form[data-form="simulate.authorize"] input');

@@ -1,55 +1,54 @@
 /** Where the money is, what waits for somebody, what was spent by day, and the events as they come. */
 import { addressOf } from '../address.ts';
 import { useState } from '../elements.ts';
-import { FilteredList, type ListOf } from '../list.tsx';
-import { count, Facts, fromNow, Head, Id, money, Name, SameCommand, Time, Waiting } from '../parts.tsx';
-import { type Told, useRow } from '../session.ts';
+import { Ask, filter, List, type ListOf } from '../list.tsx';
+import { count, Facts, fromNow, Head, money, Name, Part, Press, show } from '../parts.tsx';
+import type { Reply, Told } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
-type OverviewData = Told<'overview'>;
+type Totals = Reply<'overview'>;
 
-export function Overview() {
-  const { data, error } = useRow<OverviewData>('overview');
-  return (
-    <section>
-      <Head title="Overview" />
-      {data === undefined ? (
-        <Waiting error={error} />
-      ) : (
+export const Overview = () => (
+  <section>
+    <Head title="Overview" />
+    <Ask row="overview">
+      {totals => (
         <>
-          <Money held={data} />
+          <Money totals={totals} />
           <div class="columns">
-            <Waits data={data} />
-            <Spending />
+            <WhatThereIs totals={totals} />
+            <Part title="Spending by day" isPanel>
+              <Ask row="spending" input={{ days: 14 }}>
+                {({ data }) => <Spending days={data} />}
+              </Ask>
+            </Part>
           </div>
         </>
       )}
-      <SameCommand row="overview" />
-      <Events />
-    </section>
-  );
-}
+    </Ask>
+    <Events />
+  </section>
+);
 
 /** What came in, and where it is now; the bar says the same as the numbers. */
-function Money({ held }: { readonly held: OverviewData }) {
+function Money({ totals: { deposited, wallet, on_cards, on_hold, spent } }: { readonly totals: Totals }) {
   const parts = [
-    { name: 'Wallet', amount: held.wallet, tone: 'wallet' },
-    { name: 'On cards', amount: held.on_cards, tone: 'cards' },
-    { name: 'On hold', amount: held.on_hold, tone: 'hold' },
-    { name: 'Spent', amount: held.spent, tone: 'spent' },
-  ];
-  const cents = (amount: number) => Math.round(amount * 100);
-  const agrees = parts.reduce((total, { amount }) => total + cents(amount), 0) === cents(held.deposited);
-  const shown = parts.reduce((total, { amount }) => total + Math.max(0, amount), 0) || 1;
+    ['Wallet', wallet, 'wallet'],
+    ['On cards', on_cards, 'cards'],
+    ['On hold', on_hold, 'hold'],
+    ['Spent', spent, 'spent'],
+  ] as const;
+  const sum = parts.reduce((total, [, amount]) => total + Math.round(amount * 100), 0);
+  const agrees = sum === Math.round(deposited * 100);
+  const shown = parts.reduce((total, [, amount]) => total + Math.max(0, amount), 0) || 1;
   let from = 0;
   return (
-    <section class="panel" aria-labelledby="money">
-      <h2 id="money">Money</h2>
+    <Part title="Money" isPanel>
       <ol class="amounts">
         <li>
-          <span>Deposited</span> <b>{money(held.deposited)}</b>
+          <span>Deposited</span> <b>{money(deposited)}</b>
         </li>
-        {parts.map(({ name, amount, tone }) => (
+        {parts.map(([name, amount, tone]) => (
           <li>
             <span>
               <i class={`dot tone-${tone}`} aria-hidden="true" /> {name}
@@ -59,7 +58,7 @@ function Money({ held }: { readonly held: OverviewData }) {
         ))}
       </ol>
       <svg class="bar-of" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">
-        {parts.map(({ tone, amount }) => {
+        {parts.map(([, amount, tone]) => {
           const width = (Math.max(0, amount) / shown) * 1000;
           from += width;
           return <rect class={`tone-${tone}`} x={from - width} y="0" width={width} height="12" />;
@@ -70,152 +69,100 @@ function Money({ held }: { readonly held: OverviewData }) {
           ? 'It adds up: what was deposited is in the wallet, on cards, on hold or spent.'
           : 'It does not add up: wallet, cards, holds and spending are not what was deposited.'}
       </p>
-    </section>
+    </Part>
   );
 }
 
-function Waits({ data }: { readonly data: OverviewData }) {
-  const { next_timer: next, now } = data;
-  const link = (number: number, view: string, filters = {}) => (
-    <a href={addressOf(view, undefined, filters)}>{count(number)}</a>
-  );
+function WhatThereIs({ totals }: { readonly totals: Totals }) {
+  const { next_timer: next, now } = totals;
+  const link = (shown: string, view: string, filters = {}) => <a href={addressOf(view, filters)}>{shown}</a>;
   const pending = { status: 'pending' };
+  const cards = `${count(totals.cards_active)} active, ${totals.cards_frozen} frozen, ${totals.cards_terminated} terminated`;
   return (
-    <section class="panel" aria-labelledby="state">
-      <h2 id="state">What there is</h2>
+    <Part title="What there is" isPanel>
       <Facts
         facts={[
-          [
-            'Cards',
-            <a
-              href={addressOf('cards')}
-            >{`${count(data.cards_active)} active, ${data.cards_frozen} frozen, ${data.cards_terminated} terminated`}</a>,
-          ],
-          ['Transactions', link(data.transactions, 'transactions')],
-          ['Purchases on hold', link(data.open_holds, 'transactions', { type: 'authorization', ...pending })],
-          ['Challenges that wait for a code', link(data.open_challenges, 'challenges', pending)],
-          ['Deposits to confirm', link(data.pending_deposits, 'deposits', pending)],
-          [
-            'Webhooks',
-            <span>
-              {link(data.webhooks, 'webhooks')}
-              {', '}
-              <a
-                href={addressOf('webhooks', undefined, { state: 'failed' })}
-              >{`${count(data.failed_deliveries)} deliveries failed`}</a>
-            </span>,
-          ],
-          ['Faults that are active', link(data.faults, 'faults')],
-          ['Events', count(data.events)],
+          ['Cards', link(cards, 'cards')],
+          ['Transactions', link(count(totals.transactions), 'transactions')],
+          ['Purchases on hold', link(count(totals.open_holds), 'transactions', { type: 'authorization', ...pending })],
+          ['Challenges that wait for a code', link(count(totals.open_challenges), 'challenges', pending)],
+          ['Deposits to confirm', link(count(totals.pending_deposits), 'deposits', pending)],
+          ['Webhook subscriptions', link(count(totals.webhooks), 'webhooks')],
+          ['Deliveries that failed', link(count(totals.failed_deliveries), 'webhooks', { state: 'failed' })],
+          ['Faults that are active', link(count(totals.faults), 'faults')],
+          ['Events', count(totals.events)],
           [
             'Next to happen by itself',
             next === null ? (
               'nothing'
             ) : (
               <a href={addressOf('clock')} title={`${next.due_at} ${next.ref}`}>
-                <Name name={next.kind} />
-                {` ${fromNow(next.due_at, now)}, ${count(data.timers)} in all`}
+                <Name name={next.kind} /> {`${fromNow(next.due_at, now)}, ${count(totals.timers)} in all`}
               </a>
             ),
           ],
-          ['Data set', data.data_set],
+          ['Data set', totals.data_set],
         ]}
       />
-    </section>
+    </Part>
   );
 }
 
-type SpentDay = Told<'spending'>;
-
 /** Bars of the newest days; every bar has its numbers in words. */
-function Spending() {
-  const { data, error } = useRow<{ readonly data: readonly SpentDay[] }>('spending', { days: 14 });
-  const days = data?.data ?? [];
+function Spending({ days }: { readonly days: readonly Told<'spending'>[] }) {
   const most = Math.max(...days.map(({ spent }) => spent), 0.01);
   const sum = (of: 'spent' | 'purchases' | 'declined') => days.reduce((total, day) => total + day[of], 0);
   return (
-    <section class="panel" aria-labelledby="spending">
-      <h2 id="spending">Spending by day</h2>
-      {data === undefined ? (
-        <Waiting error={error} />
-      ) : (
-        <figure>
-          <ol class="days" aria-label="Days, UTC">
-            {days.map(({ day, spent, purchases, declined }) => {
-              const words = `${day}: ${money(spent)} spent, ${count(purchases)} purchases, ${count(declined)} declined`;
-              return (
-                <li title={words}>
-                  <span class="unseen">{words}</span>
-                  <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
-                    <rect class="back" x="0" y="0" width="10" height="100" />
-                    <rect
-                      class="tone-cards"
-                      x="0"
-                      y={100 - height(spent, most)}
-                      width="10"
-                      height={height(spent, most)}
-                    />
-                  </svg>
-                  <span class="quiet" aria-hidden="true">
-                    {day.slice(8)}
-                  </span>
-                </li>
-              );
-            })}
-          </ol>
-          <figcaption>
-            {`${money(sum('spent'))} settled in 14 days; ${count(sum('purchases'))} purchases, ${count(sum('declined'))} declined. Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
-          </figcaption>
-        </figure>
-      )}
-    </section>
+    <figure>
+      <ol class="days" aria-label="Days, UTC">
+        {days.map(({ day, spent, purchases, declined }) => {
+          const words = `${day}: ${money(spent)} spent, ${count(purchases)} purchases, ${count(declined)} declined`;
+          const height = spent <= 0 ? 0 : Math.max(2, (spent / most) * 100);
+          return (
+            <li title={words}>
+              <span class="unseen">{words}</span>
+              <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="tone-none" width="10" height="100" />
+                <rect class="tone-cards" y={100 - height} width="10" height={height} />
+              </svg>
+              <span class="quiet" aria-hidden="true">
+                {day.slice(8)}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      <figcaption class="quiet">
+        {`${money(sum('spent'))} settled in 14 days; ${count(sum('purchases'))} purchases, ${count(sum('declined'))} declined. `}
+        {`Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
+      </figcaption>
+    </figure>
   );
 }
 
-const height = (spent: number, most: number) => (spent <= 0 ? 0 : Math.max(2, (spent / most) * 100));
-
-type EventItem = Told<'events'>;
-
 /** The object an event is about, by its id alone. */
-function about(body: string): string {
-  const { data } = JSON.parse(body) as { readonly data?: { readonly id?: string } };
-  return data?.id ?? '';
-}
+const aboutOf = (body: string) => (JSON.parse(body) as { readonly data?: { readonly id?: string } }).data?.id;
 
-const EVENTS: ListOf<EventItem> = {
+const EVENTS: ListOf<Told<'events'>> = {
   row: 'events',
   caption: 'Events, newest first',
-  keyOf: ({ id }) => id,
-  href: ({ id }) => addressOf('webhooks', undefined, { event_id: id }),
-  columns: [
-    {
-      title: 'Event',
-      shows: ({ type, id, seq }) => (
-        <a href={addressOf('webhooks', undefined, { event_id: id })} title={`${id}, number ${seq}: its deliveries`}>
-          <Name name={type} />
-        </a>
-      ),
-      isWide: true,
-    },
-    { title: 'About', shows: ({ body }) => <Id id={about(body)} /> },
-    { title: 'Time (UTC)', shows: ({ created_at }) => <Time iso={created_at} isInTable />, under: true },
-    { title: 'Number', shows: ({ seq }) => count(seq), number: true, from: 'm' },
+  opens: ({ id }) => addressOf('webhooks', { event_id: id }),
+  fields: [
+    show.name('Event', event => event.type),
+    show.id('About', event => aboutOf(event.body)),
+    show.time('Time', event => event.created_at),
+    show.number('Number', event => event.seq, 'm'),
   ],
-  filters: [{ name: 'type', label: 'Event', choices: TABLES.events }],
+  filters: [filter.choice('type', 'Event', TABLES.events)],
   empty: 'No event. Your code makes one when it creates a card.',
 };
 
 function Events() {
   const [paused, pause] = useState(false);
   return (
-    <section aria-labelledby="events">
-      <div class="head">
-        <h2 id="events">Events</h2>
-        <button type="button" class="small" aria-pressed={paused} onClick={() => pause(!paused)}>
-          {paused ? 'Go on' : 'Pause'}
-        </button>
-      </div>
-      <FilteredList view="" list={EVENTS} fixed={{ order: 'desc' }} paused={paused} />
-    </section>
+    <Part title="Events">
+      <Press label={paused ? 'Go on' : 'Pause'} aria-pressed={paused} onClick={() => pause(!paused)} />
+      <List view="" list={EVENTS} fixed={{ order: 'desc' }} paused={paused} />
+    </Part>
   );
 }

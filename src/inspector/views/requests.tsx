@@ -1,247 +1,176 @@
 /** The log of requests; by choice what was turned away before it was counted, or what the page and tests did. */
-
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
-import { addressOf, refine, useAddress } from '../address.ts';
-import { Asked, Detail, type DetailOf, FilteredList, type ListOf } from '../list.tsx';
-import { Copy, count, Facts, Head, HttpStatus, Id, laidOut, Name, Said, SameCommand, Text, Time } from '../parts.tsx';
+import { addressOf, useAddress } from '../address.ts';
+import { filter, List, type ListOf, type ViewOf } from '../list.tsx';
+import { Copy, Facts, HttpStatus, laidOut, Part, Said, show, Text } from '../parts.tsx';
 import type { Told } from '../session.ts';
 import { curlLine, TABLES } from '../tables.ts';
 
-export function Requests() {
-  const { filters } = useAddress();
-  const of = filters['turned'] === '1' ? 'turned' : filters['acts'] === '1' ? 'acts' : '';
-  const choose = (next: string) => refine(addressOf('requests', undefined, next === '' ? {} : { [next]: '1' }));
-  return (
-    <section>
-      <Head title="Requests">
-        <label>
-          What is shown{' '}
-          <select value={of} onChange={event => choose(event.currentTarget.value)}>
-            <option value="">requests of your code</option>
-            <option value="turned">turned away: no key, route or host that is known</option>
-            <option value="acts">done by this page and by tests</option>
-          </select>
-        </label>
-      </Head>
-      {of === '' && <FilteredList view="requests" list={REQUESTS} />}
-      {of === 'turned' && (
-        <>
-          <Asked list={TURNED} />
-          <SameCommand row="requests.turned" />
-        </>
-      )}
-      {of === 'acts' && (
-        <>
-          <Asked list={ACTS} />
-          <SameCommand row="acts" />
-        </>
-      )}
-    </section>
-  );
-}
+type Logged = Told<'requests'>;
+type Pair = Told<'requests.get'>;
 
-type RequestItem = Told<'requests'>;
+const askedText = ({ method, path, query }: Logged) => `${method} ${path}${query === null ? '' : `?${query}`}`;
+const notesOf = ({ error, replayed, fault }: Logged) =>
+  [error, replayed && 'replayed', fault !== null && `fault: ${fault}`].filter(Boolean).join(', ');
 
-const askedText = ({ method, path, query }: RequestItem) => `${method} ${path}${query === null ? '' : `?${query}`}`;
-
-const notesOf = ({ error, replayed, fault }: RequestItem) =>
-  [error, replayed ? 'replayed' : null, fault === null ? null : `fault: ${fault}`].filter(Boolean).join(', ');
-
-const REQUESTS: ListOf<RequestItem> = {
+const REQUESTS: ListOf<Logged> = {
   row: 'requests',
   caption: 'Requests, newest first',
-  keyOf: item => item.request_id,
-  href: item => addressOf('requests', item.request_id),
-  columns: [
-    {
-      title: 'Request',
-      shows: item => (
-        <a href={addressOf('requests', item.request_id)}>
-          <Said text={askedText(item)} />
-        </a>
-      ),
-    },
-    { title: 'Answer', shows: ({ status }) => <HttpStatus status={status} /> },
-    { title: 'Notes', shows: item => <Said text={notesOf(item)} />, from: 'm' },
-    { title: 'Idempotency key', shows: item => <Said text={item.idempotency_key ?? ''} />, from: 'l' },
-    { title: 'Time (UTC)', shows: ({ at }) => <Time iso={at} isInTable />, under: true },
+  opens: ({ request_id: id }) => addressOf('requests', id),
+  fields: [
+    show.text('Request', askedText),
+    show.status('Answer', item => item.status),
+    show.text('Notes', notesOf, 'm'),
+    show.text('Idempotency key', item => item.idempotency_key, 'l'),
+    show.time('Time', item => item.at),
   ],
   filters: [
-    { name: 'operation', label: 'Operation', choices: TABLES.operations },
-    { name: 'status', label: 'Status', placeholder: '201' },
-    { name: 'card_id', label: 'Card', placeholder: 'card_…', search: true },
+    filter.choice('operation', 'Operation', TABLES.operations),
+    filter.typed('status', 'Status', '201'),
+    filter.byLink('card_id', 'Card'),
   ],
-  empty: (
-    <p>
-      No request yet. Point your code here: <code>cardwright sandbox status -o env</code>
-    </p>
-  ),
+  empty: 'No request yet. Point your code here:',
+  command: 'cardwright sandbox status -o env',
 };
 
-type Turned = Told<'requests.turned'>;
-
 /** Without a key, a route or a host that is known here. */
-const TURNED: ListOf<Turned> = {
+const TURNED: ListOf<Told<'requests.turned'>> = {
   row: 'requests.turned',
   caption: 'Requests that were turned away, newest first',
-  keyOf: ({ at, method, path }) => `${at} ${method} ${path}`,
-  columns: [
-    { title: 'Request', shows: ({ method, path }) => <Said text={`${method} ${path}`} /> },
-    {
-      title: 'Answer',
-      shows: ({ status, error }) => (
-        <span title={error}>
-          <HttpStatus status={status} />
-        </span>
-      ),
-    },
-    { title: 'Why', shows: ({ why }) => <Said text={why} /> },
-    { title: 'Nearest route', shows: ({ nearest }) => <Said text={nearest ?? ''} />, from: 'l' },
-    { title: 'Key', shows: ({ key }) => <Said text={key} />, from: 'm' },
-    { title: 'Time (UTC)', shows: ({ at }) => <Time iso={at} isInTable />, under: true },
+  fields: [
+    show.text('Request', ({ method, path }) => `${method} ${path}`),
+    show.field('Answer', ({ status, error }) => <HttpStatus status={status} title={error} />),
+    show.text('Why', item => item.why),
+    show.text('Nearest route', item => item.nearest, 'l'),
+    show.text('Key', item => item.key, 'm'),
+    show.time('Time', item => item.at),
   ],
   empty: 'Nothing was turned away: every request had a key, a route and a host that are known here.',
 };
 
-type Act = Told<'acts'>;
-
-const ACTS: ListOf<Act> = {
+const ACTS: ListOf<Told<'acts'>> = {
   row: 'acts',
   caption: 'What this page and tests changed, newest first',
-  keyOf: ({ number }) => String(number),
-  columns: [
-    {
-      title: 'What',
-      shows: ({ operation, number }) => (
-        <span title={`number ${count(number)}`}>
-          <Name name={operation} />
-        </span>
-      ),
-    },
-    { title: 'About', shows: ({ about }) => about && <Id id={about} />, under: true },
-    { title: 'By', shows: ({ by }) => by },
-    { title: 'Time (UTC)', shows: ({ at }) => <Time iso={at} isInTable />, under: true },
+  fields: [
+    show.name('What', item => item.operation),
+    show.id('About', item => item.about, 'under'),
+    show.name('By', item => item.by),
+    show.time('Time', item => item.at),
   ],
   empty: 'Nothing was simulated, moved or broken since this sandbox was started.',
 };
 
-// One request and its answer, and the same request once more as a line of curl.
+/** What may be shown, by the word in the address. */
+const LISTS = {
+  '': { label: 'Requests of your code', shows: () => <List view="requests" list={REQUESTS} /> },
+  turned: { label: 'Turned away: no known key, route or host', shows: () => <List view="requests" list={TURNED} /> },
+  acts: { label: 'Done by this page and by tests', shows: () => <List view="requests" list={ACTS} /> },
+} as const;
 
-type Pair = Told<'requests.get'>;
+function AllRequests() {
+  const { filters } = useAddress();
+  const of = filters['turned'] === '1' ? 'turned' : filters['acts'] === '1' ? 'acts' : '';
+  return (
+    <>
+      <p class="row tabs">
+        {Object.entries(LISTS).map(([word, { label }]) => (
+          <a
+            href={addressOf('requests', word === '' ? {} : { [word]: '1' })}
+            aria-current={word === of ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </p>
+      <div key={of}>{LISTS[of].shows()}</div>
+    </>
+  );
+}
 
-const REQUEST: DetailOf<Pair> = {
-  row: 'requests.get',
-  name: 'Request',
+export const LOG: ViewOf<Logged, Pair> = {
   view: 'requests',
-  title: pair => `Request ${askedText(pair)}`,
-  state: ({ status }) => <HttpStatus status={status} />,
-  lead: ({ operation, card_id: card, at, error }) => (
-    <>
-      <Name name={operation} />
-      {card !== null && ' on '}
-      {card !== null && <Id id={card} />}, <Time iso={at} />
-      {error !== null && (
-        <p class="problem">
-          <Said text={error} />
-        </p>
-      )}
-    </>
-  ),
-  facts: pair => [
-    ['Notes', notesOf(pair) && <Said text={notesOf(pair)} />],
-    ['What reached your code', <Said text={pair.on_the_wire} />],
-    ['Took', pair.took_ms === null ? 'not measured' : `${pair.took_ms} ms`],
-    ['Idempotency key', <Said text={pair.idempotency_key ?? 'none'} />],
-    ['API key', pair.key_last4 && `ends in ${pair.key_last4}`],
-    ['Request', <Id id={pair.request_id} />],
-  ],
-  rest: pair => (
-    <>
-      <Again pair={pair} />
-      <div class="columns">
-        <section aria-labelledby="sent">
-          <h2 id="sent">Sent</h2>
-          <Facts facts={Object.entries(pair.headers).map(([name, value]) => [name, <Said text={value} />] as const)} />
-          <Body pair={pair} />
-        </section>
-        <section aria-labelledby="answered">
-          <h2 id="answered">Answered</h2>
-          {pair.answer === null ? (
-            <p class="quiet">The answer to a successful read is not kept.</p>
-          ) : (
-            <Text label="Body of the answer" text={laidOut(pair.answer)} />
-          )}
-        </section>
-      </div>
-    </>
-  ),
+  title: 'Requests',
+  list: REQUESTS,
+  all: () => <AllRequests />,
+  one: {
+    row: 'requests.get',
+    by: 'request_id',
+    name: 'Request',
+    title: pair => `Request ${askedText(pair)}`,
+    facts: [
+      show.name('Operation', pair => pair.operation),
+      show.id('Card', pair => pair.card_id),
+      show.text('What reached your code', pair => pair.on_the_wire),
+      show.text('Took', pair => (pair.took_ms === null ? 'not measured' : `${pair.took_ms} ms`)),
+      show.text('API key', pair => pair.key_last4 && `ends in ${pair.key_last4}`),
+      show.id('Request', pair => pair.request_id),
+    ],
+    rest: pair => (
+      <>
+        <Again pair={pair} />
+        <div class="columns">
+          <Part title="Sent">
+            <Facts facts={Object.entries(pair.headers).map(([name, value]) => [name, <Said text={value} />])} />
+            <Body pair={pair} />
+          </Part>
+          <Part title="Answered">
+            {pair.answer === null ? (
+              <p class="quiet">The answer to a successful read is not kept.</p>
+            ) : (
+              <Text label="Body of the answer" text={laidOut(pair.answer)} />
+            )}
+          </Part>
+        </div>
+      </>
+    ),
+  },
 };
 
-export const Request = ({ id }: { readonly id: string }) => <Detail of={REQUEST} input={{ request_id: id }} />;
+/** An object without fields was sent where there was a body, and nothing of it was left out. */
+const bodyOf = ({ body, body_bytes: bytes, not_kept: parts }: Pair) =>
+  body ?? (parts?.length === 0 && bytes !== null && bytes > 0 ? {} : null);
+
+const NotKept = ({ says, parts }: { readonly says: string; readonly parts: NonNullable<Pair['not_kept']> }) => (
+  <p class="quiet">
+    {`${says}Not kept as it was sent: `}
+    <Said text={notKeptText(parts)} />
+  </p>
+);
 
 /** The body as it is kept; what is not there is said. */
-function Body({ pair: { body_bytes: bytes, not_kept: parts, ...pair } }: { readonly pair: Pair }) {
-  const body = pair.body ?? emptyBody(bytes, parts);
-  const absent = absentBodyText(bytes, parts ?? []);
-  const left = (parts ?? []).filter(({ part }) => part.startsWith('body.'));
+function Body({ pair }: { readonly pair: Pair }) {
+  const body = bodyOf(pair);
+  const absent = absentBodyText(pair.body_bytes, pair.not_kept ?? []);
+  const left = (pair.not_kept ?? []).filter(({ part }) => part.startsWith('body.'));
   return (
-    <div>
-      {absent !== undefined ? (
-        <p class="quiet">{`Body: ${absent}.`}</p>
-      ) : body === null ? (
-        <p class="quiet">No body.</p>
+    <>
+      {absent !== undefined || body === null ? (
+        <p class="quiet">{absent === undefined ? 'No body.' : `Body: ${absent}.`}</p>
       ) : (
         <Text label="Body that was sent" text={JSON.stringify(body, undefined, 2)} />
       )}
-      {left.length > 0 && (
-        <p class="quiet">
-          Not kept as it was sent: <Said text={notKeptText(left)} />
-        </p>
-      )}
-    </div>
+      {left.length > 0 && <NotKept says="" parts={left} />}
+    </>
   );
 }
-
-/** An object without fields was sent where there was a body, and nothing of it was left out. */
-const emptyBody = (bytes: number | null, parts: Pair['not_kept']) =>
-  parts?.length === 0 && bytes !== null && bytes > 0 ? {} : null;
 
 /** Sends a request once more. What is not kept as it was sent is never sent otherwise in silence. */
 function Again({ pair }: { readonly pair: Pair }) {
-  const { method, path, query, idempotency_key: key, body_bytes, not_kept: parts } = pair;
-  if (parts === null) {
+  const { method, path, query, idempotency_key: key, not_kept: parts } = pair;
+  if (parts === null)
     return <p class="quiet">No curl: an older cardwright logged this request, and did not say what it left out.</p>;
-  }
   const others = parts.filter(({ part }) => part !== 'idempotency_key');
-  if (others.length > 0) {
-    return (
-      <p class="quiet">
-        No curl, because it would send something else. Not kept as it was sent: <Said text={notKeptText(others)} />
-      </p>
-    );
-  }
-  const again = { method, path, query, body: pair.body ?? emptyBody(body_bytes, parts) };
-  const withKey = (other: string | null) => curlLine({ ...again, key: other }, location.origin);
-  if (key === null) {
-    return (
-      <p class="buttons">
-        <Copy text={withKey(null)} label="Copy curl" />
-      </p>
-    );
-  }
-  const isKeyKept = others.length === parts.length;
+  if (others.length > 0) return <NotKept says="No curl, because it would send something else. " parts={others} />;
+  const curl = (withKey: string | null) =>
+    curlLine({ method, path, query, body: bodyOf(pair), key: withKey }, location.origin);
+  const newKey = () => `again-${crypto.randomUUID().slice(0, 8)}`;
+  const isKeyKept = parts.length === 0;
   return (
-    <p class="buttons">
-      {isKeyKept && <Copy text={withKey(key)} label="Copy curl, same key" />}{' '}
-      <Copy text={() => withKey(newKey())} label="Copy curl, new key" />
-      {!isKeyKept && (
-        <span class="quiet">
-          {' '}
-          No curl with the same key. Not kept as it was sent: <Said text={notKeptText(parts)} />
-        </span>
-      )}
-    </p>
+    <div class="row">
+      {key === null && <Copy text={curl(null)} label="Copy curl" />}
+      {key !== null && isKeyKept && <Copy text={curl(key)} label="Copy curl, same key" />}
+      {key !== null && <Copy text={() => curl(newKey())} label="Copy curl, new key" />}
+      {key !== null && !isKeyKept && <NotKept says="No curl with the same key. " parts={parts} />}
+    </div>
   );
 }
-
-const newKey = () => `again-${crypto.randomUUID().slice(0, 8)}`;

@@ -1,177 +1,84 @@
 /** Subscriptions, their deliveries, and forms that send one; one delivery whole, with its signature step by step. */
-
 import { SIGNATURE_CHECKS } from '../../contract/signature/checks.ts';
 import { addressOf } from '../address.ts';
 import { RowForm } from '../form.tsx';
-import { type Answer, Asked, Detail, type DetailOf, FilteredList, type ListOf, Rows, type TableOf } from '../list.tsx';
-import {
-  Badge,
-  Copy,
-  count,
-  Head,
-  HttpStatus,
-  Id,
-  laidOut,
-  Name,
-  printable,
-  Said,
-  SameCommand,
-  shortTime,
-  Text,
-  Time,
-} from '../parts.tsx';
-import { type Told, useRow } from '../session.ts';
+import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
+import { Copy, HttpStatus, laidOut, Name, Part, Said, shortTime, show, Text } from '../parts.tsx';
+import type { Reply, Told } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
-type Subscription = Told<'webhooks'>;
+type Delivery = Told<'deliveries'>;
+type WholeDelivery = Told<'deliveries.get'>;
 
-const SUBSCRIPTIONS: ListOf<Subscription> = {
+const to = (filter: 'webhook_id' | 'event_id', of: string) => (
+  <a href={addressOf('webhooks', { [filter]: of })} title="All of its deliveries">
+    <Said text={of} />
+  </a>
+);
+
+const SUBSCRIPTIONS: ListOf<Told<'webhooks'>> = {
   row: 'webhooks',
   caption: 'Subscriptions, newest first',
-  keyOf: ({ id }) => id,
-  columns: [
-    {
-      title: 'Address',
-      shows: ({ id, address, created_at: at }) => (
-        <a href={addressOf('webhooks', undefined, { webhook_id: id })} title={`${id}, made ${shortTime(at)}`}>
-          <Said text={address} />
-        </a>
-      ),
-      isWide: true,
-    },
-    {
-      title: 'Status',
-      shows: ({ status, failing_since: since }) => (
-        <>
-          <Badge word={status} /> {since !== null && <Badge word="failing" />}
-        </>
-      ),
-    },
-    { title: 'Delivered', shows: ({ delivered }) => count(delivered), number: true, from: 'm' },
-    { title: 'Waiting', shows: ({ waiting }) => count(waiting), number: true, from: 'm' },
-    { title: 'Failed', shows: ({ failed }) => count(failed), number: true },
-    { title: 'Failing since (UTC)', shows: ({ failing_since: at }) => (at === null ? '' : shortTime(at)), from: 'l' },
-    { title: 'Events', shows: ({ events }) => <Said text={events.join(', ')} />, from: 'l' },
-    { title: 'Subscription', shows: ({ id }) => <Id id={id} />, under: true },
+  fields: [
+    show.field('Address', ({ id: webhook_id, address, created_at: at, failing_since: since }) => (
+      <a
+        href={addressOf('webhooks', { webhook_id })}
+        title={`made ${shortTime(at)}${since === null ? '' : `, failing since ${shortTime(since)}`}`}
+      >
+        <Said text={address} />
+      </a>
+    )),
+    show.badge('Status', ({ status, failing_since: since }) => (status === 'active' && since ? 'failing' : status)),
+    show.number('Delivered', item => item.delivered, 'm'),
+    show.number('Waiting', item => item.waiting, 'm'),
+    show.number('Failed', item => item.failed),
+    show.text('Events', item => item.events.join(', '), 'l'),
+    show.id('Subscription', item => item.id, 'under'),
   ],
-  empty: (
-    <p>
-      No subscription. Your code makes one, or you:{' '}
-      <code>cardwright --sandbox webhooks create --url http://127.0.0.1:3000/hook --event '*'</code>
-    </p>
-  ),
+  empty: 'No subscription. Your code makes one, or you:',
+  command: "cardwright --sandbox webhooks create --url http://127.0.0.1:3000/hook --event '*'",
 };
-
-export function Webhooks() {
-  const { data } = useRow<Answer<Subscription>>('webhooks');
-  return (
-    <section>
-      <Head title="Webhooks" />
-      <h2>Subscriptions</h2>
-      <Asked list={SUBSCRIPTIONS} />
-      <SameCommand row="webhooks" />
-      <h2>Deliveries</h2>
-      <FilteredList view="webhooks" list={DELIVERIES} />
-      <SendForms items={data?.data ?? []} />
-    </section>
-  );
-}
-
-function SendForms({ items }: { readonly items: readonly Subscription[] }) {
-  if (items.length === 0) return null;
-  const first = items[0]?.id ?? '';
-  return (
-    <section aria-labelledby="send">
-      <h2 id="send">Send</h2>
-      <details>
-        <summary>An example, or a body of your own, signed as you say</summary>
-        <RowForm
-          row="deliveries.send"
-          begins={{ webhook_id: first, event: 'card.created' }}
-          areas={['body']}
-          label="Send"
-          show={sentOn}
-        />
-      </details>
-      <details>
-        <summary>Everything that a subscription missed since a time</summary>
-        <RowForm row="deliveries.recover" begins={{ webhook_id: first }} label="Recover" />
-      </details>
-    </section>
-  );
-}
-
-// One delivery whole: where it stands, its attempts, and what may be done with it.
-
-type Attempt = Delivery['attempts'][number];
-
-type Delivery = Told<'deliveries'>;
-
-type WholeDelivery = Told<'deliveries.get'>;
 
 /** That it is no event of the account, or not as it was; empty for an ordinary one. */
 const markOf = ({ example, edited, signed }: Delivery) =>
   [example && 'example', edited && 'edited', signed !== 'right' && `signed ${signed}`].filter(Boolean).join(', ');
 
-function lastOf({ attempts }: Delivery) {
+/** The name that the system has for an error stands in the title. */
+const answered = (status: number | null | undefined, error: string | null | undefined, none: string) =>
+  status == null ? (
+    <span title={error ?? undefined}>
+      <Said text={error?.replace(/ \(E[A-Z]+\)$/, '') ?? none} />
+    </span>
+  ) : (
+    <HttpStatus status={status} />
+  );
+
+function lastAnswer({ attempts }: Delivery) {
   const last = attempts.at(-1);
-  if (last === undefined) return null;
-  if (last.status != null) return <HttpStatus status={last.status} />;
-  const { error } = last;
-  // The name that the system has for it stands in the title.
-  return <span title={error ?? undefined}>{printable(error?.replace(/ \(E[A-Z]+\)$/, '') ?? 'no answer')}</span>;
+  return last === undefined ? null : answered(last.status, last.error, 'no answer');
 }
 
 const DELIVERIES: ListOf<Delivery> = {
   row: 'deliveries',
   caption: 'Deliveries, newest first',
-  keyOf: ({ id }) => id,
-  href: ({ id }) => addressOf('webhooks', id),
-  columns: [
-    {
-      title: 'Event',
-      shows: delivery => (
-        <span>
-          <a href={addressOf('webhooks', delivery.id)} title={delivery.event_id}>
-            <Name name={delivery.event} />
-          </a>{' '}
-          {markOf(delivery)}
-        </span>
-      ),
-      isWide: true,
-    },
-    {
-      title: 'State',
-      shows: ({ state, due_at: at }) => (
-        <span title={at === null ? undefined : `next try ${shortTime(at)} UTC`}>
-          <Badge word={state} />
-        </span>
-      ),
-    },
-    { title: 'Last answer', shows: lastOf },
-    { title: 'Tries', shows: ({ attempt }) => attempt, number: true, from: 'l' },
-    { title: 'Queued (UTC)', shows: ({ created_at: at }) => <Time iso={at} isInTable />, under: true },
-    {
-      title: 'Subscription',
-      shows: ({ webhook_id: id }) => (
-        <a href={addressOf('webhooks', undefined, { webhook_id: id })}>
-          <Said text={id} />
-        </a>
-      ),
-      under: true,
-    },
+  opens: ({ id }) => addressOf('webhooks', id),
+  fields: [
+    show.field('Event', ({ event, event_id: id }) => <Name name={event} title={id} />),
+    show.badge('State', item => item.state),
+    show.text('Notes', markOf, 'under'),
+    show.field('Last answer', lastAnswer),
+    show.number('Tries', item => item.attempt, 'l'),
+    show.time('Queued', item => item.created_at),
+    show.field('Subscription', item => to('webhook_id', item.webhook_id), 'under'),
   ],
   filters: [
-    { name: 'state', label: 'State', search: true },
-    { name: 'event', label: 'Event', choices: TABLES.events },
-    { name: 'webhook_id', label: 'Subscription', isSetByLink: true },
-    { name: 'event_id', label: 'Event', isSetByLink: true },
+    filter.choice('state', 'State'),
+    filter.choice('event', 'Event', TABLES.events),
+    filter.byLink('webhook_id', 'Subscription'),
+    filter.byLink('event_id', 'Event'),
   ],
   empty: 'No delivery. One is queued for each event that a subscription asks for.',
 };
-
-/** Nothing may be redelivered that still goes. */
-const goesByItself = ({ state }: Delivery) => state === 'queued' || state === 'sending';
 
 /** It is a delivery of its own, and its state may change at once: the answer of the form would stay as it was. */
 const sentOn = (answer: Readonly<Record<string, unknown>>) => (
@@ -180,93 +87,90 @@ const sentOn = (answer: Readonly<Record<string, unknown>>) => (
   </p>
 );
 
-const DELIVERY: DetailOf<WholeDelivery> = {
-  row: 'deliveries.get',
-  name: 'Delivery',
-  view: 'webhooks',
-  title: ({ event }) => `Delivery of ${event}`,
-  state: ({ state }) => <Badge word={state} />,
-  lead: delivery => (
-    <>
-      {markOf(delivery)}
-      {' to subscription '}
-      <a href={addressOf('webhooks', undefined, { webhook_id: delivery.webhook_id })}>
-        <code class="id">{delivery.webhook_id}</code>
-      </a>
-      {', queued '}
-      <Time iso={delivery.created_at} />
-      {delivery.state === 'failed' && <p class="problem">It failed. Its last answer: {lastOf(delivery)}</p>}
-    </>
-  ),
-  facts: ({ id, attempt, due_at: due, event_id: event }) => [
-    ['Tries', attempt],
-    ['Next try', due === null ? 'none' : <Time iso={due} />],
-    [
-      'Event',
-      <a href={addressOf('webhooks', undefined, { event_id: event })} title="All deliveries of this event">
-        <code class="id">{event}</code>
-      </a>,
-    ],
-    ['Delivery', <Id id={id} />],
+const ATTEMPTS: TableOf<Delivery['attempts'][number]> = {
+  caption: 'Tries, oldest first',
+  fields: [
+    show.number('Try', item => item.number),
+    show.field('Answer', ({ status, error }) => answered(status, error, 'on its way')),
+    show.text('Took', ({ duration_ms: ms }) => (ms === null ? null : `${ms} ms`)),
+    show.text('Address', item => item.address, 'm'),
+    show.time('Time', item => item.at),
   ],
-  rest: delivery => <WholeShown delivery={delivery} />,
+  empty: 'No try yet: it goes when its time comes on the clock of the sandbox.',
 };
 
-export const DeliveryView = ({ id }: { readonly id: string }) => <Detail of={DELIVERY} input={{ delivery_id: id }} />;
-
-function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
-  const { id, webhook_id, event } = delivery;
-  return (
-    <div>
-      {goesByItself(delivery) ? (
-        <p class="quiet">
-          It goes by itself when its time comes on the clock of the sandbox. Sooner:{' '}
-          <a href={addressOf('clock')}>move the clock</a>.
-        </p>
-      ) : (
-        <RowForm row="deliveries.redeliver" fixed={{ delivery_id: id }} label="Redeliver" show={sentOn} />
-      )}
-      <details>
-        <summary>Edit and send</summary>
+export const WEBHOOKS: ViewOf<Delivery, WholeDelivery> = {
+  view: 'webhooks',
+  title: 'Webhooks',
+  list: DELIVERIES,
+  all: () => (
+    <>
+      <Part title="Subscriptions">
+        <List list={SUBSCRIPTIONS} view="webhooks" />
+      </Part>
+      <Part title="Deliveries">
+        <List list={DELIVERIES} view="webhooks" />
+      </Part>
+      <Part title="Send">
         <RowForm
           row="deliveries.send"
-          fixed={{ webhook_id }}
-          begins={{ event, body: delivery.body_hidden ? '' : delivery.body }}
-          areas={['body']}
+          folded="An example, or a body of your own, signed as you say"
+          begins={{ event: 'card.created' }}
           label="Send"
           show={sentOn}
         />
-      </details>
-      <h2>Tries</h2>
-      <Rows list={ATTEMPTS} items={delivery.attempts} />
-      {delivery.attempts.map(({ number, request_headers, answer_headers, answer_body }) => (
-        <details key={number}>
-          <summary>{`Try ${number}: headers and answer`}</summary>
-          <Text label={`Headers of try ${number}`} text={headerLines(request_headers)} />
-          <Text label={`Headers of the answer to try ${number}`} text={headerLines(answer_headers)} />
-          <Text label={`Answer to try ${number}`} text={answer_body ?? ''} />
-        </details>
-      ))}
-      <Signature delivery={delivery} />
-    </div>
-  );
-}
-
-const ATTEMPTS: TableOf<Attempt> = {
-  caption: 'Tries, oldest first',
-  keyOf: ({ number }) => String(number),
-  columns: [
-    { title: 'Try', shows: ({ number }) => number },
-    {
-      title: 'Answer',
-      shows: ({ status, error }) =>
-        status == null ? <Said text={error ?? 'on its way'} /> : <HttpStatus status={status} />,
-    },
-    { title: 'Took', shows: ({ duration_ms: ms }) => (ms === null ? '' : `${ms} ms`), number: true },
-    { title: 'Address', shows: ({ address }) => <Said text={address ?? ''} />, from: 'm' },
-    { title: 'Time (UTC)', shows: ({ at }) => <Time iso={at} isInTable />, under: true },
-  ],
-  empty: 'No try yet: it goes when its time comes on the clock of the sandbox.',
+        <RowForm row="deliveries.recover" folded="Everything that a subscription missed since a time" label="Recover" />
+      </Part>
+    </>
+  ),
+  one: {
+    row: 'deliveries.get',
+    by: 'delivery_id',
+    name: 'Delivery',
+    title: ({ event }) => `Delivery of ${event}`,
+    lead: item => (
+      <p class="problem">
+        {item.state === 'failed' && <>It failed. Its last answer: {lastAnswer(item)}</>}
+        {item.state === 'cancelled' && 'Nothing more is tried: its subscription is disabled.'}
+      </p>
+    ),
+    facts: [
+      show.time('Next try', item => item.due_at),
+      show.field('Event', item => to('event_id', item.event_id)),
+      show.id('Delivery', item => item.id),
+    ],
+    rest: item => (
+      <>
+        {item.state === 'queued' || item.state === 'sending' ? (
+          <p class="quiet">
+            It goes by itself when its time comes on the clock of the sandbox. Sooner:{' '}
+            <a href={addressOf('clock')}>move the clock</a>.
+          </p>
+        ) : (
+          <RowForm row="deliveries.redeliver" fixed={{ delivery_id: item.id }} label="Redeliver" show={sentOn} />
+        )}
+        <RowForm
+          row="deliveries.send"
+          folded="Edit and send"
+          fixed={{ webhook_id: item.webhook_id }}
+          begins={{ event: item.event, body: item.body_hidden ? '' : item.body }}
+          label="Send"
+          show={sentOn}
+        />
+        <Part title="Tries">
+          <Rows list={ATTEMPTS} items={item.attempts} />
+          {item.attempts.map(({ number, request_headers, answer_headers, answer_body }) => (
+            <details key={number}>
+              <summary>{`Try ${number}: headers and answer`}</summary>
+              <Text label={`Headers of try ${number}`} text={headerLines(request_headers)} />
+              <Text label={`Answer to try ${number}`} text={`${headerLines(answer_headers)}\n\n${answer_body ?? ''}`} />
+            </details>
+          ))}
+        </Part>
+        <Signature delivery={item} />
+      </>
+    ),
+  },
 };
 
 const headerLines = (headers: Readonly<Record<string, string>> | null | undefined) =>
@@ -274,58 +178,38 @@ const headerLines = (headers: Readonly<Record<string, string>> | null | undefine
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-// How the signature of a delivery comes about, step by step, and where it goes wrong in the code of the receiver.
-
-type JudgedAnswer = Told<'deliveries.explain'>;
-
-function Judged({ answer: { matches, secret, deviations, mistakes } }: { readonly answer: JudgedAnswer }) {
-  const otherwise = deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`;
-  if (matches) return <p>{`It matches, by the ${secret} secret${otherwise}.`}</p>;
-  return (
-    <div>
-      <p class="problem">It does not match.</p>
-      {mistakes.map(({ says }) => (
-        <p>{says}</p>
-      ))}
-      {mistakes.length === 0 && <p>No usual mistake explains it: another secret, or another body.</p>}
-    </div>
-  );
-}
-
 /** The bytes of a body, sixteen a line, beside what they spell. */
 function hexOf(text: string): string {
   const bytes = new TextEncoder().encode(text);
-  const lines: string[] = [];
-  for (let from = 0; from < bytes.length; from += 16) {
-    const part = [...bytes.slice(from, from + 16)];
+  return Array.from({ length: Math.ceil(bytes.length / 16) }, (_, nth) => {
+    const part = [...bytes.slice(nth * 16, nth * 16 + 16)];
     const hex = part.map(byte => byte.toString(16).padStart(2, '0')).join(' ');
     const spelt = part.map(byte => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    lines.push(`${from.toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${spelt}`);
-  }
-  return lines.join('\n');
+    return `${(nth * 16).toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${spelt}`;
+  }).join('\n');
 }
 
-/** From the bytes to the header, step by step; the secret is not shown. */
-function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
-  const sent = delivery.attempts.at(-1)?.request_headers ?? {};
+/** From the bytes to the header, step by step, and where it goes wrong in the code of the receiver; the secret is not shown. */
+function Signature({ delivery: { webhook_id, attempts, body, ...of } }: { readonly delivery: WholeDelivery }) {
+  const sent = attempts.at(-1)?.request_headers ?? {};
   const header = Object.entries(sent).find(([name]) => /signature/i.test(name));
   return (
-    <section aria-labelledby="signature">
-      <h2 id="signature">Signature in steps</h2>
+    <Part title="Signature in steps">
       <ol class="steps">
         <li>
-          {`The exact body: ${delivery.body_bytes} bytes, SHA-256 `}
-          <code>{delivery.body_sha256}</code>
-          {delivery.body_hidden && (
-            <p class="quiet">A one-time code in the text below is replaced; the digest is that of what is sent.</p>
-          )}
-          <Text label="Body" text={laidOut(delivery.body)} />
-          {!delivery.body_hidden && <Copy text={delivery.body} label="Copy the exact body" />}
-          {!delivery.body_hidden && (
-            <details>
-              <summary>Bytes</summary>
-              <Text label="Bytes of the body" text={hexOf(delivery.body)} />
-            </details>
+          {`The exact body: ${of.body_bytes} bytes, SHA-256 `}
+          <code>{of.body_sha256}</code>
+          <Text label="Body" text={laidOut(body)} />
+          {of.body_hidden ? (
+            <p class="quiet">A one-time code in the text is replaced; the digest is that of what is sent.</p>
+          ) : (
+            <>
+              <Copy text={body} label="Copy the exact body" />
+              <details>
+                <summary>Bytes</summary>
+                <Text label="Bytes of the body" text={hexOf(body)} />
+              </details>
+            </>
           )}
         </li>
         <li>The key: the text of the signing secret as it stands. It is not shown.</li>
@@ -333,32 +217,41 @@ function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
         <li>
           {'64 hex digits, sent as '}
           {header === undefined ? (
-            <span>a header; nothing was sent yet, or it went without one.</span>
+            'a header; nothing was sent yet, or it went without one.'
           ) : (
-            <code class="wrap">{`${header[0]}: ${header[1]}`}</code>
+            <code>{header.join(': ')}</code>
           )}
         </li>
       </ol>
       <details>
         <summary>The check in your code: Node, Python</summary>
         {SIGNATURE_CHECKS.map(({ language, text }) => (
-          <div>
+          <>
             <Text label={`Check in ${language}`} text={text} />
             <Copy text={text} label={`Copy for ${language}`} />
-          </div>
+          </>
         ))}
       </details>
-      <details>
-        <summary>Check mine: your code gets another one?</summary>
-        <p class="quiet">A form makes one kind of line ends of all; for exact bytes take the command with a file.</p>
-        <RowForm
-          row="deliveries.explain"
-          fixed={{ webhook_id: delivery.webhook_id }}
-          areas={['body']}
-          label="Check mine"
-          show={answer => <Judged answer={answer as unknown as JudgedAnswer} />}
-        />
-      </details>
-    </section>
+      <RowForm
+        row="deliveries.explain"
+        folded="Check mine: your code gets another one? For exact line ends take the command with a file."
+        fixed={{ webhook_id }}
+        label="Check mine"
+        show={answer => <Judged answer={answer as unknown as Reply<'deliveries.explain'>} />}
+      />
+    </Part>
+  );
+}
+
+function Judged({ answer }: { readonly answer: Reply<'deliveries.explain'> }) {
+  const { matches, secret, deviations, mistakes } = answer;
+  const otherwise = deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`;
+  if (matches) return <p>{`It matches, by the ${secret} secret${otherwise}.`}</p>;
+  const why = mistakes.map(({ says }) => says).join(' ');
+  return (
+    <>
+      <p class="problem">It does not match.</p>
+      <p>{why === '' ? 'No usual mistake explains it: another secret, or another body.' : why}</p>
+    </>
   );
 }

@@ -1,0 +1,159 @@
+/** The sandbox itself: snapshots kept, compared and put back, starting over, and whether its money is whole. */
+import { addressOf, useAddress } from '../address.ts';
+import { RowForm } from '../form.tsx';
+import { Ask, List, type ListOf, Rows, type TableOf } from '../list.tsx';
+import { Head, Part, Problem, SameCommand, show } from '../parts.tsx';
+import { type Reply, type Told, useLive } from '../session.ts';
+import type { Input } from '../tables.ts';
+
+const SNAPSHOTS: ListOf<Told<'snapshots'>> = {
+  row: 'snapshots',
+  caption: 'Snapshots by name',
+  opens: ({ name }) => addressOf('snapshots', name),
+  fields: [
+    show.text('Name', ({ name, whole }) => (whole ? name : `${name} (damaged)`)),
+    show.number('Cards', item => item.cards, 'm'),
+    show.number('Transactions', item => item.transactions, 'm'),
+    show.number('Bytes', item => item.bytes, 'l'),
+    show.text('Data set', ({ data_set: of, seed }) => of && `${of}, seed ${seed}`, 'l'),
+    show.text('Clock', item => item.clock, 'l'),
+    show.time('Made', item => item.made_at),
+    show.field('Difference', ({ name }) => <a href={addressOf('snapshots', name)}>Compare with now</a>),
+  ],
+  empty: 'No snapshot. Save one before a test, and see afterwards what it changed.',
+};
+
+export function Snapshots() {
+  const { id, filters } = useAddress();
+  return (
+    <section>
+      <Head title="Snapshots" />
+      <List list={SNAPSHOTS} view="snapshots" />
+      {id !== undefined && <Difference name={id} to={filters['to'] ?? ''} />}
+      <div class="columns">
+        <Part title="Save" isPanel>
+          <RowForm row="snapshots.save" label="Save" />
+        </Part>
+        <PutBack />
+      </div>
+    </section>
+  );
+}
+
+type Differences = Reply<'snapshots.diff'>;
+
+const TABLES: TableOf<Differences['tables'][number]> = {
+  caption: 'Tables that differ',
+  fields: [
+    show.text('Table', ({ table }) => table),
+    show.number('Added', ({ added }) => added),
+    show.number('Removed', ({ removed }) => removed),
+    show.number('Changed', ({ changed }) => changed),
+  ],
+  empty: 'No table differs.',
+};
+
+const ACCOUNTS: TableOf<Differences['accounts'][number]> = {
+  caption: 'Accounts of the ledger that differ',
+  fields: [show.text('Account', ({ account }) => account), show.change('Difference', ({ delta }) => delta)],
+  empty: 'No account differs.',
+};
+
+const CHANGES: TableOf<Differences['cards'][number]['fields'][number] & { readonly card_id: string }> = {
+  caption: 'Fields of cards that differ',
+  fields: [
+    show.id('Card', ({ card_id }) => card_id),
+    show.name('Field', ({ field }) => field),
+    show.text('Was', ({ from }) => from ?? '–'),
+    show.text('Is', ({ to }) => to ?? '–'),
+  ],
+  empty: 'No card differs.',
+};
+
+/** Asked once: comparing with what is now saves that first, and takes its time. */
+const Difference = ({ name, to }: { readonly name: string; readonly to: string }) => (
+  <Part title={`From ${name} to ${to === '' ? 'now' : to}`}>
+    <Ask row="snapshots.diff" input={{ name, to }} once>
+      {({ problems, tables, accounts, cards }) =>
+        problems.length > 0 || tables.length === 0 ? (
+          <p>{problems.length > 0 ? `Nothing was compared: ${problems.join('; ')}` : 'Nothing differs.'}</p>
+        ) : (
+          <>
+            <div class="columns">
+              <Rows list={TABLES} items={tables} />
+              <Rows list={ACCOUNTS} items={accounts} />
+            </div>
+            <Rows
+              list={CHANGES}
+              items={cards.flatMap(({ card_id, fields }) => fields.map(field => ({ card_id, ...field })))}
+            />
+          </>
+        )
+      }
+    </Ask>
+  </Part>
+);
+
+const SAVED_FIRST = 'before-restore';
+
+/** What is there now is kept, unless that is the very snapshot which is put back. */
+const saveFirst = ({ name }: Input) =>
+  name === SAVED_FIRST ? undefined : ({ row: 'snapshots.save', input: { name: SAVED_FIRST } } as const);
+
+/** Both replace everything: the name is typed, and what is there now is saved first. */
+const PutBack = () => (
+  <Part title="Replace everything" isPanel>
+    <p class="quiet">{`What is there now is saved first, as ${SAVED_FIRST}; the command saves nothing.`}</p>
+    <RowForm row="snapshots.restore" label="Restore" first={saveFirst} />
+    <RowForm
+      row="reset"
+      folded="Start over; a clock that was moved or set stays as it is"
+      without={['cards', 'transactions']}
+      label="Reset"
+      first={saveFirst}
+    />
+  </Part>
+);
+
+type Checked = Reply<'ledger.check'>;
+
+const RULES: TableOf<Checked['invariants'][number]> = {
+  caption: 'Rules of the ledger',
+  fields: [
+    show.text('Rule', rule => rule.says),
+    show.badge('State', ({ holds }) => (holds === null ? 'not asked' : holds ? 'holds' : 'broken')),
+    show.text('Code', rule => rule.id, 'm'),
+  ],
+  empty: 'Nothing was checked.',
+};
+
+export function Invariants() {
+  const last = useLive().marks?.ledger_ok ?? null;
+  return (
+    <section>
+      <Head title="Ledger check" />
+      <p>
+        {last === null
+          ? 'Nobody has checked the ledger of this sandbox yet.'
+          : `${last ? 'Every rule held' : 'A rule did not hold'} when somebody last looked.`}
+      </p>
+      <RowForm
+        row="ledger.check"
+        label="Check now"
+        show={answer => {
+          const { ok, faults, invariants } = answer as unknown as Checked;
+          return (
+            <>
+              <p>{ok ? 'Every rule holds: the money adds up.' : `${faults.length} rules do not hold:`}</p>
+              {faults.map(line => (
+                <Problem text={line} />
+              ))}
+              <Rows list={RULES} items={invariants} />
+            </>
+          );
+        }}
+      />
+      <SameCommand row="ledger.check" />
+    </section>
+  );
+}
