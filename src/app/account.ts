@@ -24,14 +24,13 @@ export function isNothingChosen(thrown: unknown): boolean {
 }
 
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
-export async function resolve(settings: Choosing & { readonly isAboutAll: () => boolean }): Promise<ResolvedProfile> {
+export async function resolve(settings: Choosing): Promise<ResolvedProfile> {
   const { host, notice } = settings;
   const { stdin, stderr } = host.streams;
   const resolved = await chosenProfile(settings, stdin.isTerminal && stderr.isTerminal);
   for (const warning of resolved.warnings) notice(`warning: ${warning}`);
   if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
-  if (resolved.chosenBy === 'default on a terminal' && !settings.isAboutAll())
-    notice('sandbox · no profile chosen; nothing here is real money');
+  if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
   return resolved;
 }
 

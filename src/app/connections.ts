@@ -70,8 +70,7 @@ export function connections(settings: ConnectionSettings) {
   let serverDate: { readonly dateMs: number; readonly at: number } | undefined;
 
   const shown: [operation: string, input: Readonly<Record<string, unknown>>, result: unknown][] = [];
-  let aboutAll = false;
-  const resolved = once(() => resolve({ ...settings, isAboutAll: () => aboutAll }));
+  const resolved = once(() => resolve(settings));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
     const sandbox = await host.openSandbox();
     closers.push(() => sandbox.stop());
@@ -218,10 +217,6 @@ export function connections(settings: ConnectionSettings) {
     }),
     identity: async (): Promise<Identity> => identityOf(await resolved()),
     settings: async (): Promise<ProfileSettings> => (await resolved()).settings,
-    /** What is shown may be of any account: nobody is told that nothing here is real money. Before the first `identity`. */
-    aboutAllAccounts() {
-      aboutAll = true;
-    },
     /** Called when the run is over. */
     onClose: (work: () => Promise<void>) => void closers.push(work),
     /** An answer that the command shows: completion offers its ids from then on. */

@@ -85,9 +85,7 @@ export async function writeFields(job: Job): Promise<void> {
   const [only] = columns;
   // A list without entries is no line: who counts lines would count one.
   if (columns.length === 1 && only?.kind === 'list' && machineCell(only, valueAt(row, only.field)) === '') return;
-  const below = namedLines(job.presentation.linesBelow ?? []);
-  const own = columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns);
-  await job.streams.stdout.write(`${own}${below}`);
+  await job.streams.stdout.write(columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns));
 }
 
 /** CSV with a header of field names, also for an empty list. */
@@ -153,12 +151,8 @@ function tsvLines(rows: readonly Row[], columns: readonly Column[]): string {
 
 /** One row as a line a field that has a value, `field<TAB>value`, with the same escapes. */
 function fieldLines(row: Row, columns: readonly Column[]): string {
-  return namedLines(columns.map(column => [column.field, machineCell(column, valueAt(row, column.field))]));
-}
-
-/** Names with a value, a line each, with the same escapes. */
-function namedLines(pairs: readonly (readonly [name: string, value: string])[]): string {
-  return pairs
+  return columns
+    .map(column => [column.field, machineCell(column, valueAt(row, column.field))])
     .filter(([, value]) => value !== '')
     .map(pair => `${pair.map(text => printable(tsvCell(text))).join('\t')}\n`)
     .join('');

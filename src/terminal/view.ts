@@ -109,8 +109,6 @@ export interface Presentation {
   readonly variables?: () => Readonly<Record<string, string>>;
   /** What a person sees for a single result; without it, pairs made from the columns. */
   readonly blocks?: readonly Block[];
-  /** Lines of name and value below those of the columns in a pipe: what the document holds deeper. */
-  readonly linesBelow?: readonly (readonly [name: string, value: string])[];
   /** The rows of a single result that has some: what a pipe, CSV, TSV and ids hold in place of its head. */
   readonly rows?: { readonly columns: readonly Column[]; readonly rows: readonly Row[] };
   /** What a pipe that holds the rows alone lacks of the page; a line on stderr. */
