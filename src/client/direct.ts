@@ -116,7 +116,9 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     const isPlain = sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true;
     // What is said not to be there is not deleted.
     const isGone = row.removesFrom !== undefined && sent.refusal === 'not_found';
-    if (isPlain && (!wasElse || isGone || wasExplained(write, evidence, sent))) throw sent.error;
+    const before = { wallet: evidence?.wallet, ...evidence?.before, status: evidence?.was };
+    const isExpected = !wasElse || isGone || isExplained(sent.refusal, row, Number(write.input['amount']), before);
+    if (isPlain && isExpected) throw sent.error;
     let mayRepeat = row.repeat === 'freely' && sent.class !== 'refused' && counts[sent.class] < MOST_SENT;
     if (sent.class === 'throttled' && mayRepeat) {
       const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, counts.throttled - 1, random));
@@ -146,12 +148,6 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     if (ambiguous !== undefined || !isBelieved) throw ambiguous ?? unknownError(write, sent, seen.text);
     if (!mayRepeat) throw sent.error;
   }
-}
-
-/** Whether what was read before the change explains its refusal. */
-function wasExplained({ target, input }: DirectWrite, evidence: Evidence | undefined, { refusal }: Attempt): boolean {
-  const { wallet, before, was } = evidence ?? {};
-  return isExplained(refusal, target.row, Number(input['amount']), { wallet, ...before, status: was });
 }
 
 /**

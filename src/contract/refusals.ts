@@ -295,19 +295,16 @@ export function ruleFor(facts: RefusalFacts): RefusalRule {
   return rule;
 }
 
-/** What was read just before a change; money in cents. */
-interface SeenBefore {
-  readonly card?: number | undefined;
-  readonly wallet?: number | undefined;
-  readonly status?: string | undefined;
-}
-
-/** Whether a refusal says what was read just before it: the change was impossible then, and nobody need look for its effect. */
+/** Whether a refusal says what was read just before it, in cents: the change was impossible, and nobody need look for its effect. */
 export function isExplained(
   refusal: RefusalName | undefined,
   { transfer }: Pick<Operation, 'transfer'>,
   amount: number,
-  { card, wallet, status }: SeenBefore = {},
+  {
+    card,
+    wallet,
+    status,
+  }: { card?: number | undefined; wallet?: number | undefined; status?: string | undefined } = {},
 ): boolean {
   if (refusal === 'card_terminated') return status === 'terminated';
   if (refusal !== 'insufficient_funds' && refusal !== 'insufficient_card_funds') return false;
