@@ -19,6 +19,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     found: { type: 'boolean', default: false },
     mistakes: { type: 'boolean', default: false },
+    /** Only those whose names fit: one may hide another. */
+    mistake: { type: 'string', default: '' },
     workers: { type: 'string', default: String(Math.min(8, availableParallelism())) },
     /** Of a process that plays: its number. */
     worker: { type: 'string' },
@@ -121,7 +123,7 @@ async function replayFound(): Promise<number> {
 async function judgeMistakes(): Promise<number> {
   takeCrashes();
   const program = await openProgram(await buildProgram(MISTAKES.map(({ exchanges }) => exchanges)));
-  const left = new Set(MISTAKES.keys());
+  const left = new Set([...MISTAKES.keys()].filter(n => MISTAKES[n]?.name.match(values.mistake)));
   const playWith = async (seed: number, wrong: readonly number[]) => {
     planted.clear();
     for (const n of wrong) planted.add(n);
@@ -139,7 +141,7 @@ async function judgeMistakes(): Promise<number> {
     await narrow(seed, wrong.slice(0, half));
     await narrow(seed, wrong.slice(half));
   };
-  for (const [n, { seed }] of MISTAKES.entries()) if (seed > 0) await narrow(seed, [n]);
+  for (const [n, { seed }] of MISTAKES.entries()) if (seed > 0 && left.has(n)) await narrow(seed, [n]);
   const from = Number(values.seed ?? 1);
   for (let seed = from; seed < from + seeds && left.size > 0; seed += 1) {
     // A seed that breaks a law without them proves nothing.

@@ -151,12 +151,12 @@ export const MISTAKES: readonly Mistake[] = [
     'isTransfer ? await holdCard(',
     'isTransfer && !WRONG ? await holdCard(',
   ]),
-  mistake(0, 'an unknown transfer lets its card go', [
+  mistake(110, 'an unknown transfer lets its card go', [
     CHANGES,
     "state === 'unknown' || change.operation === 'cards.create'",
     "(state === 'unknown' && !WRONG) || change.operation === 'cards.create'",
   ]),
-  mistake(0, 'a lease of another machine is not waited for', [
+  mistake(116, 'a lease of another machine is not waited for', [
     'journal/holder.ts',
     "return 'elsewhere';",
     "return WRONG ? 'nobody' : 'elsewhere';",

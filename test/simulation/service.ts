@@ -114,7 +114,6 @@ interface View {
 
 export const API_KEY = 'sk_test_simulated_canary_7f3a91c2';
 export const CARD_NUMBER = '4000000000000002';
-export const BINS = ['bin_1'];
 
 const refused = (status: number, error: string, more: object = {}): Answer => ({
   status,
@@ -343,7 +342,7 @@ export class Service {
   #objection({ change, body, card: id }: Request): Answer | undefined {
     const cents = centsOf(body['amount']);
     if (change === 'create') {
-      if (body['bin_id'] !== BINS[0]) return refused(404, 'bin_not_found');
+      if (body['bin_id'] !== 'bin_1') return refused(404, 'bin_not_found');
       return this.wallet < cents ? refused(400, 'insufficient_funds') : undefined;
     }
     const card = this.cards.get(id);
