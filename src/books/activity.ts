@@ -10,16 +10,20 @@ export type ActivityRecord = Pick<
 > & { readonly currency?: TxRow['currency'] };
 
 /** What one card did up to `Activities.now`. Amounts are cents; spans are 1, 7 and 30 days of 24 hours. */
-export interface Activity {
+interface Counted {
   /** ms UTC of the newest authorization or settlement; undefined for none. */
-  readonly lastUse: number | undefined;
+  lastUse: number | undefined;
   /** Settled less refunded. */
-  readonly spent: Readonly<Record<1 | 7 | 30, number>>;
+  readonly spent: Record<1 | 7 | 30, number>;
   /** Declines of the last 24 hours. */
-  readonly declined1: number;
+  declined1: number;
   /** Refunds of the last 30 days. */
-  readonly refunded30: number;
+  refunded30: number;
 }
+type Activity = Readonly<Counted>;
+
+const nothing = (): Counted => ({ lastUse: undefined, spent: { 1: 0, 7: 0, 30: 0 }, declined1: 0, refunded30: 0 });
+const NOTHING: Activity = nothing();
 
 const SPANS = [1, 7, 30] as const;
 
@@ -32,13 +36,6 @@ export function oldestCounted(now: number): number {
 export function monthStart(now: number): number {
   const at = new Date(now);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
-}
-
-interface Counted {
-  lastUse: number | undefined;
-  readonly spent: Record<1 | 7 | 30, number>;
-  declined1: number;
-  refunded30: number;
 }
 
 interface MonthPurchase {
@@ -86,7 +83,7 @@ export class Activities {
   }
 
   of(card: string): Activity {
-    return this.#cards.get(card) ?? NONE;
+    return this.#cards.get(card) ?? NOTHING;
   }
 
   /**
@@ -103,11 +100,9 @@ export class Activities {
   }
 
   #of(card: string): Counted {
-    const known = this.#cards.get(card);
-    if (known !== undefined) return known;
-    const made: Counted = { lastUse: undefined, spent: { 1: 0, 7: 0, 30: 0 }, declined1: 0, refunded30: 0 };
-    this.#cards.set(card, made);
-    return made;
+    const counted = this.#cards.get(card) ?? nothing();
+    this.#cards.set(card, counted);
+    return counted;
   }
 
   #addToMonth(record: ActivityRecord, card: string): void {
@@ -133,5 +128,3 @@ export class Activities {
     return used;
   }
 }
-
-const NONE: Activity = { lastUse: undefined, spent: { 1: 0, 7: 0, 30: 0 }, declined1: 0, refunded30: 0 };

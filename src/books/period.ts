@@ -1,4 +1,5 @@
 /** Days and periods in a time zone. Times are ms UTC; a period holds its first instant and not its last. */
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 
 export interface Period {
@@ -7,8 +8,6 @@ export interface Period {
   readonly from: number;
   readonly to: number;
 }
-
-const DAY = 86_400_000;
 
 /** What a clock on the wall of a zone shows at a time. */
 export interface WallTime {

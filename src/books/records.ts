@@ -107,113 +107,79 @@ const TIPPED: ReadonlySet<string> = new Set(['5811', '5812', '5813', '5814', '72
 const LATE_MS = 30 * 86_400_000;
 
 /** `rows` are the records of one purchase in the order of their time. */
-function remarksOn(rows: readonly SummedRow[], surroundings: Surroundings): readonly Structure[] {
+function remarksOn(rows: readonly SummedRow[], { isNew, terminated }: Surroundings): readonly Structure[] {
   const authorization = rows.find(row => row.type === 'authorization' && row.authorization_id === null);
   const settlements = rows.filter(row => row.type === 'settlement');
   const refunds = rows.filter(row => row.type === 'refund' && !isChangingRecord(row));
-  const found = [
-    ...settledOtherwise(authorization, settlements, surroundings),
-    ...lateRefunds(settlements, refunds, surroundings),
-    ...notListed(authorization, settlements, surroundings),
-    ...onOtherCard(authorization, [...settlements, ...refunds], surroundings),
-  ];
-  // What the sums of a first checkpoint cannot show either is said of all purchases, not of the new ones alone.
-  found.push(...overRefunded(authorization, settlements, refunds));
-  const doubled = rows.length < 2 ? [] : [...twice(settlements, surroundings), ...twice(refunds, surroundings)];
+  const [first, last] = [settlements[0], settlements.at(-1)];
+  const found: Structure[] = [];
+
+  const isTouched = settlements.some(isNew) || (authorization !== undefined && isNew(authorization));
+  if (first !== undefined && last !== undefined && isTouched && !isChangingRecord(first)) {
+    const otherwise = settledOtherwise(authorization, settlements);
+    const records = authorization === undefined ? settlements : [authorization, ...settlements];
+    const row = authorization === undefined ? first : last;
+    if (otherwise !== undefined) found.push(...structure(otherwise.kind, row, otherwise.cents, records));
+  }
+
+  for (const row of refunds.filter(isNew)) {
+    const isLate = last !== undefined && row.at_ms - last.at_ms > LATE_MS;
+    const isOnTerminated = row.card_id !== null && terminated.has(row.card_id);
+    if (isLate || isOnTerminated) found.push(...structure('late_refund', row, row.cents, [row]));
+  }
+
+  if (authorization?.status === 'settled' && first === undefined && isNew(authorization)) {
+    found.push(...structure('settlement_not_listed', authorization, -authorization.cents, [authorization]));
+  }
+
+  const card = authorization?.card_id ?? null;
+  for (const row of [...settlements, ...refunds]) {
+    if (card === null || row.card_id === null || row.card_id === card || !isNew(row)) continue;
+    found.push(...structure('record_moved', row, -spentBy(row), [row]).map(each => ({ ...each, other_card: card })));
+  }
+
+  // I9, also said of old purchases: the sums of a first checkpoint cannot show it either. Nothing is said of a purchase whose
+  // settlements are older than what the mirror keeps.
+  const [refund] = refunds;
+  if (refund !== undefined && (authorization !== undefined || first !== undefined)) {
+    const over = sum(refunds) - settlements.reduce((total, row) => total + effectOf(row).settled, 0);
+    if (over > 0) found.push(...structure('over_refund', refund, over, [...settlements, ...refunds]));
+  }
+
+  const doubled = rows.length < 2 ? [] : [...twice(settlements, isNew), ...twice(refunds, isNew)];
   // More is settled than authorized because a record stands there twice: one fault is said once.
   const isOver = ({ kind }: Structure) => kind === 'over_settled' || kind === 'tip';
   return [...(doubled.length > 0 ? found.filter(each => !isOver(each)) : found), ...doubled];
 }
 
 const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);
-const idsOf = (rows: readonly SummedRow[]) => rows.map(row => row.tx_id);
 
 function structure(kind: StructureKind, row: SummedRow, cents: number, records: readonly SummedRow[]): Structure[] {
-  return row.card_id === null ? [] : [{ kind, card_id: row.card_id, cents, records: idsOf(records) }];
+  return row.card_id === null ? [] : [{ kind, card_id: row.card_id, cents, records: records.map(each => each.tx_id) }];
 }
 
+/** How what was settled differs from what was authorized, and the effect on the card. */
 function settledOtherwise(
   authorization: SummedRow | undefined,
   settlements: readonly SummedRow[],
-  { isNew }: Surroundings,
-): Structure[] {
-  const [first] = settlements;
-  const last = settlements.at(-1);
-  if (first === undefined || last === undefined) return [];
-  const isTouched = settlements.some(isNew) || (authorization !== undefined && isNew(authorization));
-  if (!isTouched || isChangingRecord(first)) return [];
-  if (authorization === undefined) return structure('force_post', first, -sum(settlements), settlements);
+): { readonly kind: StructureKind; readonly cents: number } | undefined {
   const settled = sum(settlements);
-  const { cents: amount, status } = authorization;
+  if (authorization === undefined) return { kind: 'force_post', cents: -settled };
+  const { cents: amount, status, mcc } = authorization;
   const over = settled - amount;
-  const records = [authorization, ...settlements];
-  if (over === 0) return [];
-  if (over < 0 && isPending(authorization)) return [];
-  if (over < 0 && (status === 'expired' || status === 'reversed')) {
-    return structure('force_post', last, -settled, records);
-  }
-  const kind = isForeign([authorization, ...settlements]) && Math.abs(over) * 100 <= amount * 6 ? 'fx' : undefined;
-  return structure(kind ?? (over < 0 ? 'partial' : overKind(authorization, over)), last, -over, records);
-}
-
-function overKind({ mcc, cents }: SummedRow, over: number): 'tip' | 'over_settled' {
-  return mcc !== null && TIPPED.has(mcc) && over * 100 <= cents * 30 ? 'tip' : 'over_settled';
-}
-
-function isForeign(rows: readonly SummedRow[]): boolean {
-  return rows.some(row => row.merchant_country !== null && row.merchant_country.toUpperCase() !== 'US');
-}
-
-function lateRefunds(
-  settlements: readonly SummedRow[],
-  refunds: readonly SummedRow[],
-  { isNew, terminated }: Surroundings,
-): Structure[] {
-  const settledAt = settlements.at(-1)?.at_ms;
-  return refunds
-    .filter(isNew)
-    .filter(
-      ({ at_ms, card_id }) =>
-        (settledAt !== undefined && at_ms - settledAt > LATE_MS) || (card_id !== null && terminated.has(card_id)),
-    )
-    .flatMap(row => structure('late_refund', row, row.cents, [row]));
-}
-
-function notListed(
-  authorization: SummedRow | undefined,
-  settlements: readonly SummedRow[],
-  { isNew }: Surroundings,
-): Structure[] {
-  if (authorization?.status !== 'settled' || settlements.length > 0 || !isNew(authorization)) return [];
-  return structure('settlement_not_listed', authorization, -authorization.cents, [authorization]);
-}
-
-function onOtherCard(
-  authorization: SummedRow | undefined,
-  records: readonly SummedRow[],
-  { isNew }: Surroundings,
-): Structure[] {
-  const card = authorization?.card_id ?? null;
-  if (card === null) return [];
-  return records
-    .filter(row => row.card_id !== null && row.card_id !== card && isNew(row))
-    .flatMap(row => structure('record_moved', row, -spentBy(row), [row]).map(each => ({ ...each, other_card: card })));
-}
-
-/** I9. Nothing is said of a purchase whose settlements are older than what the mirror keeps. */
-function overRefunded(
-  authorization: SummedRow | undefined,
-  settlements: readonly SummedRow[],
-  refunds: readonly SummedRow[],
-): Structure[] {
-  const [first] = refunds;
-  if (first === undefined || (authorization === undefined && settlements.length === 0)) return [];
-  const over = sum(refunds) - settlements.reduce((total, row) => total + effectOf(row).settled, 0);
-  return over > 0 ? structure('over_refund', first, over, [...settlements, ...refunds]) : [];
+  if (over === 0 || (over < 0 && isPending(authorization))) return undefined;
+  if (over < 0 && (status === 'expired' || status === 'reversed')) return { kind: 'force_post', cents: -settled };
+  const isForeign = [authorization, ...settlements].some(
+    ({ merchant_country }) => merchant_country !== null && merchant_country.toUpperCase() !== 'US',
+  );
+  if (isForeign && Math.abs(over) * 100 <= amount * 6) return { kind: 'fx', cents: -over };
+  if (over < 0) return { kind: 'partial', cents: -over };
+  const isTip = mcc !== null && TIPPED.has(mcc) && over * 100 <= amount * 30;
+  return { kind: isTip ? 'tip' : 'over_settled', cents: -over };
 }
 
 /** Equal in card, authorization, amount and second. Purchases without an authorization share none. */
-function twice(rows: readonly SummedRow[], { isNew }: Surroundings): Structure[] {
+function twice(rows: readonly SummedRow[], isNew: Surroundings['isNew']): Structure[] {
   const seen = new Map<string, SummedRow>();
   const found: Structure[] = [];
   for (const row of rows) {

@@ -88,7 +88,11 @@ function bestSingle(rest: Unexplained, likely: ReadonlySet<string>): Best {
   };
   if (spent !== 0) {
     const over = [...rest.changes.values()].filter(change => change.isOver).map(change => change.card_id);
-    for (const card of recordTargets(rest, spent)) consider(card);
+    // Of a card that is not over a record may be missing where that leaves its rest in bounds, or where it is out of bounds.
+    for (const { card_id, isOver } of rest.changes.values()) {
+      const mayLack = rest.outside.has(card_id) || rest.fits(card_id, rest.of(card_id) + spent);
+      if (!isOver && mayLack) consider(card_id);
+    }
     const [first] = over;
     if (first !== undefined) {
       const before = cards.length;
@@ -101,14 +105,6 @@ function bestSingle(rest: Unexplained, likely: ReadonlySet<string>): Best {
   const pointed = cards.filter(card => likely.has(card));
   const candidates = pointed.length > 0 ? pointed : cards;
   return { left: best.left, guesses: [{ kind: 'record', amount: spent, candidates }, ...best.guesses] };
-}
-
-/** Cards that are not over and could have a record cause: it leaves their rest in bounds, or they are out of bounds. */
-function recordTargets(rest: Unexplained, spent: number): string[] {
-  const fitting = [...rest.changes.values()].filter(
-    ({ card_id, isOver }) => !isOver && (rest.outside.has(card_id) || rest.fits(card_id, rest.of(card_id) + spent)),
-  );
-  return fitting.map(({ card_id }) => card_id);
 }
 
 /** The best operator cause, or none. */

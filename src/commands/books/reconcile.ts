@@ -8,6 +8,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
+import { isoTime } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
@@ -162,7 +163,6 @@ function timeOf(typed: string, now: number): number {
 type Report = ReturnType<typeof reportOf>;
 
 const usd = (amount: number) => toUsd(cents(amount));
-const time = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
 
 /** `all`: cards that did not move, too; `card`: that one alone, and what was found about it. */
 export function reportOf(
@@ -184,8 +184,8 @@ export function reportOf(
     .map(change => cardAnswer(change, done, cards.get(change.card_id)));
   const { wallet } = done;
   return {
-    from: done.from === undefined ? null : { cut: done.from.cut_id, at: time(done.from.at_ms) },
-    to: { cut: done.checkpoint.cut_id, at: time(done.checkpoint.at_ms), exact: done.checkpoint.exact === 1 },
+    from: done.from === undefined ? null : { cut: done.from.cut_id, at: isoTime(done.from.at_ms) },
+    to: { cut: done.checkpoint.cut_id, at: isoTime(done.checkpoint.at_ms), exact: done.checkpoint.exact === 1 },
     verdict: done.verdict,
     residual: usd(done.residual),
     requests: done.requests,

@@ -20,7 +20,7 @@ import { maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/fl
 import { quote } from '../../cli/parsing/values.ts';
 import { must } from '../../contract/field.ts';
 import { ACCOUNT_CURRENCY } from '../../contract/resources.ts';
-import { isoSeconds } from '../../core/durations.ts';
+import { isoSeconds, isoTime } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { glob } from '../../core/text.ts';
@@ -347,9 +347,8 @@ function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
 
 function lineAnswer(line: Line) {
   const { at, cents: amount, balance, id, date, type, payee, purpose, card_id, mcc, country, counter, source } = line;
-  const time = new Date(at).toISOString().replace('.000Z', 'Z');
   const amounts = { amount: usd(amount), balance: usdOrNull(balance) };
-  return { id, at: time, date, type, ...amounts, payee, purpose, card_id, mcc, country, counter, source };
+  return { id, at: isoTime(at), date, type, ...amounts, payee, purpose, card_id, mcc, country, counter, source };
 }
 
 /** A person is shown no balance that nobody knows; what is known of it are its lines. */
