@@ -4,7 +4,7 @@ import type { AuditLog } from '../audit/log.ts';
 import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import type { DataSet, LoadSize, AdminOperations, SandboxAdmin } from '../contract/sandbox/admin.ts';
+import type { AdminOperations, DataSet, LoadSize, SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { DialectName } from '../contract/sandbox/faults.ts';
 import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
