@@ -29,8 +29,10 @@ export function Id({ id, title }: { readonly id: string; readonly title?: string
 }
 
 /** A state, by its word and by its colour. */
-export const Badge = ({ word }: { readonly word: string }) => (
-  <span class={`badge ${toneOf(word)}`}>{printable(word).replaceAll('_', ' ')}</span>
+export const Badge = ({ word, title }: { readonly word: string; readonly title?: string | undefined }) => (
+  <span class={`badge ${toneOf(word)}`} title={title}>
+    {printable(word).replaceAll('_', ' ')}
+  </span>
 );
 
 const TONES: readonly (readonly [string, RegExp])[] = [

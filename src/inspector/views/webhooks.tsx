@@ -3,7 +3,7 @@ import { SIGNATURE_CHECKS } from '../../contract/signature/checks.ts';
 import { addressOf } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { Copy, HttpStatus, laidOut, Name, Part, Said, shortTime, show, Text } from '../parts.tsx';
+import { Badge, Copy, HttpStatus, laidOut, Name, Part, Said, shortTime, show, Text } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
@@ -64,7 +64,12 @@ const DELIVERIES: ListOf<Delivery> = {
   opens: ({ id }) => addressOf('webhooks', id),
   fields: [
     show.field('Event', ({ event, event_id: id }) => <Name name={event} title={id} />),
-    show.badge('State', item => item.state),
+    {
+      ...show.field('State', ({ state, due_at: at }) => (
+        <Badge word={state} title={at === null ? undefined : `next try ${shortTime(at)} UTC`} />
+      )),
+      isState: true,
+    },
     show.text('Notes', markOf, 'under'),
     show.field('Last answer', lastAnswer),
     show.number('Tries', item => item.attempt, 'l'),
