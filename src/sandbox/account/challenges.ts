@@ -1,7 +1,7 @@
 /** 3DS challenges: opened, answered, run out (docs/design/sandbox.md, section 9). */
 import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
 import type { Cents } from '../../core/money.ts';
-import { schedule, type TimerActions, type TimerCall, unschedule } from '../clock/timers.ts';
+import { schedule, type TimerActions, unschedule } from '../clock/timers.ts';
 import { isExpired } from '../rules/dates.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/money.ts';
 import {
@@ -143,13 +143,6 @@ export async function detectDeposit(act: Act, { currency, amount, confirmations 
   return row;
 }
 
-/** The timer's block on top of a pending deposit; the next one is awaited. */
-async function countBlock(act: Act, deposit: DepositRow): Promise<DepositRow> {
-  const row = await countConfirmations(act, deposit, 1);
-  if (row.status === 'pending') await awaitBlock(act, row);
-  return row;
-}
-
 /** Blocks on top of a pending deposit; the last one needed credits it. A timer that is set stays as it is. */
 export async function countConfirmations(act: Act, deposit: DepositRow, add: number): Promise<DepositRow> {
   const confirmations = deposit.confirmations + add;
@@ -191,23 +184,20 @@ async function awaitBlock({ sql, now }: Act, { id, currency, network }: DepositR
 
 // What happens by itself (docs/design/sandbox.md, section 6), under the same rules as what is asked for.
 
-async function expireAuthorization(call: TimerCall): Promise<void> {
-  const row = await authorizationById(call.sql, call.ref);
-  if (row?.status === 'pending') await release(call, row, { amount: row.held, ending: 'expired' });
-}
-
-async function expireChallenge(call: TimerCall): Promise<void> {
-  const row = await challengeById(call.sql, call.ref);
-  if (row?.status === 'pending') await failChallenge(call, row, 'expired');
-}
-
-async function addConfirmation(call: TimerCall): Promise<void> {
-  const row = await depositById(call.sql, call.ref);
-  if (row?.status === 'pending') await countBlock(call, row);
-}
-
 export const TIMER_ACTIONS = {
-  [AUTHORIZATION_EXPIRY]: expireAuthorization,
-  [CHALLENGE_EXPIRY]: expireChallenge,
-  [DEPOSIT_CONFIRMATION]: addConfirmation,
+  [AUTHORIZATION_EXPIRY]: async call => {
+    const row = await authorizationById(call.sql, call.ref);
+    if (row?.status === 'pending') await release(call, row, { amount: row.held, ending: 'expired' });
+  },
+  [CHALLENGE_EXPIRY]: async call => {
+    const row = await challengeById(call.sql, call.ref);
+    if (row?.status === 'pending') await failChallenge(call, row, 'expired');
+  },
+  /** A block on top of a pending deposit; the next one is awaited. */
+  [DEPOSIT_CONFIRMATION]: async call => {
+    const deposit = await depositById(call.sql, call.ref);
+    if (deposit?.status !== 'pending') return;
+    const row = await countConfirmations(call, deposit, 1);
+    if (row.status === 'pending') await awaitBlock(call, row);
+  },
 } as const satisfies TimerActions;

@@ -6,12 +6,12 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { connectTo } from '../../engine/open.ts';
 import {
   checkTables,
   Damaged,
   type Manifest,
   manifestLine,
+  onStore,
   type Snapshot,
   writeSnapshot,
 } from '../archive/archives.ts';
@@ -52,16 +52,13 @@ export const SNAPSHOTS = {
  */
 async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Array>) {
   try {
-    return await parts.archives.within(pieces, async (path, manifest) => {
-      const copy = connectTo(path);
-      try {
+    return await parts.archives.within(pieces, (path, manifest) =>
+      onStore(path, async copy => {
         await checkTables(copy, parts.store);
         const state = await replaceAll(parts, copy, manifest);
         return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
-      } finally {
-        copy.close();
-      }
-    });
+      }),
+    );
   } catch (error) {
     if (error instanceof Damaged) return { restored: false, problems: [error.message] };
     throw error;

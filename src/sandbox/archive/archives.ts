@@ -75,9 +75,14 @@ const NOT_KEPT = `pragma journal_mode = off; pragma secure_delete = on; delete f
 /** Copies the store into a new file, one moment of it. */
 export async function copyStore(store: Store, path: string): Promise<void> {
   await store.copyTo(path);
+  await onStore(path, copy => copy.exec(NOT_KEPT));
+}
+
+/** Work on the store in a file, which is closed afterwards. */
+export async function onStore<T>(path: string, work: (copy: Connection) => T | Promise<T>): Promise<T> {
   const copy = connectTo(path);
   try {
-    copy.exec(NOT_KEPT);
+    return await work(copy);
   } finally {
     copy.close();
   }
@@ -94,7 +99,8 @@ export async function writeSnapshot(store: Store, path: string, real: number): P
       hash.update(piece);
       bytes += piece.length;
     }
-    const manifest: Manifest = { ...factsOf(place, real), bytes, store: hash.digest('hex') };
+    const facts = await onStore(place, copy => factsOf(copy, real));
+    const manifest: Manifest = { ...facts, bytes, store: hash.digest('hex') };
     const pieces = async function* () {
       yield manifestLine(manifest);
       yield* createReadStream(place);
@@ -106,20 +112,15 @@ export async function writeSnapshot(store: Store, path: string, real: number): P
   }
 }
 
-function factsOf(place: string, real: number) {
-  const copy = connectTo(place);
-  try {
-    const facts = copy
-      .prepare(`select seed, ids, (select data_set from wallets) as data_set,
-        (select count(*) from cards) as cards, (select count(*) from transactions) as transactions,
-        (select count(*) from webhooks) as webhooks from meta`)
-      .get() as Pick<Manifest, 'seed' | 'ids' | 'data_set' | 'cards' | 'transactions' | 'webhooks'>;
-    const clock = (copy.prepare('select * from clock').get() as ClockRow | undefined) ?? REAL_CLOCK;
-    const made_at = isoTime(shownTime(clock, real));
-    return { format: SNAPSHOT_FILE.format, version: 2, schema: SCHEMA, made_at, clock: clock.mode, ...facts } as const;
-  } finally {
-    copy.close();
-  }
+function factsOf(copy: Connection, real: number) {
+  const facts = copy
+    .prepare(`select seed, ids, (select data_set from wallets) as data_set,
+      (select count(*) from cards) as cards, (select count(*) from transactions) as transactions,
+      (select count(*) from webhooks) as webhooks from meta`)
+    .get() as Pick<Manifest, 'seed' | 'ids' | 'data_set' | 'cards' | 'transactions' | 'webhooks'>;
+  const clock = (copy.prepare('select * from clock').get() as ClockRow | undefined) ?? REAL_CLOCK;
+  const made_at = isoTime(shownTime(clock, real));
+  return { format: SNAPSHOT_FILE.format, version: 2, schema: SCHEMA, made_at, clock: clock.mode, ...facts } as const;
 }
 
 const LONGEST_MANIFEST = 65_536;
@@ -232,16 +233,14 @@ export class Archives {
   async save(name: string, store: Store): Promise<Manifest> {
     const target = await this.#named(name);
     if (await isThere(target)) await refuseForeign(target);
-    const fresh = await this.unfinished();
-    try {
-      const manifest = await writeSnapshot(store, fresh, this.#parts.clock.now());
+    const manifest = await this.temporarily(async fresh => {
+      const written = await writeSnapshot(store, fresh, this.#parts.clock.now());
       await rename(fresh, target);
-      await syncFolder(dirname(target), this.#parts.platform);
-      this.#changes += 1;
-      return manifest;
-    } finally {
-      await rm(fresh, { force: true });
-    }
+      return written;
+    });
+    await syncFolder(dirname(target), this.#parts.platform);
+    this.#changes += 1;
+    return manifest;
   }
 
   /** Throws `not_found` for a name nobody saved under; what is there may be damaged all the same. */
@@ -263,11 +262,16 @@ export class Archives {
     pieces: AsyncIterable<Uint8Array>,
     work: (copy: string, manifest: Manifest) => Promise<T>,
   ): Promise<T> {
-    const copy = await this.unfinished();
+    return this.temporarily(async copy => work(copy, await unpack(pieces, copy)));
+  }
+
+  /** Work on a file that does not exist yet and is gone afterwards. */
+  async temporarily<T>(work: (path: string) => Promise<T>): Promise<T> {
+    const path = await this.unfinished();
     try {
-      return await work(copy, await unpack(pieces, copy));
+      return await work(path);
     } finally {
-      await rm(copy, { force: true });
+      await rm(path, { force: true });
     }
   }
 

@@ -34,9 +34,8 @@ export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
  */
 export async function countRequest(
   sql: Sql,
-  parsed: { bucket: Bucket; real: number; shown: number },
+  { bucket, real, shown }: { bucket: Bucket; real: number; shown: number },
 ): Promise<Allowance> {
-  const { bucket, real, shown } = parsed;
   const limit = ROWS[bucket].max;
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
   await sql.run(
@@ -50,7 +49,14 @@ export async function countRequest(
     bucket,
   );
   const used = rows.reduce((sum, row) => sum + row.hits, 0);
-  if (used < limit) await countOne(sql, parsed);
+  if (used < limit) {
+    await sql.run(
+      `insert into rate_hits (bucket, real_at, hits) values (?, ?, 1)
+       on conflict (bucket, real_at) do update set hits = rate_hits.hits + 1`,
+      bucket,
+      real,
+    );
+  }
   const oldest = rows[0]?.real_at ?? real;
   // Both ends of the minute belong to it, so the place is free one ms after.
   const freeAt = oldest + RATE_WINDOW + 1;
@@ -60,13 +66,4 @@ export async function countRequest(
     resetAt: Math.ceil((freeAt - real + shown) / 1000),
     retryAfter: used < limit ? undefined : Math.max(1, Math.ceil((freeAt - real) / 1000)),
   };
-}
-
-async function countOne(sql: Sql, { bucket, real }: { bucket: Bucket; real: number }) {
-  await sql.run(
-    `insert into rate_hits (bucket, real_at, hits) values (?, ?, 1)
-     on conflict (bucket, real_at) do update set hits = rate_hits.hits + 1`,
-    bucket,
-    real,
-  );
 }

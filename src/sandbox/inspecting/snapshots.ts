@@ -1,12 +1,10 @@
 /** snapshots.diff: what differs between two snapshots, or between one and now. Two copies of stores beside each other, asked by SQL. */
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { type Cents, cents, toUsd } from '../../core/money.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { connectTo } from '../../engine/open.ts';
-import { checkTables, copyStore, Damaged } from '../archive/archives.ts';
+import { checkTables, copyStore, Damaged, onStore } from '../archive/archives.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { ARCHIVED } from '../store/schema.ts';
@@ -19,13 +17,10 @@ export const DIFFERENCES = {
     try {
       return await inSnapshot(parts, name, async before => {
         if (to !== undefined) return inSnapshot(parts, to, async after => differences(before, after));
-        const now = await parts.archives.unfinished();
-        try {
+        return parts.archives.temporarily(async now => {
           await copyStore(parts.store, now);
           return differences(before, now);
-        } finally {
-          await rm(now, { force: true });
-        }
+        });
       });
     } catch (error) {
       if (error instanceof Damaged) return { problems: [error.message], tables: [], accounts: [], cards: [] };
@@ -39,8 +34,7 @@ async function inSnapshot<T>({ archives, store }: ServiceParts, name: string, wo
   let isSound = false;
   try {
     return await archives.within(createReadStream(file), async path => {
-      const copy = connectTo(path);
-      await checkTables(copy, store).finally(() => copy.close());
+      await onStore(path, copy => checkTables(copy, store));
       isSound = true;
       return work(path);
     });
@@ -50,9 +44,8 @@ async function inSnapshot<T>({ archives, store }: ServiceParts, name: string, wo
   }
 }
 
-function differences(before: string, after: string): Told {
-  const sides = connectTo('memory');
-  try {
+const differences = (before: string, after: string): Promise<Told> =>
+  onStore('memory', sides => {
     sides.prepare('attach ? as a').get(before);
     sides.prepare('attach ? as b').get(after);
     const tables = ARCHIVED.map(table => ({ table, ...countsOf(sides, table) }));
@@ -62,10 +55,7 @@ function differences(before: string, after: string): Told {
       accounts: accountsMoved(sides),
       cards: cardsChanged(sides),
     };
-  } finally {
-    sides.close();
-  }
-}
+  });
 
 function countsOf(sides: Connection, table: string) {
   const columns = sides.prepare(`select name, pk from pragma_table_info('${table}')`).all() as {

@@ -173,18 +173,12 @@ export const TABLES: readonly string[] = [
   'create index deposits_by_status on deposits (status)',
 ];
 
-/** Names of the tables in the order in which they can be emptied: children first. */
-export const DOMAIN_TABLES = [
-  'postings',
-  'entries',
-  'webhooks',
-  'deposits',
-  'challenges',
-  'transactions',
-  'cards',
-  'bins',
-  'wallets',
-] as const;
+/** Names of the tables that statements make, in their order. */
+const namesIn = (statements: readonly string[]) =>
+  statements.flatMap(statement => /^create table (\w+)/.exec(statement)?.[1] ?? []);
+
+/** In the order in which they can be emptied: children first. */
+export const DOMAIN_TABLES: readonly string[] = namesIn(TABLES).toReversed();
 
 /** Number of the schema. A store with another one is refused. */
 export const SCHEMA = 2;
@@ -373,7 +367,6 @@ export const SYSTEM_TABLES: readonly string[] = [
   // The newest requests to the service, without secrets.
   REQUESTS,
   LEDGER_CHECKS,
-  DECLINE_FACTS,
   // Settlements that wait until their card is unfrozen (dialect strict-freeze).
   `create table waiting_settlements (
     position integer primary key,
@@ -382,28 +375,15 @@ export const SYSTEM_TABLES: readonly string[] = [
     amount integer not null check (amount > 0),
     final integer not null check (final in (0, 1))
   ) strict`,
+  DECLINE_FACTS,
 ];
 
 /** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
-export const CLEARED_TABLES = [
-  'clock',
-  'advances',
-  'counters',
-  'timers',
-  'parked_timers',
-  'api_keys',
-  'idempotency',
-  'events',
-  'deliveries',
-  'attempts',
-  'faults',
-  'requests',
-  'ledger_checks',
-  'waiting_settlements',
-  'decline_facts',
-] as const;
+export const CLEARED_TABLES: readonly string[] = namesIn(SYSTEM_TABLES).filter(
+  name => name !== 'meta' && name !== 'rate_hits',
+);
 
 /** Tables that a snapshot puts back, parents first: who moves the clock, and what was found in the books, belongs to this store. */
-export const ARCHIVED: readonly string[] = [...[...DOMAIN_TABLES].reverse(), ...CLEARED_TABLES].filter(
+export const ARCHIVED: readonly string[] = [...namesIn(TABLES), ...CLEARED_TABLES].filter(
   name => name !== 'advances' && name !== 'ledger_checks',
 );
