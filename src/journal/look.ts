@@ -22,7 +22,7 @@ export interface Look {
   readonly text: string;
   /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
   readonly isFinal?: boolean | undefined;
-  /** Every reading that was made came whole: where none shows the effect, a refusal is believed. */
+  /** Every reading came whole, and what proves the change stands as before: a refusal is believed. */
   readonly isWhole?: boolean | undefined;
   /** What is there: the card, or the balances of a transfer. */
   readonly result?: Values | undefined;
@@ -75,8 +75,10 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (marker === undefined) {
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
-    const isFinal = wallet === undefined;
-    return { found: 'cannot tell', text, isFinal, isWhole: true, moved: { card: 0, wallet: wallet?.change } };
+    // Where anything has moved the wallet, no reading speaks against the change.
+    const isStill = wallet === undefined || wallet.change === 0;
+    const moved = { card: 0, wallet: wallet?.change };
+    return { found: 'cannot tell', text, isFinal: wallet === undefined, isWhole: isStill, moved };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
@@ -141,7 +143,8 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
     card_balance: now.card / 100,
     ...(now.wallet !== undefined && { wallet_balance: now.wallet / 100 }),
   };
-  const seen = { text, isWhole: true, moved: { card, wallet: isAlone ? wallet : undefined }, result };
+  // Where anything has moved the card, no reading speaks against the change.
+  const seen = { text, isWhole: card === 0, moved: { card, wallet: isAlone ? wallet : undefined }, result };
   if (card === wanted && (!isAlone || wallet === -wanted)) return { ...seen, found: 'there' };
   return { ...seen, found: card === 0 && (!isAlone || wallet === 0) ? 'not there' : 'cannot tell' };
 }

@@ -96,6 +96,28 @@ test.each(['terminate', 'freeze'] as const)(
   },
 );
 
+test.each([
+  ['fund', 'cards fund card_1 --amount 26 --intent beside'],
+  ['withdraw', 'cards withdraw card_1 --amount 26 --intent beside'],
+  ['create', 'cards create --bin bin_1 --amount 26 --intent beside --no-marker'],
+] as const)('%s, while somebody else moves the card and the wallet', async (operation, line) => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  const books = here.service.books(TEST_KEY);
+  const moved = () => {
+    const [card] = books.cards.values();
+    if (card !== undefined) card.cents += 800;
+    books.walletCents += 5_000;
+    return true;
+  };
+  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
+  here.service.script({ operation, where: moved, plays: [play] });
+  expect((await place.run(line)).code).toBe(11);
+  await place.run(line);
+  expect(here.service.books(TEST_KEY).effects.length).toBe(1);
+});
+
 /** Every reading is so far behind the books. */
 const LATE = { listMs: 1_500, rowMs: 1_500, cardMs: 1_500, walletMs: 1_500 };
 

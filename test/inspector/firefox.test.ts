@@ -4,7 +4,8 @@ import { inspected } from '../support/browser.ts';
 import { firefoxPage, noFirefox } from '../support/firefox.ts';
 
 describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
-  it('opens, reads, changes something and says nothing in the console', async () => {
+  // To start a second browser takes a minute beside much else.
+  it('opens, reads, changes something and says nothing in the console', { timeout: 240_000 }, async () => {
     await using sandbox = await inspected(['--data', 'demo', '--seed', '7']);
     await using page = await firefoxPage();
     await page.goto(await sandbox.address());

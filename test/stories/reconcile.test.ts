@@ -134,7 +134,9 @@ describe('an account that does not add up', () => {
     expect(told).toMatchObject({ code: 8, out: '' });
     expect(told.err).toMatch(/the account moved at each reading for 5 s: balance, total_spent; there is no verdict/);
     expect(told.err).toContain('try: cardwright books reconcile --wait-timeout 10m');
-    expect(pauses.slice(0, 2)).toEqual([1000, 2000]);
+    // The second one is cut where a slow machine has used up the time.
+    expect(pauses[0]).toBe(1000);
+    expect(pauses[1]).toBeLessThanOrEqual(2000);
     // Nothing of it is a cut.
     expect((await here.run("books query 'select count(*) as n from cuts' --offline --jq .data[0].n")).out).toBe('0\n');
   });
