@@ -84,7 +84,8 @@ export async function markSent({ database, op }: HeldOp, change: Change): Promis
   const before = change.before === undefined ? null : JSON.stringify(change.before);
   const now = await database.grouped(async tx => {
     const now = await tx.now();
-    const [changed] = await Promise.all([
+    const [, changed] = await Promise.all([
+      refuseLost(tx, op, now),
       tx.run(
         `update change set state = 'sent', attempts = attempts + 1, sent_at = coalesce(sent_at, ?), last_sent_at = ?,
         before = case when state = 'planned' then ? else coalesce(before, ?) end, idempotency_key = ?, error = null
@@ -97,7 +98,6 @@ export async function markSent({ database, op }: HeldOp, change: Change): Promis
         op.id,
         change.n,
       ),
-      refuseLost(tx, op, now),
     ]);
     if (changed !== 1) throw taken(op.id);
     return now;
@@ -120,7 +120,7 @@ export async function settle(
 ): Promise<MadeBy | undefined> {
   const written = await database.grouped(async tx => {
     const now = await tx.now();
-    const [other] = await Promise.all([madeByOther(tx, op, change, settling), refuseLost(tx, op, now)]);
+    const [, other] = await Promise.all([refuseLost(tx, op, now), madeByOther(tx, op, change, settling)]);
     return other === undefined
       ? { settled: await writeSettled(tx, op, change, settling, { now, by: self.process }) }
       : { other };
@@ -336,14 +336,15 @@ const checks = new WeakMap<Transaction, Map<string, Promise<void>>>();
 function refuseLost(tx: Transaction, { id, epoch }: Op, now: number): Promise<void> {
   const checked = checks.get(tx) ?? new Map<string, Promise<void>>();
   checks.set(tx, checked);
+  const held = `${id} ${epoch}`;
   const check =
-    checked.get(id) ??
+    checked.get(held) ??
     tx
       .run('update op set lease = ?, touched = ? where id = ? and epoch = ?', now + LEASE_MS, now, id, epoch)
-      .then(held => {
-        if (held !== 1) throw taken(id);
+      .then(rows => {
+        if (rows !== 1) throw taken(id);
       });
-  checked.set(id, check);
+  checked.set(held, check);
   return check;
 }
 

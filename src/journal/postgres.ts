@@ -271,8 +271,9 @@ class PostgresDatabase implements Database {
           for (const tell of settled) tell();
           return;
         } catch (thrown) {
-          // Nothing of the transaction is left. Each has one of its own then, and the one that throws is taken back alone.
-          if (jobs.length > 1 && !isPassing(thrown)) {
+          // Where nothing of the transaction is left, each has one of its own, and the one that throws is taken back alone.
+          const isUndone = (thrown as { isOutcomeUnknown?: boolean }).isOutcomeUnknown !== true;
+          if (jobs.length > 1 && isUndone && !isPassing(thrown)) {
             for (const job of jobs) await this.#patiently([job]);
             return;
           }

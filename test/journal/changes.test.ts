@@ -27,3 +27,19 @@ test('a change that could not be marked as sent was not', async () => {
   await expect(markSent(held as never, change)).rejects.toThrow('disk full');
   expect([change.state, change.attempts]).toEqual(['planned', 0]);
 });
+
+test('of two that hold an op one after the other only the later writes, also within one transaction', async () => {
+  const tx = {
+    now: async () => 1_000,
+    all: async () => [],
+    run: async (text: string, ...values: unknown[]) => (text.startsWith('update op') && values.at(-1) !== 2 ? 0 : 1),
+  };
+  const database = { grouped: (work: (shared: typeof tx) => Promise<unknown>) => work(tx) };
+  const sent = (epoch: number, n: number) =>
+    markSent(
+      { database, self: { process: 'p' }, op: { id: 'op_1', epoch } } as never,
+      { op: 'op_1', n, operation: 'cards.fund', state: 'planned', attempts: 0 } as Change,
+    );
+  await sent(2, 1);
+  await expect(sent(1, 2)).rejects.toThrow('taken op_1 over');
+});

@@ -307,6 +307,28 @@ test.skipIf(without)('a COMMIT that is lost on the way there or back is done onc
   proxy.server.close();
 });
 
+test.skipIf(without)('works whose common COMMIT is lost for good are not done again one by one', async () => {
+  const proxy = await cuttingProxy(join(journal.server.socket, `.s.PGSQL.${journal.server.port}`));
+  const url = `postgres://ana:of%20ana@127.0.0.1:${proxy.port}/postgres`;
+  const database = await openPostgres(settingsAt(url, { patienceMs: 300 }));
+  proxy.cut('after');
+  let runs = 0;
+  const works = ['one', 'two'].map(name =>
+    database.grouped(async tx => {
+      runs += 1;
+      await tx.run(...account(`lost for good ${name}`));
+      // Nobody answers any more.
+      proxy.server.close();
+    }),
+  );
+  const ended = await Promise.allSettled(works);
+  expect(ended).toEqual(
+    [0, 1].map(() => ({ status: 'rejected', reason: expect.objectContaining({ isOutcomeUnknown: true }) })),
+  );
+  expect(runs).toBe(2);
+  await database.close();
+});
+
 test.skipIf(without)('a server that stops is waited for, and one that stays away is refused', async () => {
   await using own = await journalServer();
   const database = await openPostgres(settingsAt(own.url('ana')));
