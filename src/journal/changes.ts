@@ -336,15 +336,15 @@ const checks = new WeakMap<Transaction, Map<string, Promise<void>>>();
 function refuseLost(tx: Transaction, { id, epoch }: Op, now: number): Promise<void> {
   const checked = checks.get(tx) ?? new Map<string, Promise<void>>();
   checks.set(tx, checked);
-  const held = `${id} ${epoch}`;
+  const holder = `${id} ${epoch}`;
   const check =
-    checked.get(held) ??
+    checked.get(holder) ??
     tx
       .run('update op set lease = ?, touched = ? where id = ? and epoch = ?', now + LEASE_MS, now, id, epoch)
-      .then(rows => {
-        if (rows !== 1) throw taken(id);
+      .then(held => {
+        if (held !== 1) throw taken(id);
       });
-  checked.set(held, check);
+  checked.set(holder, check);
   return check;
 }
 

@@ -91,7 +91,7 @@ export interface Ending {
 /** A change that nothing refused and somebody agreed to. Nothing was written or sent yet. */
 export interface Admitted {
   begin<R extends Run | undefined>(beginning: Beginning<R>): Promise<Underway<R>>;
-  /** Begins, carries out and ends. */
+  /** Begins, executes and ends. */
   execute<R extends Run | undefined, Result>(beginning: Beginning<R>, work: Work<R, Result>): Promise<Result>;
 }
 
