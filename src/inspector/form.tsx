@@ -3,7 +3,7 @@ import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageField } from '../contract/sandbox/page-views.ts';
 import { addressOf } from './address.ts';
 import { type ComponentChildren, useEffect, useLayoutEffect, useState } from './elements.ts';
-import { Copy, Facts, Id, money, Press, Problem, Said, wordsOf } from './parts.tsx';
+import { Copy, Facts, Id, masked, money, Press, Problem, Said, wordsOf } from './parts.tsx';
 import { accessOf, callRow, Failed, NoAnswer, useCanChange } from './session.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
@@ -360,7 +360,14 @@ const PICKS: Readonly<Record<string, Pick>> = {
 /** What an item is known by; each kind has some of it. */
 function lineOf({ amount, balance, merchant, label, address, network, last4, status }: Picked): string {
   const sum = amount ?? balance;
-  const parts = [sum !== undefined && money(Number(sum)), merchant, last4 && `•••• ${last4}`, label, address, status];
+  const parts = [
+    sum !== undefined && money(Number(sum)),
+    merchant,
+    last4 && masked(String(last4)),
+    label,
+    address,
+    status,
+  ];
   return [...parts, last4 === undefined && network].filter(Boolean).join(' · ');
 }
 

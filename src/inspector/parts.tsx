@@ -68,9 +68,13 @@ export const HttpStatus = ({ status, title }: { readonly status: number; readonl
   </span>
 );
 
-/** A card by its last four digits. */
+/** The last four digits of a card, in one piece. */
+export const masked = (last4: string) => `••••\u00a0${last4}`;
+
 export const CardLink = ({ id, last4 }: { readonly id: string; readonly last4: string }) => (
-  <a class="number" href={addressOf('cards', id)} title={id}>{`•••• ${last4}`}</a>
+  <a class="number" href={addressOf('cards', id)} title={id}>
+    {masked(last4)}
+  </a>
 );
 
 interface PressProps {
@@ -254,7 +258,7 @@ export interface Field<Item> {
   readonly isState?: boolean;
 }
 
-/** In a table from 700 px on (`m`), from 1,100 px on (`l`), or below 700 px in a second line of the first column (`under`). */
+/** In a table from 700 px on (`m`), from 1,200 px on (`l`), or below 700 px in a second line of the first column (`under`). */
 type Place = 'm' | 'l' | 'under';
 
 /** Makes fields whose value is read from the item and shown in one way. */

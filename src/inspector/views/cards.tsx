@@ -3,7 +3,7 @@ import { addressOf, addressOfId } from '../address.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { count, type Field, money, Part, Said, shortTime, show } from '../parts.tsx';
+import { count, type Field, masked, money, Part, Said, shortTime, show } from '../parts.tsx';
 import type { Told } from '../session.ts';
 
 type WholeCard = Told<'cards.show'>;
@@ -16,11 +16,11 @@ export const CARDS: ViewOf<Told<'cards'>, WholeCard> = {
     caption: 'Cards, newest first',
     opens: ({ id }) => addressOf('cards', id),
     fields: [
-      show.field('Card', ({ last4 }) => `•••• ${last4}`),
+      show.field('Card', ({ last4 }) => masked(last4)),
       show.badge('Status', card => card.status),
       show.amount('Available', card => card.balance),
       show.amount('On hold', card => card.hold, 'l'),
-      show.text('Label', card => card.label, 'm'),
+      show.text('Label', card => card.label, 'under'),
       show.field('Network', ({ network, bin_id: bin }) => <span title={bin}>{network}</span>, 'l'),
       show.time('Created', card => card.created_at),
     ],
@@ -37,7 +37,7 @@ export const CARDS: ViewOf<Told<'cards'>, WholeCard> = {
     row: 'cards.show',
     by: 'card_id',
     name: 'Card',
-    title: ({ last4, balance }) => `Card •••• ${last4}: ${money(balance)}`,
+    title: ({ last4, balance }) => `Card ${masked(last4)}: ${money(balance)}`,
     lead: ({ id: card_id }) => (
       <p class="row">
         <a href={addressOf('transactions', { card_id })}>Transactions</a>

@@ -10,7 +10,7 @@ import { MOVED } from './cards.tsx';
 type OnCard = Pick<Transaction & Challenge, 'card_id' | 'last4' | 'merchant'>;
 
 const CARD = show.field('Card', ({ card_id, last4 }: OnCard) => <CardLink id={card_id} last4={last4} />);
-const MERCHANT = show.text('Merchant', ({ merchant }: OnCard) => merchant, 'm');
+const MERCHANT = show.text('Merchant', ({ merchant }: OnCard) => merchant, 'under');
 const FILTERS = [
   filter.search('merchant, last four, amount, id'),
   filter.choice('status', 'Status'),
@@ -216,9 +216,9 @@ export const DEPOSITS: ViewOf<Deposit> = {
     fields: [
       show.amount('Amount', item => item.amount),
       show.badge('Status', item => item.status),
-      show.text('In coins', coins, 'm'),
+      show.field('In coins', item => <span class="number">{coins(item)}</span>, 'm'),
       show.text('Network', item => item.network, 'l'),
-      show.text('Confirmations', confirmed, 'm'),
+      show.text('Confirmations', confirmed, 'l'),
       show.time('Seen', item => item.created_at),
       show.field(
         'Next step',

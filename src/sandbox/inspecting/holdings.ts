@@ -253,7 +253,8 @@ type FoundCard = Pick<
 >;
 
 /** Only what the index of cards by their age has: a search reads no whole card that it does not find. */
-const FOUND = "(label like ? escape '!' or id like ? escape '!' or substr(number, 13) = ? or metadata like ? escape '!')";
+const FOUND =
+  "(label like ? escape '!' or id like ? escape '!' or substr(number, 13) = ? or metadata like ? escape '!')";
 
 /** `key=value` as it stands in the JSON text; of anything else nothing is found there. */
 function metadataPart(wanted: string): string {

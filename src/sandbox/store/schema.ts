@@ -145,10 +145,13 @@ const POSTINGS = `create table postings (
   foreign key (entry_id) references entries (id)
 ) strict, without rowid`;
 
-/** The key of transactions first. Apart from the others: they are made anew once a data set has written its records. */
+/**
+ * The key of transactions first. Apart from the others: they are made anew once a data set has written its records. Indexes by
+ * age hold all that a search compares and a sum by day adds up, so that whole rows are read only of what is found.
+ */
 export const LATE_INDEXES: readonly string[] = [
   'create unique index transactions_by_id on transactions (id)',
-  'create index transactions_by_age on transactions (created_at, id)',
+  'create index transactions_by_age on transactions (created_at, id, type, amount, merchant, card_id)',
   'create index transactions_by_card on transactions (card_id, created_at, id)',
   'create index postings_by_ledger on postings (ledger, entry_id)',
 ];
@@ -167,7 +170,6 @@ export const TABLES: readonly string[] = [
   WEBHOOKS,
   ENTRIES,
   POSTINGS,
-  // With all that a search for cards compares, so that it goes through this index and not through the whole rows.
   'create index cards_by_age on cards (created_at, id, label, substr(number, 13), metadata, status, bin_id)',
   ...LATE_INDEXES,
   'create index challenges_by_status on challenges (status, created_at)',
