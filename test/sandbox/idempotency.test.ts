@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import type { Store } from '../../src/sandbox/store/queue.ts';
+import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 
@@ -61,8 +62,8 @@ it('keeps nothing of a request that was not valid, not let in or over a limit', 
 it('undoes what a handler did before it refused', async () => {
   await using service = await fakeService({
     handlers: {
-      'cards.create': async call => {
-        await HANDLERS['cards.create'](call);
+      'cards.create': call => {
+        HANDLERS['cards.create'](call);
         throw new Refused('not_found', 'after all');
       },
     },
@@ -78,8 +79,8 @@ it('gives the key back after a fault, and tells nothing of the fault', async () 
   let broken = true;
   await using service = await fakeService({
     handlers: {
-      'cards.create': async call => {
-        const card = await HANDLERS['cards.create'](call);
+      'cards.create': call => {
+        const card = HANDLERS['cards.create'](call);
         if (broken) throw new Error('secret inside');
         return card;
       },
@@ -101,6 +102,7 @@ it('answers 503 before any effect when the store is busy', async () => {
     path: store.path,
     copyTo: path => store.copyTo(path),
     read: work => store.read(work),
+    writeLarge: work => store.writeLarge(work),
     // The first one numbers the reading of BINs; the card's record and effect are one write.
     write: work => (++writes === 2 ? Promise.reject(new StoreBusy('busy')) : store.write(work)),
     close: () => store.close(),

@@ -40,8 +40,8 @@ const MISTAKES: readonly Planted[] = [
   {
     name: 'a terminated card can be unfrozen',
     file: 'handlers/cards.ts',
-    is: "'cards.unfreeze': async call => {\n    const card = await livingCard(",
-    becomes: "'cards.unfreeze': async call => {\n    const card = await cardOf(",
+    is: "'cards.unfreeze': call => {\n    const card = livingCard(",
+    becomes: "'cards.unfreeze': call => {\n    const card = cardOf(",
   },
   {
     name: 'the monthly limit forgets what was used',
@@ -52,7 +52,7 @@ const MISTAKES: readonly Planted[] = [
   {
     name: 'an expiry keeps the hold',
     file: 'account/challenges.ts',
-    is: "await release(call, row, { amount: row.held, ending: 'expired' });",
+    is: "release(call, row, { amount: row.held, ending: 'expired' });",
     becomes: 'void release;',
   },
   {

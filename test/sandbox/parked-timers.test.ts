@@ -10,8 +10,8 @@ const HOUR = 3_600_000;
 
 const broken = {
   ...TIMER_ACTIONS,
-  'of a bug': async ({ sql }: { sql: Parameters<typeof schedule>[0] }) => {
-    await sql.run('update wallets set balance = balance + 1');
+  'of a bug': ({ sql }: { sql: Parameters<typeof schedule>[0] }) => {
+    sql.run('update wallets set balance = balance + 1');
     throw new Error('the action does not work');
   },
 };

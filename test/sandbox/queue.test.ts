@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../src/engine/connection.ts';
 import { connectTo } from '../../src/engine/open.ts';
-import { QueuedStore } from '../../src/sandbox/store/queue.ts';
-import { type Sql, type Store, StoreBroken, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import { QueuedStore, type Store } from '../../src/sandbox/store/queue.ts';
+import { type Sql, StoreBroken, StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { idSource, setClock } from '../support/sandbox-http.ts';
 
 interface Wishes {
@@ -46,8 +46,8 @@ async function rows(store: Store): Promise<string[]> {
 
 it('undoes a failing write of a turn alone', async () => {
   const { store } = openQueue();
-  const failing = async (sql: Sql) => {
-    await insert('b')(sql);
+  const failing = (sql: Sql) => {
+    insert('b')(sql);
     throw new Error('changed my mind');
   };
   const results = await Promise.allSettled([store.write(insert('a')), store.write(failing), store.write(insert('c'))]);
@@ -85,7 +85,7 @@ it('knows nothing after any other failed commit and takes no more work', async (
   const { store } = openQueue({ before, onBroken });
   await expect(store.write(insert('a'))).rejects.toThrow(StoreBroken);
   await expect(store.write(insert('b'))).rejects.toThrow(StoreBroken);
-  await expect(store.read(async () => 1)).rejects.toThrow(StoreBroken);
+  await expect(store.read(() => 1)).rejects.toThrow(StoreBroken);
   expect(told).toHaveLength(1);
 });
 
@@ -95,7 +95,7 @@ it('sees what another process wrote, although it remembers what it read', async 
   const [own, other] = [connectTo(path), connectTo(path)];
   own.exec('pragma journal_mode = wal; create table t (a text not null primary key) strict');
   const store = new QueuedStore({ connection: own, path, clock: setClock(0), random: idSource });
-  const count = async (sql: Sql) => (await sql.known<{ n: number }>('select count(*) as n from t'))[0]?.n;
+  const count = (sql: Sql) => sql.known<{ n: number }>('select count(*) as n from t')[0]?.n;
   expect(await store.read(count)).toBe(0);
   other.exec("insert into t (a) values ('theirs')");
   expect(await store.read(count)).toBe(1);

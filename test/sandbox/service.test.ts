@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/start.ts';
-import type { Store } from '../../src/sandbox/store/sql.ts';
+import type { Store } from '../../src/sandbox/store/queue.ts';
 import { StoreBroken } from '../../src/sandbox/store/sql.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
@@ -58,6 +58,7 @@ it('gives no answer when a commit failed and nobody knows whether it lasted', as
     path: store.path,
     copyTo: path => store.copyTo(path),
     read: work => store.read(work),
+    writeLarge: work => store.writeLarge(work),
     write: async work => {
       await store.write(work);
       throw new StoreBroken('of the disk');

@@ -17,7 +17,7 @@ import { RequestLog, RequestNumbers } from '../../src/sandbox/service/request-lo
 import type { ScenarioPlayer, ServiceParts } from '../../src/sandbox/service/service.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
-import type { Store } from '../../src/sandbox/store/sql.ts';
+import type { Store } from '../../src/sandbox/store/queue.ts';
 import { idSource, type Served, setClock } from './sandbox-http.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');

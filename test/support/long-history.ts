@@ -1,6 +1,6 @@
 /** One long story over HTTP that touches every kind of object; what was answered, text by text. */
 
-import type { Store } from '../../src/sandbox/store/sql.ts';
+import type { Store } from '../../src/sandbox/store/queue.ts';
 import { ask, type Got, type Served } from './sandbox-http.ts';
 import { tablesOf } from './test-store.ts';
 
@@ -83,11 +83,11 @@ export async function tellLongHistory(served: Served): Promise<Teller> {
 /** All rows of a store's tables as text, but those that tell how a store came about and who asks it. */
 export async function everyRow(service: { readonly store: Store }) {
   const skipped = ['meta', 'rate_hits', 'advances', 'ledger_checks'];
-  return service.store.read(async sql => {
-    const tables = await tablesOf(sql);
+  return service.store.read(sql => {
+    const tables = tablesOf(sql);
     const rows: Record<string, readonly string[]> = {};
     for (const { name } of tables.filter(table => !skipped.includes(table.name))) {
-      const all = await sql.all(`select * from ${name}`);
+      const all = sql.all(`select * from ${name}`);
       // The number of the last request is no part of what happened.
       const kept = all.filter(row => row['name'] !== 'req');
       // How long it took, and by which key it was asked, differs from run to run.

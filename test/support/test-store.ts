@@ -6,8 +6,8 @@ interface Named {
 }
 
 /** Tables of the store in the order of their names. */
-export const tablesOf = (sql: Sql): Promise<readonly Named[]> =>
+export const tablesOf = (sql: Sql): readonly Named[] =>
   sql.all<Named>("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name");
 
 /** Lets rows in that the tables themselves refuse: damage comes from elsewhere. */
-export const ignoreChecks = (sql: Sql): Promise<number> => sql.run('pragma ignore_check_constraints = on');
+export const ignoreChecks = (sql: Sql): number => sql.run('pragma ignore_check_constraints = on');

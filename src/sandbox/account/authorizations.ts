@@ -30,28 +30,28 @@ const NOTHING = 0 as Cents;
 const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
 
 /** Throws `not_found` for an unknown authorization. */
-export async function authorizationOf({ sql }: Act, id: string): Promise<TransactionRow> {
-  const row = await authorizationById(sql, id);
+export function authorizationOf({ sql }: Act, id: string): TransactionRow {
+  const row = authorizationById(sql, id);
   if (row === undefined) throw new Refused('not_found', `no authorization ${id}`);
   return row;
 }
 
 /** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
-export async function authorize(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
-  const { reason, standing } = await checkPurchase(act, card, purchase);
+export function authorize(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
+  const { reason, standing } = checkPurchase(act, card, purchase);
   if (reason === undefined) return approve(act, card, purchase);
   return decline(act, card, { ...purchase, reason }, { asking: purchase, standing });
 }
 
 /** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
-async function checkPurchase(
+function checkPurchase(
   act: Act,
   card: CardRow,
   purchase: Asking & { readonly counted?: number },
-): Promise<{ readonly reason: DeclineReason | undefined; readonly standing: Standing }> {
+): { readonly reason: DeclineReason | undefined; readonly standing: Standing } {
   const { sql, now } = act;
-  const bin = await binById(sql, card.bin_id);
-  const usedThisMonth = await usedBetween(sql, { card: card.id, ...monthOf(purchase.counted ?? now) });
+  const bin = binById(sql, card.bin_id);
+  const usedThisMonth = usedBetween(sql, { card: card.id, ...monthOf(purchase.counted ?? now) });
   const standing: Standing = {
     now,
     card,
@@ -62,39 +62,39 @@ async function checkPurchase(
   return { reason: declineReason(purchase, standing), standing };
 }
 
-async function approve(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
+function approve(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
   const { sql, now } = act;
   const { amount } = purchase;
   const row: TransactionRow = {
-    ...(await record(act, card, purchase)),
+    ...record(act, card, purchase),
     type: 'authorization',
     status: 'pending',
     held: amount,
   };
-  await sql.insert('transactions', row);
-  const moved = await moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
-  await schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
-  await act.emit('transaction.authorized', wireTransaction(row));
-  await afterDecrease(act, moved.card);
+  sql.insert('transactions', row);
+  const moved = moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
+  schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
+  act.emit('transaction.authorized', wireTransaction(row));
+  afterDecrease(act, moved.card);
   return row;
 }
 
 /** Records a decline for a known reason, and what it was judged by. */
-export async function decline(
+export function decline(
   act: Act,
   card: CardRow,
   purchase: Purchase & { readonly reason: DeclineReason },
   judged: DeclineFacts,
-): Promise<TransactionRow> {
+): TransactionRow {
   const row: TransactionRow = {
-    ...(await record(act, card, purchase)),
+    ...record(act, card, purchase),
     type: 'decline',
     status: 'declined',
     decline_reason: purchase.reason,
   };
-  await act.sql.insert('transactions', row);
-  await act.sql.insert('decline_facts', { transaction_id: row.id, facts: factsText(judged) });
-  await act.emit('transaction.declined', wireTransaction(row));
+  act.sql.insert('transactions', row);
+  act.sql.insert('decline_facts', { transaction_id: row.id, facts: factsText(judged) });
+  act.emit('transaction.declined', wireTransaction(row));
   return row;
 }
 
@@ -109,9 +109,9 @@ function factsText({ asking, standing }: DeclineFacts): string {
 }
 
 /** What every record of a purchase says; no sums yet. */
-async function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
+function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
   return {
-    id: await idSource.id('txn'),
+    id: idSource.id('txn'),
     card_id: card.id,
     amount,
     merchant,
@@ -125,18 +125,18 @@ async function record({ idSource, now }: Act, card: CardRow, { amount, merchant,
 }
 
 /** A settlement or a refund of an authorization: same merchant, no sums of its own. */
-async function recordOf(act: Act, authorization: TransactionRow, type: 'settlement' | 'refund', amount: Cents) {
+function recordOf(act: Act, authorization: TransactionRow, type: 'settlement' | 'refund', amount: Cents) {
   const row: TransactionRow = {
     ...authorization,
     ...NO_SUMS,
-    id: await act.idSource.id('txn'),
+    id: act.idSource.id('txn'),
     type,
     status: 'completed',
     amount,
     authorization_id: authorization.id,
     created_at: act.now,
   };
-  await act.sql.insert('transactions', row);
+  act.sql.insert('transactions', row);
   return row;
 }
 
@@ -144,43 +144,43 @@ async function recordOf(act: Act, authorization: TransactionRow, type: 'settleme
  * Settles any amount above 0. What the hold does not cover, all of it once nothing is held, leaves card or wallet
  * without asking (A-151, A-160). `final` releases what is left of the hold (A-152).
  */
-export async function settle(
+export function settle(
   act: Act,
   authorization: TransactionRow,
   { amount, final }: { amount: Cents; final: boolean },
-): Promise<TransactionRow> {
-  const card = await cardOf(act, authorization.card_id);
+): TransactionRow {
+  const card = cardOf(act, authorization.card_id);
   const { fromHold, excess, rest } = splitSettlement(amount, authorization.held, final);
-  const row = await recordOf(act, authorization, 'settlement', amount);
+  const row = recordOf(act, authorization, 'settlement', amount);
   const sums = {
     held: minus(authorization.held, plus(fromHold, rest)),
     settled: plus(authorization.settled, amount),
     excess: plus(authorization.excess, excess),
     released: plus(authorization.released, rest),
   };
-  await changeAuthorization(act, { ...authorization, ...sums, status: sums.held > 0 ? 'pending' : 'settled' });
+  changeAuthorization(act, { ...authorization, ...sums, status: sums.held > 0 ? 'pending' : 'settled' });
   const sink = destinationOf(card.status);
-  const settled = await moveOnCard(act, card, {
+  const settled = moveOnCard(act, card, {
     kind: 'settle',
     ref: row.id,
     moves: { hold: -fromHold, [sink]: -excess, network: amount },
   });
   if (rest > 0) {
-    await moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves: { hold: -rest, [sink]: rest } });
+    moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves: { hold: -rest, [sink]: rest } });
   }
-  await act.emit('transaction.settled', wireTransaction(row));
+  act.emit('transaction.settled', wireTransaction(row));
   // Only an excess lowers what the card has, and then nothing is left to release: the balances are the last ones.
-  if (excess > 0 && sink === 'card') await afterDecrease(act, settled.card);
+  if (excess > 0 && sink === 'card') afterDecrease(act, settled.card);
   return row;
 }
 
 /** Gives held money back, by reversal or expiry. No record and no event (A-46). `amount` is at most what is held. */
-export async function release(
+export function release(
   act: Act,
   authorization: TransactionRow,
   { amount, ending }: { amount: Cents; ending: 'reversed' | 'expired' },
-): Promise<TransactionRow> {
-  const card = await cardOf(act, authorization.card_id);
+): TransactionRow {
+  const card = cardOf(act, authorization.card_id);
   const held = minus(authorization.held, amount);
   const changed: TransactionRow = {
     ...authorization,
@@ -188,27 +188,27 @@ export async function release(
     released: plus(authorization.released, amount),
     status: statusAfter({ held, settled: authorization.settled }, ending),
   };
-  await changeAuthorization(act, changed);
+  changeAuthorization(act, changed);
   const moves = { hold: -amount, [destinationOf(card.status)]: amount };
-  await moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves });
+  moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves });
   return changed;
 }
 
 /** Gives settled money back. `amount` is at most what settled and was not refunded yet (I9). */
-export async function refund(act: Act, authorization: TransactionRow, amount: Cents): Promise<TransactionRow> {
-  const card = await cardOf(act, authorization.card_id);
-  const row = await recordOf(act, authorization, 'refund', amount);
-  await changeAuthorization(act, { ...authorization, refunded: plus(authorization.refunded, amount) });
+export function refund(act: Act, authorization: TransactionRow, amount: Cents): TransactionRow {
+  const card = cardOf(act, authorization.card_id);
+  const row = recordOf(act, authorization, 'refund', amount);
+  changeAuthorization(act, { ...authorization, refunded: plus(authorization.refunded, amount) });
   const moves = { network: -amount, [destinationOf(card.status)]: amount };
-  await moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
-  await act.emit('transaction.refunded', wireTransaction(row));
+  moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
+  act.emit('transaction.refunded', wireTransaction(row));
   return row;
 }
 
 /** Writes an authorization back; one that is no longer pending has nothing left to expire. */
-async function changeAuthorization({ sql }: Act, row: TransactionRow): Promise<void> {
-  await updateAuthorization(sql, row);
-  if (row.status !== 'pending') await unschedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id });
+function changeAuthorization({ sql }: Act, row: TransactionRow): void {
+  updateAuthorization(sql, row);
+  if (row.status !== 'pending') unschedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id });
 }
 
 // What merchants do beside the usual course: ask for more, post without asking, give back what nobody paid.
@@ -217,51 +217,51 @@ async function changeAuthorization({ sql }: Act, row: TransactionRow): Promise<v
  * Raises a pending authorization after the checks of A-48, the total against the limit of one transaction. Approved:
  * no record, no event, the same due time. Declined: a decline, and the authorization stays as it is.
  */
-export async function increment(act: Act, authorization: TransactionRow, amount: Cents): Promise<TransactionRow> {
-  const card = await cardOf(act, authorization.card_id);
+export function increment(act: Act, authorization: TransactionRow, amount: Cents): TransactionRow {
+  const card = cardOf(act, authorization.card_id);
   const { merchant, mcc, merchant_country: country, created_at: counted } = authorization;
   const asking = { amount, merchant, mcc, country };
   const raising = { ...asking, already: authorization.amount, counted };
-  const { reason, standing } = await checkPurchase(act, card, raising);
+  const { reason, standing } = checkPurchase(act, card, raising);
   if (reason !== undefined) return decline(act, card, { ...asking, reason }, { asking: raising, standing });
   const raised: TransactionRow = {
     ...authorization,
     amount: plus(authorization.amount, amount),
     held: plus(authorization.held, amount),
   };
-  await changeAuthorization(act, raised);
+  changeAuthorization(act, raised);
   const moves = { card: -amount, hold: amount };
-  const moved = await moveOnCard(act, card, { kind: 'increment', ref: raised.id, moves });
-  await afterDecrease(act, moved.card);
+  const moved = moveOnCard(act, card, { kind: 'increment', ref: raised.id, moves });
+  afterDecrease(act, moved.card);
   return raised;
 }
 
 /** A settlement nobody authorized: posted whatever the state of the card, never declined (A-160). */
-export async function forcePost(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
-  const row = await postUnlinked(act, card, { purchase, type: 'settlement' });
+export function forcePost(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
+  const row = postUnlinked(act, card, { purchase, type: 'settlement' });
   const sink = destinationOf(card.status);
   const moves = { [sink]: -row.amount, network: row.amount };
-  const moved = await moveOnCard(act, card, { kind: 'settle', ref: row.id, moves });
-  await act.emit('transaction.settled', wireTransaction(row));
-  if (sink === 'card') await afterDecrease(act, moved.card);
+  const moved = moveOnCard(act, card, { kind: 'settle', ref: row.id, moves });
+  act.emit('transaction.settled', wireTransaction(row));
+  if (sink === 'card') afterDecrease(act, moved.card);
   return row;
 }
 
 /** A refund without a purchase, to the card, or to the wallet once the card is terminated (A-156). */
-export async function unlinkedRefund(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
-  const row = await postUnlinked(act, card, { purchase, type: 'refund' });
+export function unlinkedRefund(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
+  const row = postUnlinked(act, card, { purchase, type: 'refund' });
   const moves = { network: -row.amount, [destinationOf(card.status)]: row.amount };
-  await moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
-  await act.emit('transaction.refunded', wireTransaction(row));
+  moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
+  act.emit('transaction.refunded', wireTransaction(row));
   return row;
 }
 
-async function postUnlinked(
+function postUnlinked(
   act: Act,
   card: CardRow,
   { purchase, type }: { readonly purchase: Purchase; readonly type: 'settlement' | 'refund' },
-): Promise<TransactionRow> {
-  const row: TransactionRow = { ...(await record(act, card, purchase)), type, status: 'completed' };
-  await act.sql.insert('transactions', row);
+): TransactionRow {
+  const row: TransactionRow = { ...record(act, card, purchase), type, status: 'completed' };
+  act.sql.insert('transactions', row);
   return row;
 }

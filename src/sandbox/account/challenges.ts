@@ -37,68 +37,68 @@ interface Ended {
 }
 
 /** Pending on an active, unexpired card; failed on any other, where the attached authorization declines at once. */
-export async function openChallenge(act: Act, card: CardRow, opening: Opening): Promise<Ended> {
+export function openChallenge(act: Act, card: CardRow, opening: Opening): Ended {
   const { sql, now, idSource } = act;
   const { life = CHALLENGE_LIFE } = opening;
-  const id = await idSource.id('tds');
+  const id = idSource.id('tds');
   const challenge: ChallengeRow = {
     id,
     card_id: card.id,
     merchant: opening.merchant,
     amount: opening.amount,
-    otp: await idSource.digits('otp', 6),
+    otp: idSource.digits('otp', 6),
     status: card.status === 'active' && !isExpired(card, now) ? 'pending' : 'failed',
     attempts: 0,
     purchase: opening.purchase === undefined ? null : JSON.stringify(opening.purchase),
     created_at: now,
     expires_at: now + life,
   };
-  await sql.insert('challenges', challenge);
-  if (challenge.status === 'failed') return { challenge, transaction: await runAttached(act, challenge) };
-  await schedule(sql, { kind: CHALLENGE_EXPIRY, ref: id, dueAt: challenge.expires_at });
-  await act.emit('3ds.challenge', wireChallenge(challenge));
+  sql.insert('challenges', challenge);
+  if (challenge.status === 'failed') return { challenge, transaction: runAttached(act, challenge) };
+  schedule(sql, { kind: CHALLENGE_EXPIRY, ref: id, dueAt: challenge.expires_at });
+  act.emit('3ds.challenge', wireChallenge(challenge));
   return { challenge };
 }
 
 /** Answers a pending challenge. The right code runs the attached authorization, the third wrong one declines it. */
-export async function answer(act: Act, challenge: ChallengeRow, code: 'right' | 'wrong'): Promise<Ended> {
+export function answer(act: Act, challenge: ChallengeRow, code: 'right' | 'wrong'): Ended {
   if (code === 'right') {
-    const approved = await finish(act, { ...challenge, status: 'approved' });
-    return { challenge: approved, transaction: await runAttached(act, approved) };
+    const approved = finish(act, { ...challenge, status: 'approved' });
+    return { challenge: approved, transaction: runAttached(act, approved) };
   }
   const attempts = challenge.attempts + 1;
   if (attempts >= CHALLENGE_ATTEMPTS) return failChallenge(act, { ...challenge, attempts }, 'failed');
   const wrong: ChallengeRow = { ...challenge, attempts };
-  await updateChallenge(act.sql, wrong);
+  updateChallenge(act.sql, wrong);
   return { challenge: wrong };
 }
 
 /** Ends a pending challenge without the right code; the attached authorization declines `three_ds_failed`. */
-export async function failChallenge(act: Act, challenge: ChallengeRow, status: 'failed' | 'expired'): Promise<Ended> {
-  const ended = await finish(act, { ...challenge, status });
+export function failChallenge(act: Act, challenge: ChallengeRow, status: 'failed' | 'expired'): Ended {
+  const ended = finish(act, { ...challenge, status });
   const purchase = attachedTo(ended);
   if (purchase === undefined) return { challenge: ended };
-  const card = await cardOf(act, ended.card_id);
+  const card = cardOf(act, ended.card_id);
   const declined = { ...purchase, reason: 'three_ds_failed' } as const;
   const judged = { asking: { ...purchase, forced: undefined, challengeFailed: true } };
-  return { challenge: ended, transaction: await decline(act, card, declined, judged) };
+  return { challenge: ended, transaction: decline(act, card, declined, judged) };
 }
 
 /** Ends a pending challenge because the card holder gave up: nothing is recorded, nothing is tried. */
-export function cancelChallenge(act: Act, challenge: ChallengeRow): Promise<ChallengeRow> {
+export function cancelChallenge(act: Act, challenge: ChallengeRow): ChallengeRow {
   return finish(act, { ...challenge, status: 'cancelled' });
 }
 
-async function finish({ sql }: Act, challenge: ChallengeRow): Promise<ChallengeRow> {
-  await updateChallenge(sql, challenge);
-  await unschedule(sql, { kind: CHALLENGE_EXPIRY, ref: challenge.id });
+function finish({ sql }: Act, challenge: ChallengeRow): ChallengeRow {
+  updateChallenge(sql, challenge);
+  unschedule(sql, { kind: CHALLENGE_EXPIRY, ref: challenge.id });
   return challenge;
 }
 
-async function runAttached(act: Act, challenge: ChallengeRow): Promise<TransactionRow | undefined> {
+function runAttached(act: Act, challenge: ChallengeRow): TransactionRow | undefined {
   const purchase = attachedTo(challenge);
   if (purchase === undefined) return undefined;
-  return authorize(act, await cardOf(act, challenge.card_id), {
+  return authorize(act, cardOf(act, challenge.card_id), {
     ...purchase,
     challengeFailed: challenge.status !== 'approved',
   });
@@ -120,9 +120,9 @@ interface Detected {
 }
 
 /** A deposit is seen; its USD value is fixed now (A-67). */
-export async function detectDeposit(act: Act, { currency, amount, confirmations }: Detected): Promise<DepositRow> {
+export function detectDeposit(act: Act, { currency, amount, confirmations }: Detected): DepositRow {
   const { sql, now, idSource } = act;
-  const id = await idSource.id('dep');
+  const id = idSource.id('dep');
   const [chain] = COINS[currency].networks;
   const row: DepositRow = {
     id,
@@ -131,37 +131,37 @@ export async function detectDeposit(act: Act, { currency, amount, confirmations 
     crypto_amount: cryptoAmount(currency, amount),
     amount,
     status: 'pending',
-    tx_hash: await idSource.digits('tx', 64),
+    tx_hash: idSource.digits('tx', 64),
     confirmations: 0,
     required_confirmations: chain.confirmations,
     created_at: now,
     confirmed_at: null,
   };
-  await sql.insert('deposits', row);
-  if (confirmations !== 'manual') await awaitBlock(act, row);
-  await act.emit('deposit.pending', wireDeposit(row));
+  sql.insert('deposits', row);
+  if (confirmations !== 'manual') awaitBlock(act, row);
+  act.emit('deposit.pending', wireDeposit(row));
   return row;
 }
 
 /** Blocks on top of a pending deposit; the last one needed credits it. A timer that is set stays as it is. */
-export async function countConfirmations(act: Act, deposit: DepositRow, add: number): Promise<DepositRow> {
+export function countConfirmations(act: Act, deposit: DepositRow, add: number): DepositRow {
   const confirmations = deposit.confirmations + add;
   if (confirmations >= deposit.required_confirmations) return confirmDeposit(act, deposit);
   const row = { ...deposit, confirmations };
-  await updateDeposit(act.sql, row);
+  updateDeposit(act.sql, row);
   return row;
 }
 
 /** A pending deposit that never comes: it is not credited and no block counts for it any more. */
-export async function failDeposit({ sql }: Act, deposit: DepositRow): Promise<DepositRow> {
+export function failDeposit({ sql }: Act, deposit: DepositRow): DepositRow {
   const row: DepositRow = { ...deposit, status: 'failed' };
-  await updateDeposit(sql, row);
-  await unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
+  updateDeposit(sql, row);
+  unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
   return row;
 }
 
 /** Credits a pending deposit to the wallet. */
-export async function confirmDeposit(act: Act, deposit: DepositRow): Promise<DepositRow> {
+export function confirmDeposit(act: Act, deposit: DepositRow): DepositRow {
   const { sql, now } = act;
   const { amount } = deposit;
   const row: DepositRow = {
@@ -170,34 +170,34 @@ export async function confirmDeposit(act: Act, deposit: DepositRow): Promise<Dep
     confirmations: deposit.required_confirmations,
     confirmed_at: now,
   };
-  await updateDeposit(sql, row);
-  await unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
-  await post(sql, { kind: 'deposit', ref: row.id, at: now, moves: { crypto: -amount, wallet: amount } });
-  await act.emit('deposit.confirmed', wireDeposit(row));
+  updateDeposit(sql, row);
+  unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
+  post(sql, { kind: 'deposit', ref: row.id, at: now, moves: { crypto: -amount, wallet: amount } });
+  act.emit('deposit.confirmed', wireDeposit(row));
   return row;
 }
 
-async function awaitBlock({ sql, now }: Act, { id, currency, network }: DepositRow): Promise<void> {
+function awaitBlock({ sql, now }: Act, { id, currency, network }: DepositRow): void {
   const dueAt = now + blockInterval(currency, network);
-  await schedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: id, dueAt });
+  schedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: id, dueAt });
 }
 
 // What happens by itself (docs/design/sandbox.md, section 6), under the same rules as what is asked for.
 
 export const TIMER_ACTIONS = {
-  [AUTHORIZATION_EXPIRY]: async call => {
-    const row = await authorizationById(call.sql, call.ref);
-    if (row?.status === 'pending') await release(call, row, { amount: row.held, ending: 'expired' });
+  [AUTHORIZATION_EXPIRY]: call => {
+    const row = authorizationById(call.sql, call.ref);
+    if (row?.status === 'pending') release(call, row, { amount: row.held, ending: 'expired' });
   },
-  [CHALLENGE_EXPIRY]: async call => {
-    const row = await challengeById(call.sql, call.ref);
-    if (row?.status === 'pending') await failChallenge(call, row, 'expired');
+  [CHALLENGE_EXPIRY]: call => {
+    const row = challengeById(call.sql, call.ref);
+    if (row?.status === 'pending') failChallenge(call, row, 'expired');
   },
   /** A block on top of a pending deposit; the next one is awaited. */
-  [DEPOSIT_CONFIRMATION]: async call => {
-    const deposit = await depositById(call.sql, call.ref);
+  [DEPOSIT_CONFIRMATION]: call => {
+    const deposit = depositById(call.sql, call.ref);
     if (deposit?.status !== 'pending') return;
-    const row = await countConfirmations(call, deposit, 1);
-    if (row.status === 'pending') await awaitBlock(call, row);
+    const row = countConfirmations(call, deposit, 1);
+    if (row.status === 'pending') awaitBlock(call, row);
   },
 } as const satisfies TimerActions;

@@ -74,14 +74,14 @@ interface Balances {
  * to 0 or moves fewer than two accounts, and the store's error when a hold would fall below 0: all bugs of a rule. Throws
  * `insufficient_funds`, with nothing written, when the wallet does not cover what must be covered.
  */
-export async function post(sql: Sql, entry: Entry): Promise<Balances> {
+export function post(sql: Sql, entry: Entry): Balances {
   const { moves } = entry;
   const postings = postingsOf(entry);
   if (postings.length < 2 || sumCents(postings.map(({ amount }) => amount)) !== 0) {
     throw new CliError('internal', { message: `not a balanced entry: ${entry.kind} ${JSON.stringify(moves)}` });
   }
   // Takes the next number of an entry too. Nothing is moved where it holds less than must be covered.
-  const wallet = await sql.get<{ readonly entries: number; readonly balance: Cents }>(
+  const wallet = sql.get<{ readonly entries: number; readonly balance: Cents }>(
     `update wallets set entries = entries + 1, balance = balance + ?, deposited = deposited + ?, spent = spent + ?
      where balance >= ? returning entries, balance`,
     moves.wallet ?? 0,
@@ -89,25 +89,25 @@ export async function post(sql: Sql, entry: Entry): Promise<Balances> {
     moves.network ?? 0,
     entry.isCovered ? -(moves.wallet ?? 0) : Number.MIN_SAFE_INTEGER,
   );
-  if (wallet === undefined) throw await shortWallet(sql, entry);
-  const card = await movedCard(sql, entry);
+  if (wallet === undefined) throw shortWallet(sql, entry);
+  const card = movedCard(sql, entry);
   const entry_id = wallet.entries;
-  await sql.insert('entries', { id: entry_id, kind: entry.kind, ref: entry.ref, created_at: entry.at });
-  for (const { ledger, amount } of postings) await sql.insert('postings', { entry_id, ledger, amount });
+  sql.insert('entries', { id: entry_id, kind: entry.kind, ref: entry.ref, created_at: entry.at });
+  for (const { ledger, amount } of postings) sql.insert('postings', { entry_id, ledger, amount });
   return { wallet: wallet.balance, card };
 }
 
-async function shortWallet(sql: Sql, { moves }: Entry): Promise<Error> {
-  const there = (await walletOf(sql))?.balance;
+function shortWallet(sql: Sql, { moves }: Entry): Error {
+  const there = walletOf(sql)?.balance;
   if (there === undefined) return new CliError('internal', { message: 'the store has no wallet' });
   const asked = plainAmount(cents(-(moves.wallet ?? 0)));
   return new Refused('insufficient_funds', `the wallet holds ${plainAmount(there)} USD, ${asked} USD asked`);
 }
 
-async function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Promise<Balances['card']> {
+function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Balances['card'] {
   if (moves.card === undefined && moves.hold === undefined) return undefined;
   if (isOpening) return { balance: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) };
-  const row = await sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
+  const row = sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
     'update cards set balance = balance + ?, hold = hold + ? where id = ? returning balance, hold',
     moves.card ?? 0,
     moves.hold ?? 0,
@@ -135,15 +135,15 @@ function postingsOf({ card, moves }: Entry): readonly { ledger: string; amount: 
 export type Act = Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'>;
 
 /** Throws `not_found` for a card that is not there. */
-export async function cardOf({ sql }: Pick<Act, 'sql'>, id: string): Promise<CardRow> {
-  const card = await cardById(sql, id);
+export function cardOf({ sql }: Pick<Act, 'sql'>, id: string): CardRow {
+  const card = cardById(sql, id);
   if (card === undefined) throw new Refused('not_found', `no card ${id}`);
   return card;
 }
 
 /** The card; throws `card_terminated` when it has ended (A-108). */
-export async function livingCard(act: Pick<Act, 'sql'>, id: string): Promise<CardRow> {
-  const card = await cardOf(act, id);
+export function livingCard(act: Pick<Act, 'sql'>, id: string): CardRow {
+  const card = cardOf(act, id);
   if (card.status === 'terminated') throw new Refused('card_terminated', `card ${id} is terminated`);
   return card;
 }
@@ -154,15 +154,15 @@ export interface Moved {
 }
 
 /** Posts an entry about a card; the card comes back with its new balances. */
-export async function moveOnCard(
+export function moveOnCard(
   { sql, now }: Act,
   card: CardRow,
   entry: Pick<Entry, 'kind' | 'ref' | 'moves' | 'isCovered'>,
-): Promise<Moved> {
-  const after: Balances = await post(sql, { ...entry, at: now, card: card.id });
+): Moved {
+  const after: Balances = post(sql, { ...entry, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };
   const { id, document } = cardDocument(moved);
-  await sql.update('cards', { id }, { document });
+  sql.update('cards', { id }, { document });
   return { card: moved, wallet: after.wallet };
 }
 
@@ -170,16 +170,16 @@ export async function moveOnCard(
  * Freezes an active card whose balance has just decreased below its line, after the event of what decreased it
  * (A-163, A-84). Call it after every decrease and after nothing else.
  */
-export async function afterDecrease(act: Act, card: CardRow): Promise<CardRow> {
+export function afterDecrease(act: Act, card: CardRow): CardRow {
   return mustFreeze(card) ? changeStatus(act, card, 'frozen') : card;
 }
 
 /** Freezes or unfreezes, with its event. */
-export async function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): Promise<CardRow> {
+export function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): CardRow {
   const changed: CardRow = { ...card, status };
   const { id, document } = cardDocument(changed);
-  await act.sql.update('cards', { id }, { status, document });
-  await act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
+  act.sql.update('cards', { id }, { status, document });
+  act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
   return changed;
 }
 

@@ -35,12 +35,12 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
   await finishMove(parts);
   const { store, clock, owner, isGone } = parts;
   const token = freshToken(parts);
-  const move = await store.write(async sql => {
+  const move = await store.write(sql => {
     const real = clock.now();
-    if (await isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved already');
-    const from = await sandboxNow(sql, real);
+    if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved already');
+    const from = sandboxNow(sql, real);
     const to = targetOf(input, from);
-    await beginAdvance(sql, { owner, token, moves_to: to });
+    beginAdvance(sql, { owner, token, moves_to: to });
     return { from, to, token };
   });
   return moveClock(parts, move);
@@ -49,18 +49,18 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
 /** Goes on where somebody who moved the clock ended or fell silent, to where it was to go. */
 export async function finishMove(parts: ServiceParts): Promise<void> {
   const { store, clock, owner, isGone } = parts;
-  const left = async (sql: Sql) => {
-    const found = await advanceOf(sql);
+  const left = (sql: Sql) => {
+    const found = advanceOf(sql);
     return found !== undefined && isGone(found.owner) ? found.moves_to : undefined;
   };
   if ((await store.read(left)) === undefined) return;
   const token = freshToken(parts);
-  const move = await store.write(async sql => {
-    const to = await left(sql);
+  const move = await store.write(sql => {
+    const to = left(sql);
     if (to === undefined) return undefined;
     const real = clock.now();
-    const from = await sandboxNow(sql, real);
-    await beginAdvance(sql, { owner, token, moves_to: to });
+    const from = sandboxNow(sql, real);
+    beginAdvance(sql, { owner, token, moves_to: to });
     // A clock that goes by itself may be there already.
     return { from, to: Math.max(from, to), token };
   });
@@ -85,10 +85,10 @@ async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>>
     // queued behind a clock that has gone past it.
     const overdue = await fireDeliveries(parts, from);
     const fired = [...overdue, ...(await fireUntil(parts, { to, token }))];
-    return await store.write(async sql => {
-      await refuseLost(sql, token);
-      const row = clockShowing(await readClock(sql), to, clock.now());
-      await setClock(sql, row);
+    return await store.write(sql => {
+      refuseLost(sql, token);
+      const row = clockShowing(readClock(sql), to, clock.now());
+      setClock(sql, row);
       const { mode, now } = wireClock(row, to);
       return { mode, now, fired: fired.map(wireFired) };
     });
@@ -134,18 +134,18 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
   // A delivery that nobody could try now does not hold time up.
   let stuckAt: number | undefined;
   for (;;) {
-    const step = await store.write(async sql => {
-      await refuseLost(sql, token);
-      const row = await readClock(sql);
-      const onTime = async ({ dueAt }: Pick<Timer, 'dueAt'>) => {
+    const step = await store.write(sql => {
+      refuseLost(sql, token);
+      const row = readClock(sql);
+      const onTime = ({ dueAt }: Pick<Timer, 'dueAt'>) => {
         // One that was overdue already does not set the clock back.
-        const shown = await sandboxNow(sql, clock.now());
-        if (dueAt > shown) await setClock(sql, clockShowing(row, dueAt, clock.now()));
+        const shown = sandboxNow(sql, clock.now());
+        if (dueAt > shown) setClock(sql, clockShowing(row, dueAt, clock.now()));
       };
-      const timer = await nextDue(sql, to);
-      const delivery = await dispatcher?.nextDue(sql, timer?.dueAt ?? to);
+      const timer = nextDue(sql, to);
+      const delivery = dispatcher?.nextDue(sql, timer?.dueAt ?? to);
       if (delivery === undefined || delivery === stuckAt) return fireOne(sql, { ...firingOf(parts, to), onTime });
-      await onTime({ dueAt: delivery });
+      onTime({ dueAt: delivery });
       return delivery;
     });
     if (step === undefined) return fired;
@@ -165,7 +165,7 @@ async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promi
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */
-async function refuseLost(sql: Sql, token: string): Promise<void> {
-  if ((await advanceOf(sql))?.token === token) return;
+function refuseLost(sql: Sql, token: string): void {
+  if (advanceOf(sql)?.token === token) return;
   throw impossible('another process moves the clock now');
 }

@@ -23,7 +23,7 @@ import {
 import { listed, type Page, type Sql } from '../store/sql.ts';
 
 export const DELIVERY_LOOKS = {
-  deliveries: async moment => {
+  deliveries: moment => {
     const { sql, input } = moment;
     const { webhook_id, event_id, event, state } = input;
     const wanted = {
@@ -32,30 +32,26 @@ export const DELIVERY_LOOKS = {
       'event_type = ?': event,
       'state = ?': state,
     };
-    const sending = await beingSent(moment);
-    const list = async (where: Page) => {
-      const { rows, total } = await listed<DeliveryRow>(
-        sql,
-        { from: 'deliveries', wanted, order: 'position desc' },
-        where,
-      );
+    const sending = beingSent(moment);
+    const list = (where: Page) => {
+      const { rows, total } = listed<DeliveryRow>(sql, { from: 'deliveries', wanted, order: 'position desc' }, where);
       const told = [];
-      for (const row of rows) told.push(wireDelivery(row, await attemptsOf(sql, row.id), sending));
+      for (const row of rows) told.push(wireDelivery(row, attemptsOf(sql, row.id), sending));
       return { rows: told, total };
     };
     return paged(input, 25, list, told => told);
   },
 
   /** The digest is that of the bytes, also where a code in the text is not shown. */
-  'deliveries.get': async moment => {
+  'deliveries.get': moment => {
     const { sql, input } = moment;
     const { delivery_id: id } = input;
-    const row = await deliveryById(sql, id);
+    const row = deliveryById(sql, id);
     if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
-    const body = await deliveryBody(sql, id);
+    const body = deliveryBody(sql, id);
     const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
     return {
-      ...wireDelivery(row, await attemptsOf(sql, id), await beingSent(moment)),
+      ...wireDelivery(row, attemptsOf(sql, id), beingSent(moment)),
       body: shown,
       body_hidden: shown !== body,
       body_bytes: Buffer.byteLength(body),
@@ -66,64 +62,64 @@ export const DELIVERY_LOOKS = {
 
 export const DELIVERIES = {
   /** A new delivery of the same event; what is still on its way cannot be repeated. */
-  'deliveries.redeliver': async call => {
+  'deliveries.redeliver': call => {
     const { sql, input } = call;
-    const row = await deliveryById(sql, input.delivery_id);
+    const row = deliveryById(sql, input.delivery_id);
     if (row === undefined) throw new Refused('not_found', `no delivery ${input.delivery_id}`);
     const { id, state, webhook_id, event_id, event_type, event_seq } = row;
     if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
-    await activeWebhook({ sql, input: { webhook_id } });
-    const content = event_seq === null ? { body: await deliveryBody(sql, id) } : { seq: event_seq };
+    activeWebhook({ sql, input: { webhook_id } });
+    const content = event_seq === null ? { body: deliveryBody(sql, id) } : { seq: event_seq };
     const same = { edited: row.edited === 1, sign: row.sign ?? undefined };
-    return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
+    return wireDelivery(enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
   },
 
   /** Also what happened while it was disabled; nothing from before it was there. */
-  'deliveries.recover': async call => {
+  'deliveries.recover': call => {
     const { sql, input } = call;
-    const webhook = await activeWebhook(call);
+    const webhook = activeWebhook(call);
     const since = Math.max(instantOf(input.since), webhook.created_at);
     const wanted = JSON.parse(webhook.events) as readonly string[];
     let queued = 0;
-    for (const { seq, id, type } of await sql.all<Missed>(MISSED, since, webhook.id)) {
+    for (const { seq, id, type } of sql.all<Missed>(MISSED, since, webhook.id)) {
       if (!wanted.includes('*') && !wanted.includes(type)) continue;
-      await enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
+      enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
       queued += 1;
     }
     return { webhook_id: webhook.id, since: isoTime(since), queued };
   },
 
   /** Goes to the subscription whatever events it asked for, and is no event of the account. */
-  'deliveries.example': async call => {
-    const webhook = await activeWebhook(call);
-    const { event_id, event_type, body } = await exampleRequest(call);
+  'deliveries.example': call => {
+    const webhook = activeWebhook(call);
+    const { event_id, event_type, body } = exampleRequest(call);
     const content = { body };
-    return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
+    return wireDelivery(enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
   },
 
   /** Sends a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
-  'deliveries.send': async call => {
+  'deliveries.send': call => {
     const { sql, now, input } = call;
-    const webhook = await activeWebhook(call);
+    const webhook = activeWebhook(call);
     const { sign = 'right' } = input;
-    const former = await webhookById(sql, webhook.id);
+    const former = webhookById(sql, webhook.id);
     const isFormerOver = former?.former_until == null || former.former_until <= now;
     if (sign === 'former' && isFormerOver) {
       throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
     }
-    const { event_id, event_type, body } = await exampleRequest(call);
+    const { event_id, event_type, body } = exampleRequest(call);
     const content = { body: input.body ?? body };
     const queued = { webhook_id: webhook.id, event_id, event_type, content, edited: input.body !== undefined, sign };
-    return wireDelivery(await enqueue(call, queued), []);
+    return wireDelivery(enqueue(call, queued), []);
   },
 
   /** A second rotation within the overlap ends the oldest secret: at most two sign. */
-  'deliveries.rotate': async call => {
+  'deliveries.rotate': call => {
     const { sql, now, idSource, input } = call;
-    const { id } = await webhookOf(call);
+    const { id } = webhookOf(call);
     const overlap = overlapOf(input.overlap);
-    const secret = await idSource.webhookSecret('rotated');
-    await sql.run(
+    const secret = idSource.webhookSecret('rotated');
+    sql.run(
       'update webhooks set former_secret = secret, former_until = ?, secret = ?, updated_at = ? where id = ?',
       now + overlap,
       secret,
@@ -150,12 +146,12 @@ interface Asking extends Pick<AdminCall<AdminOperations['deliveries.example']>, 
 }
 
 /** An invented event of that name, and a fresh id for it. */
-async function exampleRequest({ idSource, now, input }: Asking) {
+function exampleRequest({ idSource, now, input }: Asking) {
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }
   const event_type = input.event as EventName;
-  const event_id = await idSource.id('evt');
+  const event_id = idSource.id('evt');
   const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
   return { event_id, event_type, body: JSON.stringify(envelope) };
 }
@@ -167,8 +163,8 @@ function overlapOf(text: string | undefined): number {
   throw new Refused('invalid_request', `overlap: ${JSON.stringify(text)} is not a time up to 365d, such as 24h or 90m`);
 }
 
-async function activeWebhook(call: Addressed): Promise<WebhookRow> {
-  const webhook = await webhookOf(call);
+function activeWebhook(call: Addressed): WebhookRow {
+  const webhook = webhookOf(call);
   if (webhook.status === 'active') return webhook;
   throw impossible(`webhook ${webhook.id} is disabled: nothing is sent to it`);
 }
@@ -177,10 +173,10 @@ const attemptsOf = (sql: Sql, delivery: string) =>
   sql.all<AttemptRow>('select * from attempts where delivery_id = ? order by number', delivery);
 
 /** Deliveries whose sender is believed in: until its lease is over, or it is known to be gone. */
-async function beingSent({ sql, parts }: StoreMoment): Promise<ReadonlySet<string>> {
+function beingSent({ sql, parts }: StoreMoment): ReadonlySet<string> {
   const { clock, isGone } = parts;
   const real = clock.now();
-  const rows = await sendingNow(sql);
+  const rows = sendingNow(sql);
   return new Set(rows.filter(each => each.lease_until > real && !isGone(each.lease_owner)).map(({ id }) => id));
 }
 

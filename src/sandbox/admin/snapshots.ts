@@ -75,20 +75,20 @@ async function replaceAll(parts: ServiceParts, copy: Connection, { seed, ids }: 
   const { store, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
-    const state = await store.write(async sql => {
-      if (await isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved: wait for that to end');
-      await forgetAdvance(sql);
+    const state = await store.writeLarge(async sql => {
+      if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved: wait for that to end');
+      forgetAdvance(sql);
       await replaceRows(sql, copy);
-      await sql.update('meta', { one: 1 }, { seed, ids });
-      await beginGeneration(sql);
+      sql.update('meta', { one: 1 }, { seed, ids });
+      beginGeneration(sql);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
-      const looking = { sql, now: await sandboxNow(sql, clock.now()) };
-      const found = await checkNow(looking);
+      const looking = { sql, now: sandboxNow(sql, clock.now()) };
+      const found = checkNow(looking);
       if (found.faults.length > 0) throw new Damaged(brokenBooks(found.faults));
-      await keepCheck(sql, found);
-      const webhooks_active = await countActiveSubscriptions(sql);
-      return { ...(await stateOf(looking)), webhooks_active, ...foundIn(found) };
-    }, 'large');
+      keepCheck(sql, found);
+      const webhooks_active = countActiveSubscriptions(sql);
+      return { ...stateOf(looking), webhooks_active, ...foundIn(found) };
+    });
     requestLog.forget();
     requestNumbers.forget();
     return state;
@@ -100,7 +100,7 @@ async function replaceAll(parts: ServiceParts, copy: Connection, { seed, ids }: 
 async function replaceRows(sql: Sql, copy: Connection): Promise<void> {
   try {
     await inBulk(sql, LATE_INDEXES, async () => {
-      for (const table of [...ARCHIVED].reverse()) await sql.run(`delete from ${table}`);
+      for (const table of [...ARCHIVED].reverse()) sql.run(`delete from ${table}`);
       for (const table of ARCHIVED) {
         let bulk: BulkInsert | undefined;
         for (const row of copy.prepare(`select * from ${table}`).iterate()) {
@@ -111,7 +111,7 @@ async function replaceRows(sql: Sql, copy: Connection): Promise<void> {
         await bulk?.flush();
       }
     });
-    await forgetCheck(sql);
+    forgetCheck(sql);
   } catch (error) {
     if (!isRefusedStatement(error)) throw error;
     throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);

@@ -25,7 +25,7 @@ import { loadDataSet } from '../data/load.ts';
 import { paged } from '../handlers/account.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, wireRequest } from '../service/request-log.ts';
-import type { LookHandlers, ServiceHandlers, StoreMoment } from '../service/service.ts';
+import type { LookHandlers, ServiceHandlers, ServiceParts, StoreMoment } from '../service/service.ts';
 import {
   allBins,
   countAll,
@@ -51,49 +51,14 @@ import {
 import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {
-  /**
-   * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
-   * through: of one it is told what was found when somebody last looked, and nothing where nobody did.
-   */
-  status: async call => {
-    const { sql } = call;
-    const known = (await isLarge(sql)) ? await lastCheck(sql) : await checkNow(call);
-    return { ...(await stateOf(call)), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
-  },
-
-  /**
-   * Replaces everything the account holds, but for what is to be kept, in the call's one transaction: with the data set
-   * and the wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with is no part of the store.
-   */
-  reset: async call => {
-    const { sql, now, input, startedWith } = call;
-    const clock = await readClock(sql);
-    const { data = startedWith.data, seed, keep = [] } = input;
-    if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
-      throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
-    }
-    const bins = keep.includes('bins') ? await allBins(sql) : undefined;
-    await emptyAccount(sql);
-    await clearSystemTables(sql, { seed, keep });
-    if (clock.mode !== 'real') await setClock(sql, clock);
-    // The seed may be another one now.
-    const idSource = deterministicIds({ sql });
-    const size = loadSize({ ...startedWith.size, ...input });
-    const wallet = input.data === undefined ? startedWith.wallet : undefined;
-    await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
-    const found = await checkNow(call);
-    await keepCheck(sql, found);
-    return { ...(await stateOf(call)), ...foundIn(found) };
-  },
-
   /** Throws `invalid_request` naming the member that is wrong. */
-  'faults.add': async ({ sql, now, idSource, input }) => {
+  'faults.add': ({ sql, now, idSource, input }) => {
     const problem = faultProblem(input);
     if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
     const rule = input as unknown as FaultRule;
     const row: FaultRow = {
-      id: await idSource.id('flt'),
-      position: await nextCount(sql, 'fault position'),
+      id: idSource.id('flt'),
+      position: nextCount(sql, 'fault position'),
       meets: isDeliveryKind(rule.action.kind) ? 'deliveries' : 'requests',
       rule: JSON.stringify(rule),
       times: rule.times ?? null,
@@ -102,18 +67,18 @@ export const STATE = {
       expires_at: rule.expires_at === undefined ? null : instantOf(rule.expires_at),
       created_at: now,
     };
-    await sql.insert('faults', row);
+    sql.insert('faults', row);
     return wireFault(row, now);
   },
 
-  'faults.remove': async call => {
-    const { id } = await faultOf(call);
-    await call.sql.run('delete from faults where id = ?', id);
+  'faults.remove': call => {
+    const { id } = faultOf(call);
+    call.sql.run('delete from faults where id = ?', id);
     return {};
   },
 
-  'faults.clear': async ({ sql }) => ({
-    removed: await sql.run('delete from faults'),
+  'faults.clear': ({ sql }) => ({
+    removed: sql.run('delete from faults'),
   }),
 
   'ledger.accounts': ({ sql, input }) =>
@@ -129,12 +94,12 @@ export const STATE = {
       'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': input.account,
       'ref = ?': input.ref,
     };
-    const list = async (where: Page) => {
-      const { rows, total } = await listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where);
+    const list = (where: Page) => {
+      const { rows, total } = listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where);
       const told = [];
       for (const row of rows) {
         const statement = 'select ledger as account, amount from postings where entry_id = ? order by ledger';
-        const postings = await sql.all<{ readonly account: string; readonly amount: Cents }>(statement, row.id);
+        const postings = sql.all<{ readonly account: string; readonly amount: Cents }>(statement, row.id);
         told.push({
           ...row,
           created_at: isoTime(row.created_at),
@@ -146,35 +111,21 @@ export const STATE = {
     return paged(input, 100, list, told => told);
   },
 
-  'ledger.check': async ({ sql, now }) => {
-    const damaged = await damagedPages(sql);
-    // Of a damaged file the books would say anything, and it is better not written to.
-    if (damaged.length > 0)
-      return {
-        ok: false,
-        faults: damaged.map(line => `the file is damaged: ${line}`),
-        invariants: uncheckedInvariants(),
-      };
-    const faults = await checkInvariants(sql);
-    await keepCheck(sql, { at: now, faults });
-    return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
-  },
-
   /** Backwards too. What becomes due by it happens before the next request, at its own time. */
-  'clock.set': async ({ sql, now, real, isGone, input }) => {
+  'clock.set': ({ sql, now, real, isGone, input }) => {
     const { mode, at, rate } = input;
     if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
     if ((mode === 'scaled') !== (rate !== undefined)) {
       throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
     }
-    if (await isAdvanceRunning(sql, isGone)) {
+    if (isAdvanceRunning(sql, isGone)) {
       throw impossible('the clock is being moved forward: wait for that to end');
     }
     const shown = at === undefined ? now : instantOf(at);
     const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
     const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
-    await forgetAdvance(sql);
-    await setClock(sql, clock);
+    forgetAdvance(sql);
+    setClock(sql, clock);
     return wireClock(clock, mode === 'real' ? real : shown);
   },
 } satisfies Partial<AdminHandlers>;
@@ -182,8 +133,8 @@ export const STATE = {
 type CheckScope = Pick<Call, 'sql' | 'now'>;
 
 /** All invariants, now. */
-export async function checkNow({ sql, now }: CheckScope): Promise<LastCheck> {
-  return { at: now, faults: await checkInvariants(sql) };
+export function checkNow({ sql, now }: CheckScope): LastCheck {
+  return { at: now, faults: checkInvariants(sql) };
 }
 
 const NEVER_LOOKED_AT = { ledger_ok: null, ledger_faults: [], ledger_checked_at: null };
@@ -193,14 +144,16 @@ export function foundIn({ at, faults }: LastCheck) {
   return { ledger_ok: faults.length === 0, ledger_faults: [...faults], ledger_checked_at: isoTime(at) };
 }
 
+const serverOf = ({ version, store }: ServiceParts) => ({ version, store: store.path });
+
 /** Everything the store knows of itself, in numbers, but for its books. */
-export async function stateOf({ sql, now }: CheckScope) {
-  const wallet = await walletOf(sql);
-  const parked = await parkedTimers(sql);
+export function stateOf({ sql, now }: CheckScope) {
+  const wallet = walletOf(sql);
+  const parked = parkedTimers(sql);
   return {
     data_set: wallet?.data_set ?? 'none',
     now: isoTime(now),
-    ...(await countAll(sql)),
+    ...countAll(sql),
     wallet_balance: toUsd(wallet?.balance ?? (0 as Cents)),
     timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
   };
@@ -222,7 +175,63 @@ interface EntryRow {
 }
 
 export const OF_SERVER = {
-  'accounts.open': async ({ accounts }, input) => {
+  /**
+   * Everything the store knows. A large store takes its time to look through: of one it is told what was found when
+   * somebody last looked, and nothing where nobody did.
+   */
+  status: parts =>
+    parts.store.writeLarge(sql => {
+      const looking = { sql, now: sandboxNow(sql, parts.clock.now()) };
+      const known = isLarge(sql) ? lastCheck(sql) : checkNow(looking);
+      return { ...serverOf(parts), ...stateOf(looking), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
+    }),
+
+  /**
+   * Replaces everything the account holds, but for what is to be kept, in one transaction: with the data set and the
+   * wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with
+   * is no part of the store.
+   */
+  reset: async (parts, input) => {
+    const { store, startedWith, requestLog, requestNumbers } = parts;
+    const { data = startedWith.data, seed, keep = [] } = input;
+    if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
+      throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
+    }
+    const state = await store.writeLarge(async sql => {
+      const now = sandboxNow(sql, parts.clock.now());
+      const clock = readClock(sql);
+      const bins = keep.includes('bins') ? allBins(sql) : undefined;
+      emptyAccount(sql);
+      clearSystemTables(sql, { seed, keep });
+      if (clock.mode !== 'real') setClock(sql, clock);
+      // The seed may be another one now.
+      const idSource = deterministicIds({ sql });
+      const size = loadSize({ ...startedWith.size, ...input });
+      const wallet = input.data === undefined ? startedWith.wallet : undefined;
+      await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
+      const found = checkNow({ sql, now });
+      keepCheck(sql, found);
+      return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(found) };
+    });
+    requestLog.forget();
+    requestNumbers.forget();
+    return state;
+  },
+
+  'ledger.check': ({ store, clock }) =>
+    store.writeLarge(sql => {
+      const damaged = damagedPages(sql);
+      // Of a damaged file the books would say anything, and it is better not written to.
+      if (damaged.length > 0) {
+        const faults = damaged.map(line => `the file is damaged: ${line}`);
+        return { ok: false, faults, invariants: uncheckedInvariants() };
+      }
+      const found = checkNow({ sql, now: sandboxNow(sql, clock.now()) });
+      keepCheck(sql, found);
+      return { ok: found.faults.length === 0, faults: found.faults, invariants: invariantResults(found.faults) };
+    }),
+
+  'accounts.open': ({ accounts }, input) => {
     if (accounts === undefined) throw impossible('This sandbox is one account; sandbox start --accounts serves many.');
     return accounts(input);
   },
@@ -233,16 +242,16 @@ export const OF_SERVER = {
   'keys.create': async ({ store, clock, random }, { access = 'full' }) => {
     const key = `sk_test_${Buffer.from(random.bytes(32)).toString('base64url')}`;
     const id = `key_${Buffer.from(random.bytes(12)).toString('hex')}`;
-    const row = await store.write(async sql => {
-      const created_at = await sandboxNow(sql, clock.now());
+    const row = await store.write(sql => {
+      const created_at = sandboxNow(sql, clock.now());
       const made: ApiKeyRow = { id, digest: digestOf(key), last4: key.slice(-4), access, created_at };
-      await sql.insert('api_keys', made);
+      sql.insert('api_keys', made);
       return made;
     });
     return { ...wireKey(row), key: new Secret(key) };
   },
 
-  'dialect.set': async ({ activeDialect }, { dialect }) => {
+  'dialect.set': ({ activeDialect }, { dialect }) => {
     activeDialect.use(dialect);
     return activeDialect.facts;
   },
@@ -265,12 +274,12 @@ const wireKey = ({ id, last4, access, created_at }: ApiKeyRow) => ({
 });
 
 export const STATE_LOOKS = {
-  faults: async ({ sql, now }) => {
-    const rows = await sql.all<FaultRow>('select * from faults order by position');
+  faults: ({ sql, now }) => {
+    const rows = sql.all<FaultRow>('select * from faults order by position');
     return { data: rows.map(row => wireFault(row, now)), page: {} };
   },
 
-  'faults.get': async look => wireFault(await faultOf(look), look.now),
+  'faults.get': look => wireFault(faultOf(look), look.now),
 
   deposits: ({ sql, input }) => {
     const { status, currency, q } = input;
@@ -282,23 +291,23 @@ export const STATE_LOOKS = {
 
   requests: look => paged(look.input, 100, where => newestRequests(look, filterOf(look.input), where), wireRequest),
 
-  'requests.verify': async look => {
+  'requests.verify': look => {
     const { match = {}, times } = look.input;
-    const { rows, total: count } = await newestRequests(look, filterOf(match), { limit: MOST_IDS, offset: 0 });
+    const { rows, total: count } = newestRequests(look, filterOf(match), { limit: MOST_IDS, offset: 0 });
     return { ok: count === times, count, expected: times, request_ids: rows.map(row => row.request_id) };
   },
 
-  'clock.show': async ({ sql, now }) => {
-    const target = (await advanceOf(sql))?.moves_to;
-    const shown = wireClock(await readClock(sql), now);
+  'clock.show': ({ sql, now }) => {
+    const target = advanceOf(sql)?.moves_to;
+    const shown = wireClock(readClock(sql), now);
     if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
-    const sending = await sendingNow(sql);
+    const sending = sendingNow(sql);
     return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
   },
 } satisfies Partial<LookHandlers>;
 
-async function faultOf({ sql, input }: Pick<Call, 'sql'> & { readonly input: { readonly fault_id: string } }) {
-  const row = await sql.get<FaultRow>('select * from faults where id = ?', input.fault_id);
+function faultOf({ sql, input }: Pick<Call, 'sql'> & { readonly input: { readonly fault_id: string } }) {
+  const row = sql.get<FaultRow>('select * from faults where id = ?', input.fault_id);
   if (row === undefined) throw new Refused('not_found', `no fault rule ${input.fault_id}`);
   return row;
 }
@@ -334,17 +343,17 @@ function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly 
  * Newest first. Those that wait in this process come first and stay there: written now, they would get other numbers
  * than they get when nobody looks. They push as many stored ones out as they will when they are written.
  */
-async function newestRequests(
+function newestRequests(
   { sql, parts }: StoreMoment,
   filter: RequestFilter,
   { limit, offset }: Page,
-): Promise<{ readonly rows: readonly RequestRow[]; readonly total: number }> {
+): { readonly rows: readonly RequestRow[]; readonly total: number } {
   const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
   const waiting = kept.filter(row => fitsRequest(row, filter)).toReversed();
   const newest = KEPT_REQUESTS - kept.length;
   const first = waiting.slice(offset, offset + limit);
   const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
-  const stored = await pageOfRequests(sql, { filter, newest }, span);
+  const stored = pageOfRequests(sql, { filter, newest }, span);
   return { rows: [...first, ...stored.rows], total: waiting.length + stored.total };
 }
 

@@ -34,7 +34,7 @@ export const SERVICE_HANDLERS = {
   ...DIFFERENCES,
   ...SCENARIOS,
   'clock.advance': advanceClock,
-  stop: async ({ onStop, pid }: ServiceParts) => {
+  stop: ({ onStop, pid }: ServiceParts) => {
     if (onStop === undefined) throw impossible('This sandbox is ended where it was started.');
     onStop();
     return { pid };

@@ -18,8 +18,8 @@ import type { Clock, Randomness } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
 import { type ClockRow, REAL_CLOCK, shownTime } from '../clock/clock.ts';
 import { isoTime } from '../rules/dates.ts';
+import type { Store } from '../store/queue.ts';
 import { SCHEMA } from '../store/schema.ts';
-import type { Store } from '../store/sql.ts';
 
 export interface Manifest {
   readonly format: typeof SNAPSHOT_FILE.format;

@@ -29,53 +29,53 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 /** Chance for one transaction. */
 export function deterministicIds({ sql, key, webhookSecret, meta: known }: DeterministicIdParts): IdSource {
   const drawn = new Map<string, number>();
-  const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
+  const origin = (purpose: string): { seed: number; ids: IdForm; from: string } => {
     // Read each time: a reset changes the seed within its transaction.
-    const meta = known ?? (await metaOf(sql));
+    const meta = known ?? metaOf(sql);
     if (key === undefined || meta.ids === 'counted') {
-      return { seed: meta.seed, ids: meta.ids, from: `count ${await nextCount(sql, purpose)}` };
+      return { seed: meta.seed, ids: meta.ids, from: `count ${nextCount(sql, purpose)}` };
     }
     const nth = (drawn.get(purpose) ?? 0) + 1;
     drawn.set(purpose, nth);
     return { seed: meta.seed, ids: meta.ids, from: `key ${nth} ${key}` };
   };
   return {
-    async id(kind) {
-      const { seed, ids, from } = await origin(kind);
+    id(kind) {
+      const { seed, ids, from } = origin(kind);
       return ids === 'counted' ? `${kind}_${from.replace('count ', '')}` : idOf(kind, `${seed} ${kind} ${from}`);
     },
-    async digits(purpose, count) {
-      const { seed, from } = await origin(`digits ${purpose}`);
+    digits(purpose, count) {
+      const { seed, from } = origin(`digits ${purpose}`);
       return digitsOf(`${seed} ${purpose} ${from}`, count);
     },
-    async webhookSecret(use) {
+    webhookSecret(use) {
       if (webhookSecret !== undefined && use === 'first') return webhookSecret.expose();
-      const { seed, from } = await origin('secret');
+      const { seed, from } = origin('secret');
       return `whsec_${hash('sha256', `${seed} secret ${from}`, 'base64url')}`;
     },
   };
 }
 
 /** Takes `count` ids of a kind from the store's counter at once: the `nth`, from 0, is what the nth call would give. */
-export async function manyIds(
+export function manyIds(
   { sql }: Pick<DeterministicIdParts, 'sql'>,
   kind: string,
   count: number,
-): Promise<(nth: number) => string> {
-  const meta = await metaOf(sql);
-  const first = (await takeCounts(sql, { name: kind, count })) - count + 1;
+): (nth: number) => string {
+  const meta = metaOf(sql);
+  const first = takeCounts(sql, { name: kind, count }) - count + 1;
   return nth =>
     meta.ids === 'counted' ? `${kind}_${first + nth}` : idOf(kind, `${meta.seed} ${kind} count ${first + nth}`);
 }
 
 /** Digits that follow from the seed. */
-export async function manyDigits(
+export function manyDigits(
   { sql }: Pick<DeterministicIdParts, 'sql'>,
   purpose: string,
   count: number,
-): Promise<(nth: number, digits: number) => string> {
-  const { seed } = await metaOf(sql);
-  const first = (await takeCounts(sql, { name: `digits ${purpose}`, count })) - count + 1;
+): (nth: number, digits: number) => string {
+  const { seed } = metaOf(sql);
+  const first = takeCounts(sql, { name: `digits ${purpose}`, count }) - count + 1;
   return (nth, digits) => digitsOf(`${seed} ${purpose} count ${first + nth}`, digits);
 }
 
@@ -99,12 +99,12 @@ export function fractionOf(source: string): number {
   return Number.parseInt(hash('sha256', source, 'hex').slice(0, 8), 16) / 2 ** 32;
 }
 
-export async function seedOf(sql: Sql): Promise<number> {
-  return (await metaOf(sql)).seed;
+export function seedOf(sql: Sql): number {
+  return metaOf(sql).seed;
 }
 
-async function metaOf(sql: Sql): Promise<Meta> {
-  const meta = await sql.get<Meta>('select seed, ids from meta where one = 1');
+function metaOf(sql: Sql): Meta {
+  const meta = sql.get<Meta>('select seed, ids from meta where one = 1');
   if (meta === undefined) throw new Error('the store has no seed');
   return meta;
 }

@@ -13,11 +13,11 @@ import type { Sql } from '../store/sql.ts';
 /** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
 export interface IdSource {
   /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
-  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt'): Promise<string>;
+  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt'): string;
   /** A number of `count` digits as text, for card numbers, CVVs and codes. */
-  digits(purpose: string, count: number): Promise<string>;
+  digits(purpose: string, count: number): string;
   /** `whsec_` + 32 bytes base64url (A-72); a sandbox may have one that every new subscription begins with. */
-  webhookSecret(use: 'first' | 'rotated'): Promise<string>;
+  webhookSecret(use: 'first' | 'rotated'): string;
 }
 
 type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape }
@@ -35,11 +35,11 @@ export interface Call<Row extends Operation = Operation> {
   readonly input: CheckedInput<Row>;
   readonly idSource: IdSource;
   /** Records an event in this transaction, with a row for each matching active subscription (A-82). */
-  emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
+  emit(event: EventName, data: Readonly<Record<string, unknown>>): void;
 }
 
 type HandlersOf<Table extends Readonly<Record<string, Operation>>> = {
-  readonly [N in keyof Table]: (call: Call<Table[N]>) => Promise<ReplyOf<Table[N]>>;
+  readonly [N in keyof Table]: (call: Call<Table[N]>) => ReplyOf<Table[N]>;
 };
 
 /** One handler for each operation of the interface. */
@@ -64,6 +64,9 @@ export interface StartedWith {
 
 /** Operations of the control surface that take many transactions, or none, or concern the server itself. */
 export type ServiceHandlerName =
+  | 'status'
+  | 'reset'
+  | 'ledger.check'
   | 'acts'
   | 'clock.advance'
   | `dialect.${'set' | 'show'}`
@@ -89,7 +92,7 @@ export type LookName = Exclude<
 export type AdminHandlers = {
   readonly [N in Exclude<AdminName, ServiceHandlerName | LookName | OpenName>]: (
     call: AdminCall<AdminOperations[N]>,
-  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
+  ) => AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields;
 };
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -116,12 +116,12 @@ const INVARIANTS: readonly Invariant[] = [
 const SHOWN = 5;
 
 /** What does not hold, one line an invariant: `I4 the hold of …: card_x`. Empty when the ledger is whole. */
-export function checkLedger(sql: Sql): Promise<string[]> {
+export function checkLedger(sql: Sql): string[] {
   return brokenOf(sql, INVARIANTS);
 }
 
 /** What does not hold of some invariants. */
-export async function brokenOf(sql: Sql, invariants: readonly Invariant[]): Promise<string[]> {
+export function brokenOf(sql: Sql, invariants: readonly Invariant[]): string[] {
   const faults: string[] = [];
   const culprits = (statement: string) => {
     // In the order of an expression, which no index has: else each table would be read in the order of its ids.
@@ -129,7 +129,7 @@ export async function brokenOf(sql: Sql, invariants: readonly Invariant[]): Prom
     return sql.all<{ culprit: string }>(shown);
   };
   for (const { id, says = SAYS[id], statement } of invariants) {
-    const found = await culprits(statement);
+    const found = culprits(statement);
     if (found.length > 0) faults.push(`${id} ${says}: ${found.map(({ culprit }) => culprit).join(', ')}`);
   }
   return faults;
@@ -166,27 +166,25 @@ const TOLD = `with told as materialized (select seq, type, json_extract(body, '$
   union all select 'I16 a terminated card stays terminated', c.id from cards c join stories s on s.id = c.id
     where s.ended is not null and c.status <> 'terminated'`;
 
-export async function eventFaults(sql: Sql): Promise<string[]> {
+export function eventFaults(sql: Sql): string[] {
   const broken = new Map<string, (string | number)[]>();
-  for (const { what, culprit } of await sql.all<{ what: string; culprit: string | number }>(TOLD)) {
+  for (const { what, culprit } of sql.all<{ what: string; culprit: string | number }>(TOLD)) {
     broken.set(what, [...(broken.get(what) ?? []), culprit]);
   }
   const faults = [...broken].map(([what, culprits]) => `${what}: ${culprits.slice(0, SHOWN).join(', ')}`);
-  const counts = await sql.all<{ type: string; total: number }>(
-    'select type, count(*) as total from events group by type',
-  );
-  const origin = await originOf(sql);
-  for (const [name, count] of await happened(sql)) {
+  const counts = sql.all<{ type: string; total: number }>('select type, count(*) as total from events group by type');
+  const origin = originOf(sql);
+  for (const [name, count] of happened(sql)) {
     const expected = count - (origin.get(name) ?? 0);
     const found = counts.find(({ type }) => type === name)?.total ?? 0;
     if (found !== expected) faults.push(`I14 one event for each transition: ${found} ${name} for ${expected}`);
   }
-  return [...faults, ...(await lateDecreases(sql))];
+  return [...faults, ...lateDecreases(sql)];
 }
 
 /** Active and below the line is right only for who was unfrozen there, or created there and never fell since. */
-async function lateDecreases(sql: Sql): Promise<string[]> {
-  const rows = await sql.all<{ id: string; last_at: number }>(
+function lateDecreases(sql: Sql): string[] {
+  const rows = sql.all<{ id: string; last_at: number }>(
     `select c.id, e.created_at as last_at from cards c
        join (select ledger, max(entry_id) as last from postings where amount < 0 group by ledger) p
          on p.ledger = 'card:' || c.id
@@ -195,7 +193,7 @@ async function lateDecreases(sql: Sql): Promise<string[]> {
   );
   const late: string[] = [];
   for (const { id, last_at } of rows) {
-    const freed = await sql.get<{ at: number | null }>(
+    const freed = sql.get<{ at: number | null }>(
       "select max(created_at) as at from events where type = 'card.unfrozen' and body like ?",
       `%"id":"${id}"%`,
     );
@@ -229,10 +227,10 @@ type Counted = keyof typeof HAPPENED;
 const NAMES = Object.keys(HAPPENED) as Counted[];
 
 /** Things that had an event of each name, the data set's own included. */
-async function happened(sql: Sql): Promise<ReadonlyMap<Counted, number>> {
+function happened(sql: Sql): ReadonlyMap<Counted, number> {
   const counts = new Map<Counted, number>();
   for (const name of NAMES) {
-    const row = await sql.get<{ total: number }>(`select count(*) as total from ${HAPPENED[name]}`);
+    const row = sql.get<{ total: number }>(`select count(*) as total from ${HAPPENED[name]}`);
     counts.set(name, row?.total ?? 0);
   }
   return counts;
@@ -241,15 +239,15 @@ async function happened(sql: Sql): Promise<ReadonlyMap<Counted, number>> {
 const PREFIX = 'origin ';
 
 /** Keeps what is there now as the data set's. */
-export async function rememberOrigin(sql: Sql): Promise<void> {
-  for (const [name, count] of await happened(sql)) {
-    await sql.insert('counters', { name: PREFIX + name, value: count });
+export function rememberOrigin(sql: Sql): void {
+  for (const [name, count] of happened(sql)) {
+    sql.insert('counters', { name: PREFIX + name, value: count });
   }
 }
 
 /** What the data set held of each. */
-async function originOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql.all<{ name: string; value: number }>(
+function originOf(sql: Sql): ReadonlyMap<string, number> {
+  const rows = sql.all<{ name: string; value: number }>(
     'select name, value from counters where name like ? order by name',
     `${PREFIX}%`,
   );
@@ -263,14 +261,14 @@ interface Stored {
   readonly body: string;
 }
 
-export async function replayFaults(sql: Sql): Promise<string[]> {
-  const rows = await sql.all<Stored>(
+export function replayFaults(sql: Sql): string[] {
+  const rows = sql.all<Stored>(
     `select scope, body from idempotency
      where state = 'done' and status between 200 and 299 order by scope`,
   );
   // As many as the store has entries: not read to be held against nothing.
   if (rows.length === 0) return [];
-  const left = await effects(sql);
+  const left = effects(sql);
   const faults: string[] = [];
   for (const row of rows) {
     const effect = effectOf(row);
@@ -283,8 +281,8 @@ export async function replayFaults(sql: Sql): Promise<string[]> {
 }
 
 /** What was done, and how often: kind of entry, card, and cents that went to the card or from it. */
-async function effects(sql: Sql): Promise<Map<string, number>> {
-  const rows = await sql.all<{ kind: string; ref: string; amount: number; times: number }>(
+function effects(sql: Sql): Map<string, number> {
+  const rows = sql.all<{ kind: string; ref: string; amount: number; times: number }>(
     `select e.kind, e.ref, p.amount, count(*) as times from entries e
        join postings p on p.entry_id = e.id and p.ledger = 'card:' || e.ref
      where e.kind in ('create', 'fund', 'withdraw') group by e.kind, e.ref, p.amount`,

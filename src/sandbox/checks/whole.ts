@@ -5,7 +5,8 @@ import { isDamage } from '../../engine/open.ts';
 import type { EntryKind } from '../account/ledger.ts';
 import { countAll } from '../store/account.ts';
 import { withLargeCache } from '../store/bulk.ts';
-import type { Sql, Store } from '../store/sql.ts';
+import type { Store } from '../store/queue.ts';
+import type { Sql } from '../store/sql.ts';
 import { brokenOf, checkLedger, eventFaults, type Invariant, replayFaults, SAYS } from './ledger-check.ts';
 
 interface InvariantResult {
@@ -100,12 +101,12 @@ const APPROVALS: readonly Invariant[] = [
 ];
 
 /** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
-export function checkInvariants(sql: Sql): Promise<string[]> {
-  return withLargeCache(sql, async () => [
-    ...(await checkLedger(sql)),
-    ...(await brokenOf(sql, APPROVALS)),
-    ...(await replayFaults(sql)),
-    ...(await eventFaults(sql)),
+export function checkInvariants(sql: Sql): string[] {
+  return withLargeCache(sql, () => [
+    ...checkLedger(sql),
+    ...brokenOf(sql, APPROVALS),
+    ...replayFaults(sql),
+    ...eventFaults(sql),
   ]);
 }
 
@@ -115,12 +116,12 @@ export function checkInvariants(sql: Sql): Promise<string[]> {
 const LOOKED_THROUGH_AT_ONCE = 10_000;
 const LONG_TO_LOOK_THROUGH = 50_000;
 
-export async function isLarge(sql: Sql): Promise<boolean> {
-  return (await recordsOf(sql)) > LOOKED_THROUGH_AT_ONCE;
+export function isLarge(sql: Sql): boolean {
+  return recordsOf(sql) > LOOKED_THROUGH_AT_ONCE;
 }
 
-async function recordsOf(sql: Sql): Promise<number> {
-  const { transactions, events } = await countAll(sql);
+function recordsOf(sql: Sql): number {
+  const { transactions, events } = countAll(sql);
   return transactions + events;
 }
 
@@ -142,17 +143,17 @@ export async function checkWhole(store: Store, onLong: (records: number) => void
   if (records > LONG_TO_LOOK_THROUGH) onLong(records);
   const pages = await store.read(damagedPages).catch(unlessDamaged(['its pages cannot be read']));
   if (pages.length > 0) throw notServed(store, `is damaged: ${pages.join('; ')}`, 'cardwright sandbox reset --hard');
-  const { isAll, faults } = await store.read(async sql => {
-    const isAll = !(await isLarge(sql));
-    return { isAll, faults: await (isAll ? checkInvariants : checkLedger)(sql) };
+  const { isAll, faults } = await store.read(sql => {
+    const isAll = !isLarge(sql);
+    return { isAll, faults: (isAll ? checkInvariants : checkLedger)(sql) };
   });
   if (faults.length > 0) throw notServed(store, `does not add up: ${faults.join('; ')}`, 'cardwright sandbox reset');
   return isAll;
 }
 
 /** What the engine finds wrong with its file, a line each. */
-export async function damagedPages(sql: Sql): Promise<readonly string[]> {
-  const lines = await sql.all<{ quick_check: string }>('pragma quick_check(5)');
+export function damagedPages(sql: Sql): readonly string[] {
+  const lines = sql.all<{ quick_check: string }>('pragma quick_check(5)');
   return lines.map(({ quick_check: line }) => line).filter(line => line !== 'ok');
 }
 

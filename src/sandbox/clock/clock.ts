@@ -47,17 +47,17 @@ export function clockShowing(clock: ClockRow, at: number, real: number): ClockRo
   }
 }
 
-export const readClock = async (sql: Sql): Promise<ClockRow> =>
-  (await sql.get<ClockRow>('select mode, at, real_since, rate_milli from clock')) ?? REAL_CLOCK;
+export const readClock = (sql: Sql): ClockRow =>
+  sql.get<ClockRow>('select mode, at, real_since, rate_milli from clock') ?? REAL_CLOCK;
 
-export async function setClock(sql: Sql, { mode, at, real_since, rate_milli }: ClockRow): Promise<void> {
-  await sql.run('delete from clock');
-  await sql.insert('clock', { mode, at, real_since, rate_milli });
+export function setClock(sql: Sql, { mode, at, real_since, rate_milli }: ClockRow): void {
+  sql.run('delete from clock');
+  sql.insert('clock', { mode, at, real_since, rate_milli });
 }
 
 /** Time of the sandbox now, ms UTC. */
-export async function sandboxNow(sql: Sql, real: number): Promise<number> {
-  return shownTime(await readClock(sql), real);
+export function sandboxNow(sql: Sql, real: number): number {
+  return shownTime(readClock(sql), real);
 }
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
@@ -96,15 +96,15 @@ interface Advance {
 export const advanceOf = (sql: Sql) => sql.get<Advance>('select owner, token, moves_to from advances');
 
 /** Whether somebody moves the clock; one that is gone, as a process by its name, moves it no more. */
-export async function isAdvanceRunning(sql: Sql, isGone: (owner: string) => boolean): Promise<boolean> {
-  const found = await advanceOf(sql);
+export function isAdvanceRunning(sql: Sql, isGone: (owner: string) => boolean): boolean {
+  const found = advanceOf(sql);
   return found !== undefined && !isGone(found.owner);
 }
 
 /** Takes the clock, also from one that is gone; the caller has looked before, in the same transaction. */
-export async function beginAdvance(sql: Sql, advance: Advance): Promise<void> {
-  await forgetAdvance(sql);
-  await sql.insert('advances', advance);
+export function beginAdvance(sql: Sql, advance: Advance): void {
+  forgetAdvance(sql);
+  sql.insert('advances', advance);
 }
 
 /** What was left on its way is not gone on with: the clock was set otherwise. */

@@ -5,7 +5,8 @@
  */
 import type { EventName } from '../../contract/events.ts';
 import type { IdSource } from '../calls/handler.ts';
-import { endsTransaction, type Sql, type Store } from '../store/sql.ts';
+import type { Store } from '../store/queue.ts';
+import { endsTransaction, type Sql } from '../store/sql.ts';
 
 export interface Timer {
   /** Clock of the sandbox, ms UTC. */
@@ -24,12 +25,10 @@ export interface TimerCall {
   readonly ref: string;
   readonly idSource: IdSource;
   /** Records an event in this transaction (A-82). */
-  emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Sets a timer in this transaction. */
-  schedule(timer: Timer): Promise<void>;
+  emit(event: EventName, data: Readonly<Record<string, unknown>>): void;
 }
 
-export type TimerActions = Readonly<Record<string, (call: TimerCall) => Promise<void>>>;
+export type TimerActions = Readonly<Record<string, (call: TimerCall) => void>>;
 
 /** A timer that was taken off the list, and what its action threw; then it is parked and had no effect. */
 export interface Fired extends Timer {
@@ -37,11 +36,11 @@ export interface Fired extends Timer {
 }
 
 /** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked is tried again. */
-export async function schedule(sql: Sql, timer: Timer): Promise<void> {
+export function schedule(sql: Sql, timer: Timer): void {
   const { kind, ref, dueAt } = timer;
-  await sql.run('delete from parked_timers where kind = ? and ref = ?', kind, ref);
-  await unschedule(sql, timer);
-  await sql.insert('timers', { kind, ref, due_at: dueAt });
+  sql.run('delete from parked_timers where kind = ? and ref = ?', kind, ref);
+  unschedule(sql, timer);
+  sql.insert('timers', { kind, ref, due_at: dueAt });
 }
 
 /** Takes a timer away; one that is not set is no mistake. */
@@ -49,7 +48,7 @@ export const unschedule = (sql: Sql, { kind, ref }: Omit<Timer, 'dueAt'>) =>
   sql.run('delete from timers where kind = ? and ref = ?', kind, ref);
 
 /** The earliest timer due at or before `upTo`; ties go by kind and ref. */
-export function nextDue(sql: Sql, upTo: number): Promise<Timer | undefined> {
+export function nextDue(sql: Sql, upTo: number): Timer | undefined {
   return sql.get<Timer>(
     'select kind, ref, due_at as dueAt from timers where due_at <= ? order by due_at, kind, ref limit 1',
     upTo,
@@ -62,7 +61,7 @@ export interface Firing {
   /** Completes the call of an action inside its transaction. */
   readonly callParts: (sql: Sql, timer: Timer) => Pick<TimerCall, 'idSource' | 'emit'>;
   /** Told in the transaction, before the effect. */
-  readonly onTime?: (timer: Timer) => Promise<void>;
+  readonly onTime?: (timer: Timer) => void;
   /** Told what an action threw. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -81,46 +80,34 @@ export async function fireDue(store: Store, firing: Firing): Promise<readonly Fi
  * Runs the earliest one in the open transaction; undefined when nothing is due. An action that throws is undone and
  * its timer parked: one thing that cannot happen must not stand in the way of every request after it.
  */
-export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefined> {
-  const timer = await nextDue(sql, firing.upTo);
+export function fireOne(sql: Sql, firing: Firing): Fired | undefined {
+  const timer = nextDue(sql, firing.upTo);
   if (timer === undefined) return undefined;
-  await firing.onTime?.(timer);
-  await sql.run('savepoint timer');
+  firing.onTime?.(timer);
+  const action = Object.hasOwn(firing.actions, timer.kind) ? firing.actions[timer.kind] : undefined;
   try {
-    await act(sql, timer, firing);
-    await sql.run('release timer');
+    sql.undoable(() => {
+      if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
+      unschedule(sql, timer);
+      action({ sql, now: timer.dueAt, ref: timer.ref, ...firing.callParts(sql, timer) });
+    });
     return timer;
   } catch (error) {
     // Of these the transaction itself is lost, or must be tried again.
     if (endsTransaction(error)) throw error;
-    await sql.run('rollback to timer');
-    await sql.run('release timer');
-    await unschedule(sql, timer);
-    await park(sql, timer, error);
+    unschedule(sql, timer);
+    park(sql, timer, error);
     firing.onFault?.(error);
     return { ...timer, error };
   }
 }
 
-async function act(sql: Sql, timer: Timer, { actions, callParts }: Firing): Promise<void> {
-  const action = Object.hasOwn(actions, timer.kind) ? actions[timer.kind] : undefined;
-  if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
-  await unschedule(sql, timer);
-  await action({
-    sql,
-    now: timer.dueAt,
-    ref: timer.ref,
-    ...callParts(sql, timer),
-    schedule: next => schedule(sql, next),
-  });
-}
-
 /** Longest text of an error that is kept. */
 const LONGEST_ERROR = 500;
 
-async function park(sql: Sql, { kind, ref, dueAt }: Timer, error: unknown): Promise<void> {
+function park(sql: Sql, { kind, ref, dueAt }: Timer, error: unknown): void {
   const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
-  await sql.insert('parked_timers', { kind, ref, due_at: dueAt, error: said.slice(0, LONGEST_ERROR) });
+  sql.insert('parked_timers', { kind, ref, due_at: dueAt, error: said.slice(0, LONGEST_ERROR) });
 }
 
 interface ParkedTimer {

@@ -44,137 +44,133 @@ class Story {
   at(ago: number): Act {
     const { sql, now, idSource } = this.#teller;
     // Events begin after the data set: there is nobody to tell them to.
-    return { sql, now: now - ago, idSource, emit: async () => undefined };
+    return { sql, now: now - ago, idSource, emit: () => undefined };
   }
 
-  async deposit(ago: number, currency: Currency, amount: Cents): Promise<void> {
-    const seen = await detectDeposit(this.at(ago), { currency, amount, confirmations: 'manual' });
-    await confirmDeposit(this.at(ago - 20 * MINUTE), seen);
+  deposit(ago: number, currency: Currency, amount: Cents): void {
+    const seen = detectDeposit(this.at(ago), { currency, amount, confirmations: 'manual' });
+    confirmDeposit(this.at(ago - 20 * MINUTE), seen);
   }
 
-  async card(ago: number, bin: number, wanted: Omit<Wanted, 'bin_id'>): Promise<string> {
+  card(ago: number, bin: number, wanted: Omit<Wanted, 'bin_id'>): string {
     const input: Wanted = { ...wanted, bin_id: this.#teller.bins[bin] ?? '' };
-    return (await CARDS['cards.create']({ ...this.at(ago), input })).id;
+    return CARDS['cards.create']({ ...this.at(ago), input }).id;
   }
 
   /** Approved or declined, as the rules have it; the id of the record. */
-  async authorize(ago: number, card: string, purchase: Shop & { readonly amount: Cents }): Promise<string> {
+  authorize(ago: number, card: string, purchase: Shop & { readonly amount: Cents }): string {
     const act = this.at(ago);
-    return (await authorize(act, await cardOf(act, card), purchase)).id;
+    return authorize(act, cardOf(act, card), purchase).id;
   }
 
   /** An authorization and, a day later, its settlement; of the whole amount when no other is named. */
-  async buy(
-    ago: number,
-    card: string,
-    purchase: Shop & { readonly amount: Cents; readonly settled?: Cents },
-  ): Promise<string> {
-    const id = await this.authorize(ago, card, purchase);
+  buy(ago: number, card: string, purchase: Shop & { readonly amount: Cents; readonly settled?: Cents }): string {
+    const id = this.authorize(ago, card, purchase);
     const act = this.at(ago - DAY);
-    await settle(act, await authorizationOf(act, id), { amount: purchase.settled ?? purchase.amount, final: true });
+    settle(act, authorizationOf(act, id), { amount: purchase.settled ?? purchase.amount, final: true });
     return id;
   }
 
-  async refund(ago: number, authorization: string, amount: Cents): Promise<void> {
+  refund(ago: number, authorization: string, amount: Cents): void {
     const act = this.at(ago);
-    await refund(act, await authorizationOf(act, authorization), amount);
+    refund(act, authorizationOf(act, authorization), amount);
   }
 
-  async release(ago: number, authorization: string, ending: 'reversed' | 'expired'): Promise<void> {
+  release(ago: number, authorization: string, ending: 'reversed' | 'expired'): void {
     const act = this.at(ago);
-    const row = await authorizationOf(act, authorization);
-    await release(act, row, { amount: row.held, ending });
+    const row = authorizationOf(act, authorization);
+    release(act, row, { amount: row.held, ending });
   }
 }
 
 /** Twelve cards (8 active, 2 frozen, 2 terminated), every kind of record, a challenge, a deposit, a subscription. */
-export async function tellDemo(teller: Teller): Promise<void> {
+export function tellDemo(teller: Teller): void {
   const story = new Story(teller);
-  await story.deposit(45 * DAY, 'btc', cents(15_000_00));
-  await tellTerminated(story);
-  await tellSpending(story);
-  await tellFrozen(story);
-  await tellHolds(story);
-  await tellPresent(story);
+  story.deposit(45 * DAY, 'btc', cents(15_000_00));
+  tellTerminated(story);
+  tellSpending(story);
+  tellFrozen(story);
+  tellHolds(story);
+  tellPresent(story);
 }
 
-async function tellTerminated(story: Story): Promise<void> {
-  const first = await story.card(41 * DAY, 0, { amount: cents(50_00) });
-  await story.buy(40 * DAY, first, { ...ELECTRONICS, amount: cents(49_50) });
-  await CARDS['cards.terminate']({ ...story.at(38 * DAY), input: { card_id: first } });
-  await story.deposit(19 * DAY, 'usdt', cents(5_000_00));
-  const once = await story.card(6 * DAY, 4, { amount: cents(89_00), label: 'one-off purchase' });
-  const bought = await story.buy(6 * DAY - HOUR, once, { ...ELECTRONICS, amount: cents(89_00) });
-  await CARDS['cards.terminate']({ ...story.at(4 * DAY), input: { card_id: once } });
-  await story.refund(3 * DAY, bought, cents(20_00));
+function tellTerminated(story: Story): void {
+  const first = story.card(41 * DAY, 0, { amount: cents(50_00) });
+  story.buy(40 * DAY, first, { ...ELECTRONICS, amount: cents(49_50) });
+  CARDS['cards.terminate']({ ...story.at(38 * DAY), input: { card_id: first } });
+  story.deposit(19 * DAY, 'usdt', cents(5_000_00));
+  const once = story.card(6 * DAY, 4, { amount: cents(89_00), label: 'one-off purchase' });
+  const bought = story.buy(6 * DAY - HOUR, once, { ...ELECTRONICS, amount: cents(89_00) });
+  CARDS['cards.terminate']({ ...story.at(4 * DAY), input: { card_id: once } });
+  story.refund(3 * DAY, bought, cents(20_00));
 }
 
-async function tellSpending(story: Story): Promise<void> {
-  const video = await story.card(34 * DAY, 6, {
+function tellSpending(story: Story): void {
+  const video = story.card(34 * DAY, 6, {
     amount: cents(500_00),
     label: 'video ads',
     metadata: { team: 'growth', campaign: 'autumn' },
   });
-  await CARDS['cards.fund']({ ...story.at(33 * DAY), input: { card_id: video, amount: cents(1_100_00) } });
-  const spots = await story.buy(32 * DAY, video, { ...VIDEO_ADS, amount: cents(640_00), settled: cents(612_40) });
-  await story.buy(14 * DAY, video, { ...VIDEO_ADS, amount: cents(480_00) });
-  await story.refund(13 * DAY + HOUR, spots, cents(112_40));
-  const tokyo = await story.card(18 * DAY, 2, { amount: cents(5_000_00), label: '広告 — Tokyo' });
-  await story.buy(17 * DAY, tokyo, { ...SEARCH_ADS, amount: cents(19_50) });
-  const office = await story.card(27 * DAY, 1, {
+  CARDS['cards.fund']({ ...story.at(33 * DAY), input: { card_id: video, amount: cents(1_100_00) } });
+  const spots = story.buy(32 * DAY, video, { ...VIDEO_ADS, amount: cents(640_00), settled: cents(612_40) });
+  story.buy(14 * DAY, video, { ...VIDEO_ADS, amount: cents(480_00) });
+  story.refund(13 * DAY + HOUR, spots, cents(112_40));
+  const tokyo = story.card(18 * DAY, 2, { amount: cents(5_000_00), label: '広告 — Tokyo' });
+  story.buy(17 * DAY, tokyo, { ...SEARCH_ADS, amount: cents(19_50) });
+  const office = story.card(27 * DAY, 1, {
     amount: cents(150_00),
     label: 'office supplies',
     allowed_categories: ['office_supplies', '5732'],
   });
-  await story.buy(26 * DAY, office, { ...PAPER, amount: cents(36_20) });
-  await story.authorize(24 * DAY, office, { ...COFFEE, amount: cents(4_80) });
-  await CARDS['cards.withdraw']({ ...story.at(22 * DAY), input: { card_id: office, amount: cents(13_50) } });
+  story.buy(26 * DAY, office, { ...PAPER, amount: cents(36_20) });
+  story.authorize(24 * DAY, office, { ...COFFEE, amount: cents(4_80) });
+  CARDS['cards.withdraw']({ ...story.at(22 * DAY), input: { card_id: office, amount: cents(13_50) } });
 }
 
-async function tellFrozen(story: Story): Promise<void> {
-  const cloud = await story.card(21 * DAY, 5, {
+function tellFrozen(story: Story): void {
+  const cloud = story.card(21 * DAY, 5, {
     amount: cents(800_00),
     label: 'cloud hosting',
     auto_freeze_at: cents(100_00),
   });
-  await story.buy(20 * DAY, cloud, { ...HOSTING, amount: cents(365_00) });
+  story.buy(20 * DAY, cloud, { ...HOSTING, amount: cents(365_00) });
   // This one takes the balance below the line: approved, then frozen, so that the next declines.
-  await story.buy(8 * DAY, cloud, { ...HOSTING, amount: cents(372_00) });
-  await story.authorize(2 * DAY, cloud, { ...HOSTING, amount: cents(18_00) });
-  const trial = await story.card(12 * DAY, 1, { amount: cents(25_00), label: 'trial' });
-  await story.buy(12 * DAY - HOUR, trial, { ...TOOLS, amount: cents(25_00) });
-  await CARDS['cards.freeze']({ ...story.at(10 * DAY), input: { card_id: trial } });
+  story.buy(8 * DAY, cloud, { ...HOSTING, amount: cents(372_00) });
+  story.authorize(2 * DAY, cloud, { ...HOSTING, amount: cents(18_00) });
+  const trial = story.card(12 * DAY, 1, { amount: cents(25_00), label: 'trial' });
+  story.buy(12 * DAY - HOUR, trial, { ...TOOLS, amount: cents(25_00) });
+  CARDS['cards.freeze']({ ...story.at(10 * DAY), input: { card_id: trial } });
 }
 
-async function tellHolds(story: Story): Promise<void> {
-  const travel = await story.card(30 * DAY, 3, { amount: cents(1_500_00), label: 'travel: Berlin' });
-  await story.authorize(11 * DAY, travel, { ...HOTEL, amount: cents(412_00) });
-  const domains = await story.card(9 * DAY, 6, { amount: cents(60_00), label: 'domain renewals' });
-  const renewal = await story.authorize(9 * DAY - HOUR, domains, { ...DOMAINS, amount: cents(10_00) });
-  await story.release(9 * DAY - HOUR - authorizationDue(0, DOMAINS.mcc), renewal, 'expired');
-  const mail = await story.card(3 * DAY, 5, {
+function tellHolds(story: Story): void {
+  const travel = story.card(30 * DAY, 3, { amount: cents(1_500_00), label: 'travel: Berlin' });
+  story.authorize(11 * DAY, travel, { ...HOTEL, amount: cents(412_00) });
+  const domains = story.card(9 * DAY, 6, { amount: cents(60_00), label: 'domain renewals' });
+  const renewal = story.authorize(9 * DAY - HOUR, domains, { ...DOMAINS, amount: cents(10_00) });
+  story.release(9 * DAY - HOUR - authorizationDue(0, DOMAINS.mcc), renewal, 'expired');
+  const mail = story.card(3 * DAY, 5, {
     amount: cents(40_00),
     label: 'newsletter tool',
     metadata: { team: 'growth' },
   });
-  const month = await story.authorize(3 * DAY - HOUR, mail, { ...TOOLS, amount: cents(29_00) });
-  await story.release(2 * DAY, month, 'reversed');
-  const social = await story.card(DAY, 2, {
+  const month = story.authorize(3 * DAY - HOUR, mail, { ...TOOLS, amount: cents(29_00) });
+  story.release(2 * DAY, month, 'reversed');
+  const social = story.card(DAY, 2, {
     amount: cents(600_00),
     label: 'ads: social',
     spending_limit: cents(1_000_00),
   });
-  await story.authorize(20 * HOUR, social, { ...VIDEO_ADS, amount: cents(75_00) });
+  story.authorize(20 * HOUR, social, { ...VIDEO_ADS, amount: cents(75_00) });
 }
 
-async function tellPresent(story: Story): Promise<void> {
-  const search = await story.card(2 * HOUR, 2, { amount: cents(120_00), label: 'ads: search' });
+function tellPresent(story: Story): void {
+  const search = story.card(2 * HOUR, 2, { amount: cents(120_00), label: 'ads: search' });
   const purchase: Purchase = { ...SEARCH_ADS, amount: cents(59_00) };
   const act = story.at(MINUTE);
-  await openChallenge(act, await cardOf(act, search), { ...purchase, purchase, life: OPEN_CHALLENGE_LIFE });
+  openChallenge(act, cardOf(act, search), { ...purchase, purchase, life: OPEN_CHALLENGE_LIFE });
   // Without blocks it stays pending until somebody confirms it, however old the sandbox grows.
-  await detectDeposit(story.at(20 * MINUTE), { currency: 'btc', amount: cents(250_00), confirmations: 'manual' });
-  await ACCOUNT_HANDLERS['webhooks.create']({
+  detectDeposit(story.at(20 * MINUTE), { currency: 'btc', amount: cents(250_00), confirmations: 'manual' });
+  ACCOUNT_HANDLERS['webhooks.create']({
     ...story.at(30 * DAY),
     input: { url: 'http://localhost:9/cards', events: ['card.frozen', 'transaction.declined'] },
   });

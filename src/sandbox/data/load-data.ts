@@ -65,11 +65,11 @@ export async function makeLoadData(
   const rounds = Math.max(1, Math.ceil(total / count));
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
   const start = now - span - DAY;
-  const bins = await allBins(sql);
+  const bins = allBins(sql);
   const purchasesOfMonth = 1 + Math.ceil((rounds / 4) * Math.min(1, (31 * DAY) / span));
   const dearest = Math.min(DEAREST, ...bins.map(bin => Math.floor(bin.max_monthly / purchasesOfMonth)));
   const drawn = drawsOf(seed);
-  const txnId = await manyIds(teller, 'txn', total);
+  const txnId = manyIds(teller, 'txn', total);
   await inBulk(sql, LATE_INDEXES, async () => {
     const rows = new BulkInsert(sql, 'transactions', Object.keys(blank('', '', 0)));
     const timers = new BulkInsert(sql, 'timers', ['kind', 'ref', 'due_at']);
@@ -89,10 +89,10 @@ export async function makeLoadData(
       await postings.flush();
     };
     const deposit = cents(count * MOST_FIRST + total * DEAREST);
-    const id = await idSource.id('dep');
-    await sql.insert('deposits', depositRow(id, deposit, await idSource.digits('tx', 64), start));
+    const id = idSource.id('dep');
+    sql.insert('deposits', depositRow(id, deposit, idSource.digits('tx', 64), start));
     post('deposit', id, start, ['ext:crypto', WALLET, deposit]);
-    const cards = await issueCards(teller, { count, bins, created_at: start });
+    const cards = issueCards(teller, { count, bins, created_at: start });
     for (const [nth, card] of cards.entries()) {
       card.balance = 50_00 + (drawn(nth, 0) % (MOST_FIRST - 50_00));
       post('create', card.id, start, [WALLET, `card:${card.id}`, card.balance]);
@@ -148,13 +148,13 @@ export async function makeLoadData(
       const { id, document } = cardDocument(whole);
       // One that ended loses its security code.
       const ended = status === 'terminated' && { cvv: null };
-      await sql.update('cards', { id }, { ...sums, document, ...ended });
+      sql.update('cards', { id }, { ...sums, document, ...ended });
     }
     await rows.flush();
     await timers.flush();
     await flush();
     const sum = (ledger: string) => `(select coalesce(sum(amount), 0) from postings where ledger = '${ledger}')`;
-    await sql.run(`update wallets set balance = ${sum(WALLET)}, deposited = -${sum('ext:crypto')},
+    sql.run(`update wallets set balance = ${sum(WALLET)}, deposited = -${sum('ext:crypto')},
       spent = ${sum('ext:network')}, entries = (select count(*) from entries)`);
   });
 }
@@ -170,28 +170,28 @@ function drawsOf(seed: number): (nth: number, purpose: number) => number {
 }
 
 /** Inserts cards, spread over all BINs; their sums and the card as it is sent follow, which are written last. */
-async function issueCards(
+function issueCards(
   teller: Omit<Teller, 'bins'>,
   {
     count,
     bins,
     created_at,
   }: { readonly count: number; readonly bins: readonly BinRow[]; readonly created_at: number },
-): Promise<LoadCard[]> {
-  const idOf = await manyIds(teller, 'card', count);
-  const digits = await manyDigits(teller, 'number', count);
-  const cvv = await manyDigits(teller, 'cvv', count);
+): LoadCard[] {
+  const idOf = manyIds(teller, 'card', count);
+  const digits = manyDigits(teller, 'number', count);
+  const cvv = manyDigits(teller, 'cvv', count);
   const cards: LoadCard[] = [];
   for (let nth = 0; nth < count; nth += 1) {
     const { id: bin_id, network, max_monthly } = bins[nth % bins.length] as BinRow;
     let number = cardNumber(network, digits(nth, FREE_DIGITS));
     // Two of a hundred thousand meet by chance: one that is taken is drawn again.
-    while (await isNumberTaken(teller.sql, number)) {
-      number = cardNumber(network, (await manyDigits(teller, 'number', 1))(0, FREE_DIGITS));
+    while (isNumberTaken(teller.sql, number)) {
+      number = cardNumber(network, manyDigits(teller, 'number', 1)(0, FREE_DIGITS));
     }
     const card = { id: idOf(nth), bin_id, network, last4: number.slice(-4), spending_limit: max_monthly };
     const fresh = { ...card, ...fieldsOf(nth, created_at), status: 'active', balance: NOTHING, hold: NOTHING } as const;
-    await insertCard(teller.sql, { ...fresh, number, cvv: cvv(nth, 3), document: '' });
+    insertCard(teller.sql, { ...fresh, number, cvv: cvv(nth, 3), document: '' });
     cards.push({ ...card, balance: 0, hold: 0 });
   }
   return cards;

@@ -88,22 +88,19 @@ export async function loadDataSet(
   sql: Sql,
   { name, now, idSource, wallet, size, bins: kept }: DataSetFacts,
 ): Promise<void> {
-  await sql.insert('wallets', { data_set: name, balance: 0, deposited: 0, spent: 0, entries: 0 });
+  sql.insert('wallets', { data_set: name, balance: 0, deposited: 0, spent: 0, entries: 0 });
   const bins: BinRow[] = [...(kept ?? [])];
-  if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await idSource.id('bin') });
-  for (const [position, bin] of bins.entries()) await sql.insert('bins', { ...bin, position });
-  if (name === 'demo') await tellDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
-  if (name === 'load') await makeLoadData({ sql, now, idSource, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
-  if (wallet !== undefined) await adjustWallet(sql, { now, wallet });
-  await rememberOrigin(sql);
+  if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: idSource.id('bin') });
+  for (const [position, bin] of bins.entries()) sql.insert('bins', { ...bin, position });
+  if (name === 'demo') tellDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
+  if (name === 'load') await makeLoadData({ sql, now, idSource, seed: seedOf(sql) }, size ?? LOAD_SIZE);
+  if (wallet !== undefined) adjustWallet(sql, { now, wallet });
+  rememberOrigin(sql);
 }
 
-async function adjustWallet(
-  sql: Sql,
-  { now, wallet }: { readonly now: number; readonly wallet: Cents },
-): Promise<void> {
-  const missing = cents(wallet - ((await walletOf(sql))?.balance ?? 0));
+function adjustWallet(sql: Sql, { now, wallet }: { readonly now: number; readonly wallet: Cents }): void {
+  const missing = cents(wallet - (walletOf(sql)?.balance ?? 0));
   if (missing === 0) return;
   const moves = { adjust: -missing, wallet: missing };
-  await post(sql, { kind: 'adjustment', ref: 'wallet', at: now, moves });
+  post(sql, { kind: 'adjustment', ref: 'wallet', at: now, moves });
 }

@@ -24,7 +24,8 @@ import {
   type WebhookRow,
   webhookById,
 } from '../store/deliveries.ts';
-import type { Sql, Store } from '../store/sql.ts';
+import type { Store } from '../store/queue.ts';
+import type { Sql } from '../store/sql.ts';
 import { type Reply, retryWait, type WebhookRequest } from './send.ts';
 
 interface DeliveryLimits {
@@ -85,27 +86,27 @@ export interface ClaimResult {
 const FREE = { lease_owner: null, lease_token: null, lease_until: null };
 
 /** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
-export async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): Promise<ClaimResult> {
+export function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): ClaimResult {
   const { clock, isGone } = parts;
   const real = clock.now();
-  const now = await sandboxNow(sql, real);
+  const now = sandboxNow(sql, real);
   const busy = new Set<string>();
-  for (const { id, webhook_id, lease_owner, lease_until } of await sendingNow(sql)) {
+  for (const { id, webhook_id, lease_owner, lease_until } of sendingNow(sql)) {
     if (lease_until > real && !isGone(lease_owner)) busy.add(webhook_id);
     // Its sender died.
-    else await sql.update('deliveries', { id, state: 'sending' }, { state: 'queued', ...FREE });
+    else sql.update('deliveries', { id, state: 'sending' }, { state: 'queued', ...FREE });
   }
   const moment = { now, real, upTo: Math.min(upTo, now) };
   let isPending = busy.size > 0;
   let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
-  for (const webhook of await activeWebhooks(sql)) {
+  for (const webhook of activeWebhooks(sql)) {
     if (busy.has(webhook.id)) continue;
-    const { row, isHeld } = await headFor(sql, parts, { ...moment, webhook: webhook.id });
+    const { row, isHeld } = headFor(sql, parts, { ...moment, webhook: webhook.id });
     isPending ||= isHeld;
     if (row !== undefined && (first === undefined || isBefore(row, first.row))) first = { row, webhook };
   }
   if (first === undefined) return { isPending };
-  return { claimed: await take(sql, parts, { ...first, now, real }), isPending: true };
+  return { claimed: take(sql, parts, { ...first, now, real }), isPending: true };
 }
 
 interface Head {
@@ -129,14 +130,14 @@ const headOf = (sql: Sql, { webhook, upTo, real }: Head) =>
   );
 
 /** The first of a subscription that no fault keeps back. */
-async function headFor(sql: Sql, parts: DeliveryParts, head: Head) {
+function headFor(sql: Sql, parts: DeliveryParts, head: Head) {
   for (;;) {
-    const row = await headOf(sql, head);
+    const row = headOf(sql, head);
     if (row === undefined) break;
-    if (row.faults_asked === 1 || !(await applyFault(sql, parts, row, head))) return { row, isHeld: false };
+    if (row.faults_asked === 1 || !applyFault(sql, parts, row, head)) return { row, isHeld: false };
   }
   // Those that are to be overtaken go all the same when nobody comes for a while.
-  const held = await headOf(sql, { ...head, real: Number.MAX_SAFE_INTEGER });
+  const held = headOf(sql, { ...head, real: Number.MAX_SAFE_INTEGER });
   return { row: undefined, isHeld: held !== undefined };
 }
 
@@ -145,36 +146,36 @@ function isBefore(one: DeliveryRow, other: DeliveryRow): boolean {
 }
 
 /** Each delivery is asked about once: it goes twice, later, or behind others. True when it must be looked for anew. */
-async function applyFault(
+function applyFault(
   sql: Sql,
   { limits }: DeliveryParts,
   row: DeliveryRow,
   { now, real }: Pick<Head, 'now' | 'real'>,
-): Promise<boolean> {
+): boolean {
   const { id, webhook_id, event_id, event_type, event_seq } = row;
   const change = (changed: Partial<Pick<DeliveryRow, 'due_at' | 'behind' | 'held_until'>> = {}) =>
     sql.update('deliveries', { id, state: 'queued' }, { faults_asked: 1, behind: 0, held_until: null, ...changed });
-  const action = await deliveryFault(sql, { now, event: event_type, webhook: webhook_id });
+  const action = deliveryFault(sql, { now, event: event_type, webhook: webhook_id });
   switch (action?.kind) {
     case 'duplicate_delivery': {
-      await change();
+      change();
       // A second row with the same event id and bytes: a receiver cannot tell it from a repetition.
-      const content = event_seq === null ? { body: await deliveryBody(sql, id) } : { seq: event_seq };
+      const content = event_seq === null ? { body: deliveryBody(sql, id) } : { seq: event_seq };
       const idSource = deterministicIds({ sql });
-      await enqueue({ sql, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
+      enqueue({ sql, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
       return false;
     }
     case 'delay_delivery':
-      await change({ due_at: now + action.ms });
+      change({ due_at: now + action.ms });
       return true;
     case 'reorder_deliveries': {
       // How many go first, 0 to `window`, is fixed by the seed.
-      const behind = Math.floor(fractionOf(`${await seedOf(sql)} reorder ${id}`) * (action.window + 1));
-      await change({ behind, held_until: behind === 0 ? null : real + limits.hold });
+      const behind = Math.floor(fractionOf(`${seedOf(sql)} reorder ${id}`) * (action.window + 1));
+      change({ behind, held_until: behind === 0 ? null : real + limits.hold });
       return behind > 0;
     }
     default:
-      await change();
+      change();
       return false;
   }
 }
@@ -187,25 +188,25 @@ interface Taking {
 }
 
 /** Takes one for an attempt, which is counted now: whatever happens, it was begun. */
-async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Taking): Promise<Claimed> {
+function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Taking): Claimed {
   const { owner, random, limits } = parts;
   const token = Buffer.from(random.bytes(16)).toString('hex');
   const attempt = row.attempt + 1;
   const lease = { lease_owner: owner, lease_token: token, lease_until: real + limits.lease };
   const taken = { state: 'sending', attempt, behind: 0, held_until: null, ...lease };
-  await sql.update('deliveries', { id: row.id, state: 'queued' }, taken);
+  sql.update('deliveries', { id: row.id, state: 'queued' }, taken);
   // One that goes now lets those it overtakes come nearer.
-  await sql.run(
+  sql.run(
     `update deliveries set behind = behind - 1
      where webhook_id = ? and state = 'queued' and behind > 0 and position < ?`,
     row.webhook_id,
     row.position,
   );
-  const written = await deliveryBody(sql, row.id);
+  const written = deliveryBody(sql, row.id);
   const body = row.edited === 1 ? written : spoken(written, parts);
   const secrets = secretsOf(webhook, now);
   const headers = headersFor(parts, { row, attempt, body, now, signing: signingFor(row, webhook, secrets) });
-  await sql.insert('attempts', {
+  sql.insert('attempts', {
     delivery_id: row.id,
     number: attempt,
     at: now,
@@ -293,16 +294,16 @@ const GONE = 410;
 const MOST_KEPT = 4_096;
 
 /** Writes down what came of a claimed delivery; nothing when the lease is not ours any more. */
-export async function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, came: Came): Promise<void> {
+export function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, came: Came): void {
   const { clock } = parts;
   const { row, token, attempt } = claimed;
-  const now = await sandboxNow(sql, clock.now());
-  const webhook = await webhookById(sql, row.webhook_id);
-  const next = await nextState(sql, { claimed, came, now, webhook });
-  const isOurs = await sql.update('deliveries', { id: row.id, lease_token: token }, { ...next, ...FREE });
+  const now = sandboxNow(sql, clock.now());
+  const webhook = webhookById(sql, row.webhook_id);
+  const next = nextState(sql, { claimed, came, now, webhook });
+  const isOurs = sql.update('deliveries', { id: row.id, lease_token: token }, { ...next, ...FREE });
   if (isOurs === 0) return;
-  await sql.update('attempts', { delivery_id: row.id, number: attempt }, kept(claimed, came));
-  if (webhook !== undefined && !came.isCutOff) await checkSubscription(sql, { webhook, claimed, came, now });
+  sql.update('attempts', { delivery_id: row.id, number: attempt }, kept(claimed, came));
+  if (webhook !== undefined && !came.isCutOff) checkSubscription(sql, { webhook, claimed, came, now });
 }
 
 interface Outcome {
@@ -312,15 +313,12 @@ interface Outcome {
   readonly webhook: WebhookRow | undefined;
 }
 
-async function nextState(
-  sql: Sql,
-  { claimed, came, now, webhook }: Outcome,
-): Promise<{ state: DeliveryState; due_at: number }> {
+function nextState(sql: Sql, { claimed, came, now, webhook }: Outcome): { state: DeliveryState; due_at: number } {
   const { row, attempt } = claimed;
   const { due_at } = row;
   if (isTaken(came)) return { state: 'delivered', due_at };
   if (came.reply.status === GONE) return { state: 'failed', due_at };
-  const wait = retryWait(attempt, { seed: await seedOf(sql), delivery: row.id });
+  const wait = retryWait(attempt, { seed: seedOf(sql), delivery: row.id });
   if (wait === undefined) return { state: 'failed', due_at };
   if (webhook?.status !== 'active') return { state: 'cancelled', due_at };
   return { state: 'queued', due_at: came.isCutOff ? due_at : now + wait };
@@ -331,22 +329,22 @@ function isTaken({ reply: { status = 0 } }: Came): boolean {
 }
 
 /** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too (A-78, A-80). */
-async function checkSubscription(
+function checkSubscription(
   sql: Sql,
   { webhook, claimed, came, now }: Outcome & { readonly webhook: WebhookRow },
-): Promise<void> {
+): void {
   const { id, failing_since, status, url } = webhook;
   // What an address said says nothing about the one that took its place meanwhile.
   if (status !== 'active' || url !== claimed.request.url) return;
   if (isTaken(came)) {
-    if (failing_since !== null) await sql.update('webhooks', { id }, { failing_since: null });
+    if (failing_since !== null) sql.update('webhooks', { id }, { failing_since: null });
     return;
   }
   const since = failing_since ?? now;
   if (came.reply.status === GONE || now - since >= DELIVERY_GIVEN_UP) {
-    await sql.update('webhooks', { id }, { status: 'disabled', updated_at: now, failing_since: null });
-    await cancelQueued(sql, id);
-  } else if (failing_since === null) await sql.update('webhooks', { id }, { failing_since: since });
+    sql.update('webhooks', { id }, { status: 'disabled', updated_at: now, failing_since: null });
+    cancelQueued(sql, id);
+  } else if (failing_since === null) sql.update('webhooks', { id }, { failing_since: since });
 }
 
 /** What is kept of an answer, without any secret a receiver sent back. */

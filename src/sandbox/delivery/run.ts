@@ -20,7 +20,7 @@ export interface Dispatcher {
   /** Keeps the background from sending, so that only `fireDue` does; call what it returns to let it go on. */
   hold(): () => void;
   /** When the next delivery is due; undefined when none is due by `upTo`. */
-  nextDue(sql: Sql, upTo: number): Promise<number | undefined>;
+  nextDue(sql: Sql, upTo: number): number | undefined;
   /** Tries everything due at or before `upTo` once; the clock stands there already. */
   fireDue(upTo: number): Promise<readonly DeliveryAttempt[]>;
   /** Ends the background; what is in the air is cut off and goes again later. */
@@ -49,8 +49,8 @@ export function createDispatcher(
         isOver = true;
       };
     },
-    async nextDue(sql, upTo) {
-      const due = await earliestDue(sql);
+    nextDue(sql, upTo) {
+      const due = earliestDue(sql);
       return due !== undefined && due <= upTo ? due : undefined;
     },
     fireDue: upTo => runDeliveries(parts, { kind: 'idle', upTo }),
@@ -118,23 +118,22 @@ async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readon
 const nowIn = ({ store, clock }: DeliveryParts) => store.read(sql => sandboxNow(sql, clock.now()));
 
 /** When the next one is due; undefined when none is queued. */
-async function earliestDue(sql: Sql): Promise<number | undefined> {
+function earliestDue(sql: Sql): number | undefined {
   const statement = "select due_at from deliveries where state = 'queued' order by due_at limit 1";
-  return (await sql.get<{ due_at: number }>(statement))?.due_at;
+  return sql.get<{ due_at: number }>(statement)?.due_at;
 }
 
 /** Whether something is due at or before `upTo`, or in the air. */
-async function hasWork(sql: Sql, upTo: number): Promise<boolean> {
-  const due = await earliestDue(sql);
-  return (due !== undefined && due <= upTo) || (await sendingNow(sql)).length > 0;
+function hasWork(sql: Sql, upTo: number): boolean {
+  const due = earliestDue(sql);
+  return (due !== undefined && due <= upTo) || sendingNow(sql).length > 0;
 }
 
 /** Takes the store's lock only when there seems to be work, or when something is being written down anyway. */
 async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<ClaimResult> {
   const { store, clock, onFault } = parts;
   try {
-    const isWork =
-      isWriting || (await store.read(async sql => hasWork(sql, Math.min(upTo, await sandboxNow(sql, clock.now())))));
+    const isWork = isWriting || (await store.read(sql => hasWork(sql, Math.min(upTo, sandboxNow(sql, clock.now())))));
     if (!isWork) return { isPending: false };
     return await store.write(sql => claimNext(sql, parts, upTo));
   } catch (error) {

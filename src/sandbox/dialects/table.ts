@@ -36,9 +36,9 @@ interface Dialect {
   readonly handlers?: Partial<Handlers>;
   readonly adminHandlers?: Partial<AdminHandlers>;
   /** Changes what a handler gives, within its transaction. */
-  readonly reply?: (within: Within, operation: string, reply: unknown) => Promise<unknown>;
+  readonly reply?: (within: Within, operation: string, reply: unknown) => unknown;
   /** Changes the object in an event, within its transaction. */
-  readonly eventData?: (within: Within, event: EventName, data: Fields) => Promise<Fields>;
+  readonly eventData?: (within: Within, event: EventName, data: Fields) => Fields;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -219,7 +219,7 @@ const SINGLE = `*, ${SHOWN} as shown_type`;
 const AUTH_SINGLE: Dialect = {
   changes: 'one changing transaction record a purchase',
   handlers: {
-    async 'transactions.list'({ sql, input }) {
+    'transactions.list'({ sql, input }) {
       const { from, to } = inclusiveRange(input);
       const wanted = {
         'card_id = ?': input.card_id,
@@ -233,10 +233,10 @@ const AUTH_SINGLE: Dialect = {
       return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, shown);
     },
   },
-  async eventData({ sql }, event, data) {
+  eventData({ sql }, event, data) {
     const of = data['authorization_id'];
     if (!event.startsWith('transaction.') || typeof of !== 'string') return data;
-    const row = await sql.get<SingleRow>(`select ${SINGLE} from transactions where id = ?`, of);
+    const row = sql.get<SingleRow>(`select ${SINGLE} from transactions where id = ?`, of);
     return row === undefined ? data : shown(row);
   },
 };
@@ -262,41 +262,41 @@ function shown(row: SingleRow) {
 
 const LEDGER_BALANCE: Dialect = {
   changes: 'balance includes holds',
-  async reply(within, operation, reply) {
+  reply(within, operation, reply) {
     if (!isObject(reply)) return reply;
     if (operation === 'wallet.get') {
       const { sql } = within;
       const statement = `select coalesce(sum(hold), 0) as held from cards where ${LIVING}`;
-      return raised(reply, 'cards_total_balance', (await sql.get<{ held: Cents }>(statement))?.held);
+      return raised(reply, 'cards_total_balance', sql.get<{ held: Cents }>(statement)?.held);
     }
     if (operation === 'cards.fund' || operation === 'cards.withdraw') {
-      return raised(reply, 'card_balance', await holdFor(within, reply['card_id']));
+      return raised(reply, 'card_balance', holdFor(within, reply['card_id']));
     }
     if (operation === 'cards.list') {
       const cards = reply['data'] as readonly (Fields | Encoded)[];
       const data = [];
-      for (const card of cards) data.push(await withHold(within, card));
+      for (const card of cards) data.push(withHold(within, card));
       return { ...reply, data };
     }
     return isCard(reply) ? withHold(within, reply) : reply;
   },
-  eventData: async (within, _event, data) => (isCard(data) ? ((await withHold(within, data)) as Fields) : data),
+  eventData: (within, _event, data) => (isCard(data) ? (withHold(within, data) as Fields) : data),
 };
 
 function isCard(value: unknown): boolean {
   return value instanceof Encoded || (isObject(value) && 'last4' in value && 'balance' in value);
 }
 
-async function withHold(within: Within, card: Fields | Encoded): Promise<Fields> {
+function withHold(within: Within, card: Fields | Encoded): Fields {
   const plain = card instanceof Encoded ? (card.toJSON() as Fields) : card;
-  return raised(plain, 'balance', await holdFor(within, plain['id']));
+  return raised(plain, 'balance', holdFor(within, plain['id']));
 }
 
 /** A terminated card has a balance of 0, whatever still settles. */
 const LIVING = "status <> 'terminated'";
 
-async function holdFor({ sql }: Within, card: unknown): Promise<Cents | undefined> {
-  return (await sql.get<{ hold: Cents }>(`select hold from cards where id = ? and ${LIVING}`, String(card)))?.hold;
+function holdFor({ sql }: Within, card: unknown): Cents | undefined {
+  return sql.get<{ hold: Cents }>(`select hold from cards where id = ? and ${LIVING}`, String(card))?.hold;
 }
 
 function raised(values: Fields, name: string, by: number = 0): Fields {
@@ -309,43 +309,43 @@ function raised(values: Fields, name: string, by: number = 0): Fields {
 const STRICT_FREEZE: Dialect = {
   changes: 'settlements on a frozen card wait until it is unfrozen or terminated',
   handlers: {
-    async 'cards.unfreeze'(call) {
-      await CARDS['cards.unfreeze'](call);
-      await settleWaiting(call, call.input.card_id);
+    'cards.unfreeze'(call) {
+      CARDS['cards.unfreeze'](call);
+      settleWaiting(call, call.input.card_id);
       // One of them may have frozen it again.
-      return wireCard(await cardOf(call, call.input.card_id));
+      return wireCard(cardOf(call, call.input.card_id));
     },
-    async 'cards.terminate'(call) {
-      const ended = await CARDS['cards.terminate'](call);
-      await settleWaiting(call, call.input.card_id);
+    'cards.terminate'(call) {
+      const ended = CARDS['cards.terminate'](call);
+      settleWaiting(call, call.input.card_id);
       return ended;
     },
   },
   adminHandlers: {
-    async 'simulate.settle'(call) {
+    'simulate.settle'(call) {
       const { sql, input } = call;
-      const authorization = await authorizationOf(call, input.authorization_id);
-      const card = await cardOf(call, authorization.card_id);
+      const authorization = authorizationOf(call, input.authorization_id);
+      const card = cardOf(call, authorization.card_id);
       const amount = input.amount ?? authorization.held;
       if (card.status !== 'frozen' || amount === 0) return SIMULATIONS['simulate.settle'](call);
-      await sql.insert('waiting_settlements', {
+      sql.insert('waiting_settlements', {
         authorization_id: authorization.id,
         card_id: card.id,
         amount,
         final: (input.final ?? true) ? 1 : 0,
       });
       const said = { outcome: 'waiting', card_id: card.id, authorization_id: authorization.id };
-      return { ...said, ...(await balances(call, card.id)), events: [] };
+      return { ...said, ...balances(call, card.id), events: [] };
     },
   },
 };
 
-async function settleWaiting(act: Act, card: string): Promise<void> {
+function settleWaiting(act: Act, card: string): void {
   const statement = `select authorization_id, amount, final from waiting_settlements where card_id = ? order by position`;
-  const rows = await act.sql.all<{ authorization_id: string; amount: Cents; final: number }>(statement, card);
-  if (rows.length > 0) await act.sql.run('delete from waiting_settlements where card_id = ?', card);
+  const rows = act.sql.all<{ authorization_id: string; amount: Cents; final: number }>(statement, card);
+  if (rows.length > 0) act.sql.run('delete from waiting_settlements where card_id = ?', card);
   for (const { authorization_id, amount, final } of rows) {
-    await settle(act, await authorizationOf(act, authorization_id), { amount, final: final === 1 });
+    settle(act, authorizationOf(act, authorization_id), { amount, final: final === 1 });
   }
 }
 
@@ -358,8 +358,8 @@ const finished = ({ status, expires_at }: ChallengeRow, now: number): string => 
 const TDS_TERMINAL: Dialect = {
   changes: 'finished challenges stay listed as approved, failed or expired',
   handlers: {
-    async 'challenges.list'({ sql, now, input: { card_id, status } }) {
-      const rows = await sql.all<ChallengeRow>('select * from challenges order by created_at desc, id desc');
+    'challenges.list'({ sql, now, input: { card_id, status } }) {
+      const rows = sql.all<ChallengeRow>('select * from challenges order by created_at desc, id desc');
       const all = rows.map(row => ({ ...wireChallenge(row), status: finished(row, now) }));
       const fits = (row: (typeof all)[number]) =>
         (card_id === undefined || row.card_id === card_id) && (status === undefined || row.status === status);

@@ -15,15 +15,15 @@ interface Meeting {
 }
 
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
-export async function faultFor(sql: Sql, { parsed, now, requestId }: Meeting): Promise<AppliedFault | undefined> {
+export function faultFor(sql: Sql, { parsed, now, requestId }: Meeting): AppliedFault | undefined {
   const phased = (phase: FaultRule['phase']) =>
     parsed.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before');
   if (parsed.fault !== undefined) {
     const { phase, action } = parsed.fault;
     return { phase: phased(phase), action, source: `header ${requestId}` };
   }
-  const rows = await activeFaults(sql, { meets: 'requests', now });
-  const struck = await firstApplied(sql, { rows, matches: match => meetsRequest(match, parsed) });
+  const rows = activeFaults(sql, { meets: 'requests', now });
+  const struck = firstApplied(sql, { rows, matches: match => meetsRequest(match, parsed) });
   if (struck === undefined) return undefined;
   const { rule, source } = struck;
   return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
@@ -35,19 +35,19 @@ interface FaultQuery {
 }
 
 /** Counts matches until one rule applies. `source` seeds what its action leaves random. */
-async function firstApplied(
+function firstApplied(
   sql: Sql,
   { rows, matches }: FaultQuery,
-): Promise<{ readonly rule: FaultRule; readonly source: string } | undefined> {
+): { readonly rule: FaultRule; readonly source: string } | undefined {
   for (const row of rows) {
     const rule = JSON.parse(row.rule) as FaultRule;
     const { match = {} } = rule;
     if (!matches(match)) continue;
     const seen = row.seen + 1;
-    const source = `${await seedOf(sql)} ${row.id} ${seen}`;
+    const source = `${seedOf(sql)} ${row.id} ${seen}`;
     const { nth = 1, probability = 1 } = match;
     const isApplied = seen >= nth && fractionOf(`${source} probability`) < probability;
-    await countMatch(sql, { id: row.id, isApplied });
+    countMatch(sql, { id: row.id, isApplied });
     if (isApplied) return { rule, source };
   }
   return undefined;
@@ -79,12 +79,12 @@ export function fitsTemplate(template: string, path: string): boolean {
 // The rules that meet deliveries to subscriptions: twice, out of order, later.
 
 /** Asked once a delivery, in the transaction that would claim it; counts the rule down there. */
-export async function deliveryFault(
+export function deliveryFault(
   sql: Sql,
   { now, event, webhook }: { readonly now: number; readonly event: string; readonly webhook: string },
-): Promise<DeliveryAction | undefined> {
-  const rows = await activeFaults(sql, { meets: 'deliveries', now });
-  const struck = await firstApplied(sql, {
+): DeliveryAction | undefined {
+  const rows = activeFaults(sql, { meets: 'deliveries', now });
+  const struck = firstApplied(sql, {
     rows,
     matches: match =>
       (match.event === undefined || match.event === event) &&

@@ -23,42 +23,42 @@ interface Paging {
 }
 
 /** The page that was asked for, with each row as it is told; `usual` rows where nothing was said. */
-export async function paged<Row, Told>(
+export function paged<Row, Told>(
   input: Paging,
   usual: number,
-  list: (where: Page) => Promise<Listed<Row>>,
+  list: (where: Page) => Listed<Row>,
   told: (row: Row) => Told,
 ) {
   const { page = 1, per_page: size = usual } = input;
-  const { rows, total } = await list({ limit: size, offset: (page - 1) * size });
+  const { rows, total } = list({ limit: size, offset: (page - 1) * size });
   return { data: rows.map(told), page: pageFacts(page, size, total) };
 }
 
 export const ACCOUNT_HANDLERS = {
-  'bins.list': async ({ sql }) => {
-    const rows = await allBins(sql);
+  'bins.list': ({ sql }) => {
+    const rows = allBins(sql);
     return { data: rows.map(wireBin), page: {} };
   },
 
   /** Listed if and only if pending and not expired, so that any other status finds nothing (A-50, A-55). */
-  'challenges.list': async ({ sql, now, input }) => {
+  'challenges.list': ({ sql, now, input }) => {
     const { card_id, status = 'pending' } = input;
     const open = { "status = 'pending'": [], 'expires_at > ?': now, 'card_id = ?': card_id };
     const { where, values } = conditions(open);
     const statement = `select * from challenges${where} order by created_at desc, id desc`;
-    const rows = status === 'pending' ? await sql.all<ChallengeRow>(statement, ...values) : [];
+    const rows = status === 'pending' ? sql.all<ChallengeRow>(statement, ...values) : [];
     return { data: rows.map(wireChallenge), page: {} };
   },
 
-  'transactions.list': async ({ sql, input }) => {
+  'transactions.list': ({ sql, input }) => {
     const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
     const list = (where: Page) => pageOfTransactions(sql, filter, where);
     return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wireTransaction);
   },
 
-  'wallet.get': async ({ sql }) => {
-    const wallet = await walletOf(sql);
-    const sums = await sql.get<WalletSums>(WALLET_SUMS);
+  'wallet.get': ({ sql }) => {
+    const wallet = walletOf(sql);
+    const sums = sql.get<WalletSums>(WALLET_SUMS);
     if (wallet === undefined || sums === undefined) {
       throw new CliError('internal', { message: 'the store has no wallet' });
     }
@@ -74,7 +74,7 @@ export const ACCOUNT_HANDLERS = {
   },
 
   /** A currency may be received on several networks: one address for each (A-64). */
-  'wallet.addresses': async ({ input }) => {
+  'wallet.addresses': ({ input }) => {
     const currencies = input.currency === undefined ? CURRENCIES : [input.currency];
     const data = currencies.flatMap(currency =>
       COINS[currency].networks.map(chain => ({
@@ -88,13 +88,13 @@ export const ACCOUNT_HANDLERS = {
     return { data, page: {} };
   },
 
-  'webhooks.create': async ({ sql, now, idSource, input }) => {
+  'webhooks.create': ({ sql, now, idSource, input }) => {
     checkEndpoint(input.url);
     const row: WebhookRow = {
-      id: await idSource.id('wh'),
+      id: idSource.id('wh'),
       url: input.url,
       events: JSON.stringify(checkedEvents(input.events)),
-      secret: input.secret ?? (await idSource.webhookSecret('first')),
+      secret: input.secret ?? idSource.webhookSecret('first'),
       status: 'active',
       created_at: now,
       updated_at: now,
@@ -102,19 +102,19 @@ export const ACCOUNT_HANDLERS = {
       former_until: null,
       failing_since: null,
     };
-    await sql.insert('webhooks', row);
+    sql.insert('webhooks', row);
     return { ...wireWebhook(row), secret: row.secret };
   },
 
-  'webhooks.list': async ({ sql }) => {
-    const rows = await allWebhooks(sql);
+  'webhooks.list': ({ sql }) => {
+    const rows = allWebhooks(sql);
     return { data: rows.map(wireWebhook), page: {} };
   },
 
-  'webhooks.get': async call => wireWebhook(await webhookOf(call)),
+  'webhooks.get': call => wireWebhook(webhookOf(call)),
 
-  'webhooks.update': async call => {
-    const row = await webhookOf(call);
+  'webhooks.update': call => {
+    const row = webhookOf(call);
     const { url, events, status } = call.input;
     if (url !== undefined) checkEndpoint(url);
     const changed: WebhookRow = {
@@ -124,15 +124,15 @@ export const ACCOUNT_HANDLERS = {
       status: status ?? row.status,
       updated_at: call.now,
     };
-    await updateWebhook(call.sql, changed);
-    if (changed.status === 'disabled') await cancelQueued(call.sql, row.id);
+    updateWebhook(call.sql, changed);
+    if (changed.status === 'disabled') cancelQueued(call.sql, row.id);
     return wireWebhook(changed);
   },
 
-  'webhooks.delete': async call => {
-    const { id } = await webhookOf(call);
-    await call.sql.run('delete from webhooks where id = ?', id);
-    await cancelQueued(call.sql, id);
+  'webhooks.delete': call => {
+    const { id } = webhookOf(call);
+    call.sql.run('delete from webhooks where id = ?', id);
+    cancelQueued(call.sql, id);
     return undefined;
   },
 } satisfies Partial<Handlers>;
@@ -152,8 +152,8 @@ const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as car
 export type Addressed = Pick<Call, 'sql'> & { readonly input: { readonly webhook_id: string } };
 
 /** Throws `not_found`. */
-export async function webhookOf({ sql, input }: Addressed): Promise<WebhookRow> {
-  const row = await webhookById(sql, input.webhook_id);
+export function webhookOf({ sql, input }: Addressed): WebhookRow {
+  const row = webhookById(sql, input.webhook_id);
   if (row === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
   return row;
 }

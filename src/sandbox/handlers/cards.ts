@@ -27,23 +27,23 @@ import { pageFacts } from './account.ts';
 
 export const CARDS = {
   /** Newest first (A-22), as they are stored, which is as they are sent. */
-  'cards.list': async ({ sql, input }) => {
+  'cards.list': ({ sql, input }) => {
     const { page = LIMITS.page.defaults, per_page = LIMITS.pageSize.defaults } = input;
     const { where, values } = conditions({ 'status = ?': input.status, 'bin_id = ?': input.bin_id });
-    const [count] = await sql.known<{ total: number }>(`select count(*) as total from cards${where}`, ...values);
+    const [count] = sql.known<{ total: number }>(`select count(*) as total from cards${where}`, ...values);
     const statement = `select document from cards${where} order by created_at desc, id desc limit ? offset ?`;
-    const rows = await sql.known<{ document: string }>(statement, ...values, per_page, (page - 1) * per_page);
+    const rows = sql.known<{ document: string }>(statement, ...values, per_page, (page - 1) * per_page);
     const data = rows.map(({ document }) => encodedCard(document));
     return { data, page: pageFacts(page, per_page, count?.total ?? 0) };
   },
 
-  'cards.get': async call => wireCard(await cardOf(call, call.input.card_id)),
+  'cards.get': call => wireCard(cardOf(call, call.input.card_id)),
 
   /** Refused once terminated, when there is no code any more; an expired or frozen card may be looked at (A-154). */
-  'cards.details': async call => {
-    const card = await livingCard(call, call.input.card_id);
+  'cards.details': call => {
+    const card = livingCard(call, call.input.card_id);
     const statement = 'select number, cvv from cards where id = ?';
-    const secrets = await call.sql.get<{ number: string; cvv: string | null }>(statement, card.id);
+    const secrets = call.sql.get<{ number: string; cvv: string | null }>(statement, card.id);
     if (secrets?.cvv == null) throw new CliError('internal', { message: `no security code stored for ${card.id}` });
     const expiry = new Date(card.expires_at);
     return {
@@ -55,42 +55,42 @@ export const CARDS = {
     };
   },
 
-  'cards.freeze': async call => {
-    const card = await livingCard(call, call.input.card_id);
+  'cards.freeze': call => {
+    const card = livingCard(call, call.input.card_id);
     if (card.status === 'frozen') throw new Refused('card_already_frozen', `card ${card.id} is frozen already`);
-    return wireCard(await changeStatus(call, card, 'frozen'));
+    return wireCard(changeStatus(call, card, 'frozen'));
   },
 
-  'cards.unfreeze': async call => {
-    const card = await livingCard(call, call.input.card_id);
+  'cards.unfreeze': call => {
+    const card = livingCard(call, call.input.card_id);
     if (card.status === 'active') throw new Refused('card_not_frozen', `card ${card.id} is active, not frozen`);
-    return wireCard(await changeStatus(call, card, 'active'));
+    return wireCard(changeStatus(call, card, 'active'));
   },
 
   /** The available balance, below 0 too, goes to the wallet now; open holds stay and settle (A-155, A-157). */
-  'cards.terminate': async call => {
-    const card = await livingCard(call, call.input.card_id);
+  'cards.terminate': call => {
+    const card = livingCard(call, call.input.card_id);
     const { balance } = card;
     const emptied =
       balance === 0
         ? { card }
-        : await moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
+        : moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
     const ended: CardRow = { ...emptied.card, status: 'terminated' };
     const { id, document } = cardDocument(ended);
     // Its security code is erased (docs/design/sandbox.md, section 10).
-    await call.sql.update('cards', { id }, { status: 'terminated', cvv: null, document });
-    await call.emit('card.terminated', wireCard(ended));
+    call.sql.update('cards', { id }, { status: 'terminated', cvv: null, document });
+    call.emit('card.terminated', wireCard(ended));
     return wireCard(ended);
   },
 
   /** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
-  'cards.create': async call => {
+  'cards.create': call => {
     const { input } = call;
     refuseUnknownCategory(input.allowed_categories ?? []);
-    const bin = await binById(call.sql, input.bin_id);
+    const bin = binById(call.sql, input.bin_id);
     if (bin === undefined) throw new Refused('bin_not_found', `no BIN ${input.bin_id}`);
     const spendingLimit = monthlyLimit(bin, input.spending_limit);
-    const wire = await issue(call, bin, {
+    const wire = issue(call, bin, {
       balance: input.amount,
       spending_limit: spendingLimit,
       label: input.label ?? '',
@@ -98,24 +98,24 @@ export const CARDS = {
       auto_freeze_at: input.auto_freeze_at ?? null,
       metadata: JSON.stringify(input.metadata ?? {}),
     });
-    await call.emit('card.created', wire);
+    call.emit('card.created', wire);
     return wire;
   },
 
-  'cards.fund': async call => {
+  'cards.fund': call => {
     const { amount } = call.input;
-    const card = await livingCard(call, call.input.card_id);
+    const card = livingCard(call, call.input.card_id);
     if (isExpired(card, call.now)) throw new Refused('card_expired', `card ${card.id} has expired`);
     const moves = { wallet: -amount, card: amount };
-    const moved = await moveOnCard(call, card, { kind: 'fund', ref: card.id, moves, isCovered: true });
-    await call.emit('card.funded', wireCard(moved.card));
+    const moved = moveOnCard(call, card, { kind: 'fund', ref: card.id, moves, isCovered: true });
+    call.emit('card.funded', wireCard(moved.card));
     return funding(moved, amount);
   },
 
   /** No event of its own (A-32); one that crosses the line freezes the card. */
-  'cards.withdraw': async call => {
+  'cards.withdraw': call => {
     const { amount } = call.input;
-    const card = await livingCard(call, call.input.card_id);
+    const card = livingCard(call, call.input.card_id);
     if (amount > card.balance) {
       throw new Refused(
         'insufficient_card_funds',
@@ -123,8 +123,8 @@ export const CARDS = {
       );
     }
     const moves = { card: -amount, wallet: amount };
-    const moved = await moveOnCard(call, card, { kind: 'withdraw', ref: card.id, moves });
-    await afterDecrease(call, moved.card);
+    const moved = moveOnCard(call, card, { kind: 'withdraw', ref: card.id, moves });
+    afterDecrease(call, moved.card);
     return funding(moved, amount);
   },
 } satisfies Partial<Handlers>;
@@ -153,17 +153,17 @@ type Wishes = Pick<
 >;
 
 /** Posts what is put on the card, which the wallet must hold, and makes it; resolves to the card as it is sent. */
-async function issue(call: Call, bin: BinRow, options: Wishes): Promise<CompleteOf<typeof CARD>> {
+function issue(call: Call, bin: BinRow, options: Wishes): CompleteOf<typeof CARD> {
   const { sql, now, idSource } = call;
-  const id = await idSource.id('card');
+  const id = idSource.id('card');
   const { balance } = options;
   const moves = { wallet: -balance, card: balance };
-  await post(sql, { kind: 'create', ref: id, at: now, card: id, isOpening: true, isCovered: true, moves });
-  const cvv = await idSource.digits('cvv', 3);
+  post(sql, { kind: 'create', ref: id, at: now, card: id, isOpening: true, isCovered: true, moves });
+  const cvv = idSource.digits('cvv', 3);
   for (;;) {
-    const number = cardNumber(bin.network, await idSource.digits('number', FREE_DIGITS));
+    const number = cardNumber(bin.network, idSource.digits('number', FREE_DIGITS));
     // Ten thousand cards of one network meet by chance once in twenty stores: a number that is taken is drawn again.
-    if (await isNumberTaken(sql, number)) continue;
+    if (isNumberTaken(sql, number)) continue;
     // Field by field: a copy with more fields than its origin costs the engine ten times as much.
     const card: CardRow = {
       id,
@@ -182,7 +182,7 @@ async function issue(call: Call, bin: BinRow, options: Wishes): Promise<Complete
       expires_at: cardExpiry(now),
     };
     const { document, wire } = cardDocument(card);
-    await insertCard(sql, { ...card, number, cvv, document });
+    insertCard(sql, { ...card, number, cvv, document });
     return wire;
   }
 }
@@ -199,17 +199,17 @@ function funding({ card, wallet }: Moved, amount: Cents): CompleteOf<typeof FUND
 // cards.reveal, challenges.reveal: what is secret, shown in the page to whoever confirms that he means it.
 
 export const REVEALS = {
-  'cards.reveal': async call => {
-    const { last4 } = await livingCard(call, call.input.card_id);
+  'cards.reveal': call => {
+    const { last4 } = livingCard(call, call.input.card_id);
     if (last4 !== call.input.last4) {
       throw new Refused('invalid_request', 'last4: these are not the last four digits of this card');
     }
-    const { number, cvv, exp_month, exp_year } = await CARDS['cards.details'](call);
+    const { number, cvv, exp_month, exp_year } = CARDS['cards.details'](call);
     return { number, cvv, exp_month, exp_year };
   },
 
-  'challenges.reveal': async ({ sql, input: { challenge_id: id } }) => {
-    const challenge = await challengeById(sql, id);
+  'challenges.reveal': ({ sql, input: { challenge_id: id } }) => {
+    const challenge = challengeById(sql, id);
     if (challenge === undefined) throw new Refused('not_found', `no challenge ${id}`);
     return { otp: new Secret(challenge.otp) };
   },

@@ -56,9 +56,9 @@ interface Done {
 type Simulation = Extract<keyof AdminHandlers, `simulate.${string}`>;
 type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
 
-export async function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
-  const card = cardId === undefined ? undefined : await cardById(sql, cardId);
-  const wallet = (await walletOf(sql))?.balance ?? (0 as Cents);
+export function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
+  const card = cardId === undefined ? undefined : cardById(sql, cardId);
+  const wallet = walletOf(sql)?.balance ?? (0 as Cents);
   return {
     ...(card && { card_status: card.status, card_balance: toUsd(card.balance) }),
     wallet_balance: toUsd(wallet),
@@ -90,38 +90,38 @@ function purchaseOf({ merchant = usual('merchant'), ...input }: Shop & { readonl
 
 const WORK = {
   /** With `challenge`, a 3DS challenge opens and the checks run at its right answer. */
-  'simulate.authorize': async (act, input) => {
+  'simulate.authorize': (act, input) => {
     const purchase: Purchase = { ...purchaseOf(input), forced: input.force_decline, mismatch: input.mismatch };
-    const card = await cardOf(act, input.card_id);
-    if (input.three_ds !== 'challenge') return authorizeOutcome(await authorize(act, card, purchase));
-    const opened = await openChallenge(act, card, { merchant: purchase.merchant, amount: purchase.amount, purchase });
+    const card = cardOf(act, input.card_id);
+    if (input.three_ds !== 'challenge') return authorizeOutcome(authorize(act, card, purchase));
+    const opened = openChallenge(act, card, { merchant: purchase.merchant, amount: purchase.amount, purchase });
     const challenge = { challenge_id: opened.challenge.id };
     return opened.transaction === undefined
       ? { outcome: 'challenged', card_id: card.id, ...challenge }
       : { ...authorizeOutcome(opened.transaction), ...challenge };
   },
 
-  'simulate.increment': async (act, { authorization_id, amount }) => {
-    const row = await increment(act, await pending(act, authorization_id), amount);
+  'simulate.increment': (act, { authorization_id, amount }) => {
+    const row = increment(act, pending(act, authorization_id), amount);
     return row.decline_reason === null
       ? { outcome: 'incremented', card_id: row.card_id, authorization_id }
       : { ...authorizeOutcome(row), authorization_id };
   },
 
   /** Without an amount all that is held; after that only a named amount can be posted (A-160). */
-  'simulate.settle': async (act, { authorization_id, amount, final = true }) => {
-    const authorization = await authorizationOf(act, authorization_id);
+  'simulate.settle': (act, { authorization_id, amount, final = true }) => {
+    const authorization = authorizationOf(act, authorization_id);
     const asked = amount ?? authorization.held;
     if (asked === 0) {
       const { status } = authorization;
       throw impossible(`authorization ${authorization_id} is ${status} and holds nothing: name the amount to post`);
     }
-    const row = await settle(act, authorization, { amount: asked, final });
+    const row = settle(act, authorization, { amount: asked, final });
     return { outcome: 'settled', card_id: row.card_id, transaction_id: row.id, authorization_id };
   },
 
-  'simulate.reverse': async (act, { authorization_id, amount }) => {
-    const authorization = await pending(act, authorization_id);
+  'simulate.reverse': (act, { authorization_id, amount }) => {
+    const authorization = pending(act, authorization_id);
     const { held, card_id } = authorization;
     const asked = amount ?? held;
     if (asked > held) {
@@ -129,18 +129,18 @@ const WORK = {
         `authorization ${authorization_id} holds ${plainAmount(held)} USD, ${plainAmount(asked)} USD asked`,
       );
     }
-    await release(act, authorization, { amount: asked, ending: 'reversed' });
+    release(act, authorization, { amount: asked, ending: 'reversed' });
     return { outcome: 'reversed', card_id, authorization_id };
   },
 
-  'simulate.expire': async (act, { authorization_id }) => {
-    const authorization = await pending(act, authorization_id);
-    await release(act, authorization, { amount: authorization.held, ending: 'expired' });
+  'simulate.expire': (act, { authorization_id }) => {
+    const authorization = pending(act, authorization_id);
+    release(act, authorization, { amount: authorization.held, ending: 'expired' });
     return { outcome: 'expired', card_id: authorization.card_id, authorization_id };
   },
 
-  'simulate.refund': async (act, { authorization_id, amount }) => {
-    const authorization = await authorizationOf(act, authorization_id);
+  'simulate.refund': (act, { authorization_id, amount }) => {
+    const authorization = authorizationOf(act, authorization_id);
     const left = minus(authorization.settled, authorization.refunded);
     const asked = amount ?? left;
     if (asked === 0 || asked > left) {
@@ -150,23 +150,23 @@ const WORK = {
         `authorization ${authorization_id} is ${status}, ${sums}: ${plainAmount(left)} USD can be refunded`,
       );
     }
-    const row = await refund(act, authorization, asked);
+    const row = refund(act, authorization, asked);
     return { outcome: 'refunded', card_id: row.card_id, transaction_id: row.id, authorization_id };
   },
 
-  'simulate.force-post': async (act, input) => ({ outcome: 'settled', ...(await unlinked(act, input, forcePost)) }),
+  'simulate.force-post': (act, input) => ({ outcome: 'settled', ...unlinked(act, input, forcePost) }),
 
-  'simulate.unlinked-refund': async (act, input) => ({
+  'simulate.unlinked-refund': (act, input) => ({
     outcome: 'refunded',
-    ...(await unlinked(act, input, unlinkedRefund)),
+    ...unlinked(act, input, unlinkedRefund),
   }),
 
   /** With `then: authorize`, the right code runs an authorization of the same amount. */
-  'simulate.challenge': async (act, input) => {
+  'simulate.challenge': (act, input) => {
     const { merchant = usual('merchant'), amount, then = 'nothing' } = input;
-    const card = await cardOf(act, input.card_id);
+    const card = cardOf(act, input.card_id);
     const purchase = { amount, merchant, mcc: usual('mcc'), country: usual('country') };
-    const opened = await openChallenge(act, card, { merchant, amount, ...(then === 'authorize' && { purchase }) });
+    const opened = openChallenge(act, card, { merchant, amount, ...(then === 'authorize' && { purchase }) });
     const made = { card_id: card.id, challenge_id: opened.challenge.id };
     return opened.transaction === undefined
       ? { outcome: said(opened.challenge), ...made }
@@ -174,14 +174,14 @@ const WORK = {
   },
 
   /** With an authorization attached the outcome is what became of that one. */
-  'simulate.answer': async (act, input) => {
+  'simulate.answer': (act, input) => {
     const { otp, answer: given } = input;
     if ((otp === undefined) === (given === undefined)) {
       throw new Refused('invalid_request', 'one of otp and answer is needed');
     }
-    const challenge = await openOne(act, input.challenge_id);
+    const challenge = openOne(act, input.challenge_id);
     const code = given ?? (isCode(otp ?? '', challenge.otp) ? 'right' : 'wrong');
-    const ended = await answer(act, challenge, code);
+    const ended = answer(act, challenge, code);
     const { id, card_id } = ended.challenge;
     const outcome =
       ended.transaction === undefined ? { outcome: said(ended.challenge) } : authorizeOutcome(ended.transaction);
@@ -189,50 +189,48 @@ const WORK = {
   },
 
   /** An attached authorization declines `three_ds_failed`. */
-  'simulate.challenge-expire': async (act, { challenge_id }) => {
-    const challenge = await openOne(act, challenge_id);
-    const { transaction } = await failChallenge(act, challenge, 'expired');
+  'simulate.challenge-expire': (act, { challenge_id }) => {
+    const challenge = openOne(act, challenge_id);
+    const { transaction } = failChallenge(act, challenge, 'expired');
     const made = { card_id: challenge.card_id, challenge_id };
     return transaction === undefined ? { outcome: 'expired', ...made } : { ...authorizeOutcome(transaction), ...made };
   },
 
   /** Nothing is recorded, an attached authorization neither. */
-  'simulate.cancel': async (act, { challenge_id }) => {
-    const { card_id } = await cancelChallenge(act, await openOne(act, challenge_id));
+  'simulate.cancel': (act, { challenge_id }) => {
+    const { card_id } = cancelChallenge(act, openOne(act, challenge_id));
     return { outcome: 'cancelled', card_id, challenge_id };
   },
 
-  'simulate.deposit': async (act, input) => {
+  'simulate.deposit': (act, input) => {
     const { currency, confirmations = 'timed' } = input;
-    return saidOfDeposit(await detectDeposit(act, { currency, amount: amountOf(currency, input), confirmations }));
+    return saidOfDeposit(detectDeposit(act, { currency, amount: amountOf(currency, input), confirmations }));
   },
 
   /** The last one needed credits the deposit; more than that make no difference. */
-  'simulate.confirmations': async (act, { deposit_id, add }) =>
-    saidOfDeposit(await countConfirmations(act, await pendingDeposit(act, deposit_id), add)),
+  'simulate.confirmations': (act, { deposit_id, add }) =>
+    saidOfDeposit(countConfirmations(act, pendingDeposit(act, deposit_id), add)),
 
   /** At once, whatever confirmations are missing. A second time is refused: a deposit is credited exactly once. */
-  'simulate.confirm': async (act, { deposit_id }) =>
-    saidOfDeposit(await confirmDeposit(act, await pendingDeposit(act, deposit_id))),
+  'simulate.confirm': (act, { deposit_id }) => saidOfDeposit(confirmDeposit(act, pendingDeposit(act, deposit_id))),
 
   /** No event of its own: none is in the interface's list. */
-  'simulate.fail': async (act, { deposit_id }) =>
-    saidOfDeposit(await failDeposit(act, await pendingDeposit(act, deposit_id))),
-} satisfies { readonly [N in Simulation]: (act: Act, input: InputOf<N>) => Promise<Done> };
+  'simulate.fail': (act, { deposit_id }) => saidOfDeposit(failDeposit(act, pendingDeposit(act, deposit_id))),
+} satisfies { readonly [N in Simulation]: (act: Act, input: InputOf<N>) => Done };
 
 /** Each with the events it caused and the balances after. */
 export const SIMULATIONS = Object.fromEntries(
   Object.entries(WORK).map(([name, work]) => [
     name,
-    async (call: Act & { readonly input: never }) => {
+    (call: Act & { readonly input: never }) => {
       const { sql, now, idSource } = call;
       const events: EventName[] = [];
-      const emit: Act['emit'] = async (event, data) => {
+      const emit: Act['emit'] = (event, data) => {
         events.push(event);
-        await call.emit(event, data);
+        call.emit(event, data);
       };
-      const done: Done = await work({ sql, now, idSource, emit }, call.input);
-      return { ...done, ...(await balances(call, done.card_id)), events };
+      const done: Done = work({ sql, now, idSource, emit }, call.input);
+      return { ...done, ...balances(call, done.card_id), events };
     },
   ]),
 ) as unknown as Pick<AdminHandlers, Simulation>;
@@ -245,17 +243,17 @@ function authorizeOutcome(row: TransactionRow): Done {
     : { outcome: 'declined', ...made, decline_reason: row.decline_reason };
 }
 
-async function pending(act: Act, id: string): Promise<TransactionRow> {
-  const authorization = await authorizationOf(act, id);
+function pending(act: Act, id: string): TransactionRow {
+  const authorization = authorizationOf(act, id);
   if (authorization.status === 'pending') return authorization;
   throw impossible(`authorization ${id} is ${authorization.status}, not pending: nothing is held`);
 }
 
-type Posting = (act: Act, card: CardRow, purchase: Purchase) => Promise<TransactionRow>;
+type Posting = (act: Act, card: CardRow, purchase: Purchase) => TransactionRow;
 
-async function unlinked(act: Act, input: Shop & { readonly card_id: string; readonly amount: Cents }, post: Posting) {
+function unlinked(act: Act, input: Shop & { readonly card_id: string; readonly amount: Cents }, post: Posting) {
   const purchase = purchaseOf(input);
-  const row = await post(act, await cardOf(act, input.card_id), purchase);
+  const row = post(act, cardOf(act, input.card_id), purchase);
   return { card_id: row.card_id, transaction_id: row.id };
 }
 
@@ -267,8 +265,8 @@ function isCode(given: string, code: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-async function openOne({ sql, now }: Act, id: string): Promise<ChallengeRow> {
-  const challenge = await challengeById(sql, id);
+function openOne({ sql, now }: Act, id: string): ChallengeRow {
+  const challenge = challengeById(sql, id);
   if (challenge === undefined) throw new Refused('not_found', `no challenge ${id}`);
   if (challenge.status !== 'pending' || now >= challenge.expires_at) {
     const state = challenge.status === 'pending' ? 'expired' : challenge.status;
@@ -295,8 +293,8 @@ function amountOf(currency: Currency, { amount, crypto_amount: coins }: Sent): C
   throw new Refused('invalid_request', `crypto_amount: ${JSON.stringify(coins)} of ${currency} is worth no whole cent`);
 }
 
-async function pendingDeposit({ sql }: Act, id: string): Promise<DepositRow> {
-  const deposit = await depositById(sql, id);
+function pendingDeposit({ sql }: Act, id: string): DepositRow {
+  const deposit = depositById(sql, id);
   if (deposit === undefined) throw new Refused('not_found', `no deposit ${id}`);
   if (deposit.status !== 'pending') throw impossible(`deposit ${id} is ${deposit.status} already`);
   return deposit;

@@ -33,9 +33,9 @@ interface Row {
 }
 
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
-export async function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): Promise<Found> {
-  await forgetExpired(sql, now);
-  const row = await sql.get<Row>('select * from idempotency where scope = ?', scope);
+export function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): Found {
+  forgetExpired(sql, now);
+  const row = sql.get<Row>('select * from idempotency where scope = ?', scope);
   if (row === undefined) return { kind: 'free', generation: 0 };
   // An expired key gives new ids, or they would be given out twice.
   if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
@@ -43,16 +43,16 @@ export async function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): 
 }
 
 /** Keeps the answer to be repeated, in the transaction of the effect (A-99). */
-export async function keepAnswer(
+export function keepAnswer(
   sql: Sql,
   { scope, fingerprint, now }: Keyed,
   { generation, answer }: { readonly generation: number; readonly answer: Answer },
-): Promise<void> {
+): void {
   const { status, body } = answer;
   const headers = JSON.stringify(answer.headers);
   const record = { fingerprint, state: 'done', generation, status, headers, body, expires_at: now + KEY_RETENTION };
-  if (generation === 0) await sql.insert('idempotency', { scope, ...record });
-  else await sql.update('idempotency', { scope }, record);
+  if (generation === 0) sql.insert('idempotency', { scope, ...record });
+  else sql.update('idempotency', { scope }, record);
 }
 
 /** SHA-256 of method, path and canonical JSON (A-92). */
@@ -71,12 +71,12 @@ function canonical(value: unknown): string {
   return `{${parts.join(',')}}`;
 }
 
-async function forgetExpired(sql: Sql, now: number): Promise<void> {
-  const first = await sql.get<{ first_end: number | null }>(
+function forgetExpired(sql: Sql, now: number): void {
+  const first = sql.get<{ first_end: number | null }>(
     "select min(expires_at) as first_end from idempotency where state = 'done'",
   );
   if ((first?.first_end ?? Number.POSITIVE_INFINITY) > now) return;
-  await sql.run(
+  sql.run(
     `update idempotency set state = 'expired', headers = null, body = null
      where state = 'done' and expires_at <= ?`,
     now,

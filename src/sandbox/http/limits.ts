@@ -32,25 +32,25 @@ export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
  * Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC on the clock that counts,
  * `shown` on that of the sandbox.
  */
-export async function countRequest(
+export function countRequest(
   sql: Sql,
   { bucket, real, shown }: { bucket: Bucket; real: number; shown: number },
-): Promise<Allowance> {
+): Allowance {
   const limit = ROWS[bucket].max;
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
-  await sql.run(
+  sql.run(
     'delete from rate_hits where bucket = ? and (real_at < ? or real_at > ?)',
     bucket,
     real - RATE_WINDOW,
     real + RATE_WINDOW,
   );
-  const rows = await sql.all<{ real_at: number; hits: number }>(
+  const rows = sql.all<{ real_at: number; hits: number }>(
     'select real_at, hits from rate_hits where bucket = ? order by real_at',
     bucket,
   );
   const used = rows.reduce((sum, row) => sum + row.hits, 0);
   if (used < limit) {
-    await sql.run(
+    sql.run(
       `insert into rate_hits (bucket, real_at, hits) values (?, ?, 1)
        on conflict (bucket, real_at) do update set hits = rate_hits.hits + 1`,
       bucket,

@@ -29,12 +29,12 @@ import { escaped, listed, type Page, type Sql } from '../store/sql.ts';
 const NOTHING = 0 as Cents;
 
 export const HOLDINGS = {
-  overview: async ({ sql, now }) => {
-    const wallet = await walletOf(sql);
-    const [held] = await sql.known<Holdings>(HOLDINGS_NOW);
-    const { transactions, webhooks, events } = await countAll(sql);
-    const { faults } = await changeCount(sql, now);
-    const { rows, total: timers } = await timersInOrder(sql, { limit: 1, offset: 0 });
+  overview: ({ sql, now }) => {
+    const wallet = walletOf(sql);
+    const [held] = sql.known<Holdings>(HOLDINGS_NOW);
+    const { transactions, webhooks, events } = countAll(sql);
+    const { faults } = changeCount(sql, now);
+    const { rows, total: timers } = timersInOrder(sql, { limit: 1, offset: 0 });
     const [next] = rows;
     if (held === undefined) throw new Error('the store says nothing of what it holds');
     return {
@@ -86,11 +86,11 @@ export const HOLDINGS = {
   },
 
   /** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
-  'cards.show': async ({ sql, now, input: { card_id: id } }) => {
-    const card = await cardOf({ sql }, id);
-    const bin = await binById(sql, card.bin_id);
-    const used = await usedBetween(sql, { card: id, ...monthOf(now) });
-    const entries = withBalances(await entriesOfCard(sql, id), id);
+  'cards.show': ({ sql, now, input: { card_id: id } }) => {
+    const card = cardOf({ sql }, id);
+    const bin = binById(sql, card.bin_id);
+    const used = usedBetween(sql, { card: id, ...monthOf(now) });
+    const entries = withBalances(entriesOfCard(sql, id), id);
     const last = entries.at(-1);
     return {
       ...wireCard(card),
@@ -108,16 +108,16 @@ export const HOLDINGS = {
     paged(input, 50, where => ofCards<FoundTransaction>(sql, 'transactions', input, where), wireFound),
 
   /** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
-  'transactions.show': async ({ sql, input: { transaction_id: id } }) => {
-    const found = await transactionById(sql, id);
+  'transactions.show': ({ sql, input: { transaction_id: id } }) => {
+    const found = transactionById(sql, id);
     if (found === undefined) throw new Refused('not_found', `no transaction ${id}`);
     const purchase = found.authorization_id ?? id;
-    const records = await sql.all<FoundTransaction>(RECORDS, found.card_id, purchase, purchase);
+    const records = sql.all<FoundTransaction>(RECORDS, found.card_id, purchase, purchase);
     const own = records.find(record => record.id === id);
     if (own === undefined) throw new Refused('not_found', `no transaction ${id}`);
     const { held, settled, released, refunded } = records.find(record => record.id === purchase) ?? own;
     const refs = new Set(records.map(record => record.id));
-    const entries = withBalances(await entriesOfCard(sql, found.card_id), found.card_id);
+    const entries = withBalances(entriesOfCard(sql, found.card_id), found.card_id);
     return {
       ...wireFound(own),
       held: toUsd(held),
@@ -147,9 +147,9 @@ export const HOLDINGS = {
       }),
     ),
 
-  spending: async ({ sql, now, input: { days = 14 } }) => {
+  spending: ({ sql, now, input: { days = 14 } }) => {
     const last = Math.floor(now / MS_OF_DAY);
-    const rows = await sql.all<SpentDay>(SPENT, (last - days + 1) * MS_OF_DAY);
+    const rows = sql.all<SpentDay>(SPENT, (last - days + 1) * MS_OF_DAY);
     const data = Array.from({ length: days }, (_, nth) => {
       const day = last - days + 1 + nth;
       const { spent, purchases, declined } = rows.find(row => row.day === day) ?? {
@@ -163,14 +163,14 @@ export const HOLDINGS = {
   },
 
   /** What this process has not written yet counts too. */
-  marks: async ({ sql, now, parts }) => {
-    const { own, others, faults, checked } = await changeCount(sql, now);
+  marks: ({ sql, now, parts }) => {
+    const { own, others, faults, checked } = changeCount(sql, now);
     const { requestLog, turnedLog, actLog, activeDialect, archives, version } = parts;
     const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
-    const { mode, rate_milli } = await readClock(sql);
+    const { mode, rate_milli } = readClock(sql);
     return {
       version,
-      replaced: await generationOf(sql),
+      replaced: generationOf(sql),
       changes: [own, others, unwritten, turnedLog.count, actLog.count, archives.changes, activeDialect.name].join('-'),
       now: isoTime(now),
       mode,
@@ -196,8 +196,8 @@ export const HOLDINGS = {
     ),
 
   /** Of an address where it leads to alone: its path or query may be a password. */
-  webhooks: async ({ sql }) => {
-    const rows = await sql.all<CountedSubscription>(SUBSCRIPTIONS);
+  webhooks: ({ sql }) => {
+    const rows = sql.all<CountedSubscription>(SUBSCRIPTIONS);
     const data = rows.map(({ url, events, created_at, failing_since, ...row }) => ({
       ...row,
       address: new URL(url).origin,
@@ -324,8 +324,8 @@ interface ChangeCount {
 }
 
 /** How often the store was written to, in one cheap statement. */
-async function changeCount(sql: Sql, now: number): Promise<ChangeCount> {
-  const row = await sql.get<ChangeCount>(
+function changeCount(sql: Sql, now: number): ChangeCount {
+  const row = sql.get<ChangeCount>(
     `select total_changes() as own, (select data_version from pragma_data_version) as others,
        (select count(*) from faults where (times is null or struck < times)
          and (expires_at is null or expires_at > ?)) as faults,

@@ -16,8 +16,8 @@ import { webhookById } from '../store/deliveries.ts';
 import { requestById } from '../store/requests.ts';
 
 export const REQUESTS = {
-  'requests.get': async ({ sql, parts, input: { request_id: id } }) => {
-    const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? (await requestById(sql, id));
+  'requests.get': ({ sql, parts, input: { request_id: id } }) => {
+    const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? requestById(sql, id);
     if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
     const { answer, request_headers: headers, key_last4, took, body_bytes, not_kept } = row;
     return {
@@ -32,7 +32,7 @@ export const REQUESTS = {
     };
   },
 
-  'requests.turned': async ({ now, parts }) => {
+  'requests.turned': ({ now, parts }) => {
     // Kept in real time, because the store was not asked; told on the clock of the sandbox.
     const ahead = now - parts.clock.now();
     const data = parts.turnedLog
@@ -47,20 +47,20 @@ export const REQUESTS = {
   },
 
   /** Values are kept of declines alone; of a record that was approved, every check held. */
-  'transactions.why': async ({ sql, input: { transaction_id: id } }) => {
-    const row = await transactionById(sql, id);
+  'transactions.why': ({ sql, input: { transaction_id: id } }) => {
+    const row = transactionById(sql, id);
     if (row === undefined) throw new Refused('not_found', `no transaction ${id}`);
     const about = { transaction: id, decline_reason: row.decline_reason };
     if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
     if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
     const statement = 'select facts from decline_facts where transaction_id = ?';
-    const kept = await sql.get<{ facts: string }>(statement, id);
+    const kept = sql.get<{ facts: string }>(statement, id);
     const judged = kept && (JSON.parse(kept.facts) as DeclineFacts);
     return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
   },
 
-  'deliveries.explain': async ({ sql, now, input }) => {
-    const webhook = await webhookById(sql, input.webhook_id);
+  'deliveries.explain': ({ sql, now, input }) => {
+    const webhook = webhookById(sql, input.webhook_id);
     if (webhook === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
     const { secret, former_secret: former, former_until: until } = webhook;
     const isFormerGood = former !== null && until !== null && until > now;

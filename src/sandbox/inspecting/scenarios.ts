@@ -38,13 +38,13 @@ export const SCENARIOS = {
     return run;
   },
 
-  'scenarios.show': async (parts, { run_id: id }) => {
+  'scenarios.show': (parts, { run_id: id }) => {
     const run = playerOf(parts).find(id);
     if (run === undefined) throw new Refused('not_found', `no run ${id} of a scenario among the newest`);
     return run;
   },
 
-  acts: async parts => {
+  acts: parts => {
     const ofControl = parts.actLog.all().filter(({ surface }) => surface === 'admin');
     const data = ofControl.toReversed().map(({ number, at, by, operation, input, answer }) => {
       const about = [...Object.entries(input), ...Object.entries(answer)].find(([name]) =>
@@ -56,24 +56,24 @@ export const SCENARIOS = {
   },
 
   /** Behind `#`, where it reaches no server and no log of one. */
-  'page.tickets': async (parts, { access = 'full' }) => {
+  'page.tickets': (parts, { access = 'full' }) => {
     const door = doorOf(parts);
     const { ticket, expiresAt } = door.ticket(access);
     return { url: `http://${door.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
   },
 
-  'page.show': async parts => {
+  'page.show': parts => {
     const { sessions, opened, ticketWaits } = doorOf(parts);
     return { sessions, opened, ticket_waits: ticketWaits };
   },
 
-  'page.end': async parts => ({ ended: doorOf(parts).end() }),
+  'page.end': parts => ({ ended: doorOf(parts).end() }),
 } satisfies Partial<ServiceHandlers>;
 
 export const RECORDS = {
-  'scenarios.record': async look => {
+  'scenarios.record': look => {
     const { card_id: card, after = 0 } = look.input;
-    if (card !== undefined) await cardOf(look, card);
+    if (card !== undefined) cardOf(look, card);
     const { actLog } = look.parts;
     const all = actLog.all().filter(({ number, operation }) => number > after && !operation.startsWith('scenarios.'));
     const wanted = card === undefined ? all : actsOf(card, all);

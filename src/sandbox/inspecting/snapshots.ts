@@ -15,8 +15,8 @@ type Told = ReplyOf<AdminOperations['snapshots.diff']>;
 export const DIFFERENCES = {
   'snapshots.diff': async (parts, { name, to }) => {
     try {
-      return await inSnapshot(parts, name, async before => {
-        if (to !== undefined) return inSnapshot(parts, to, async after => differences(before, after));
+      return await inSnapshot(parts, name, before => {
+        if (to !== undefined) return inSnapshot(parts, to, after => differences(before, after));
         return parts.archives.temporarily(async now => {
           await copyStore(parts.store, now);
           return differences(before, now);

@@ -27,11 +27,11 @@ interface Item extends LifeItem {
 }
 
 export const TIMELINE = {
-  'cards.timeline': async look => {
+  'cards.timeline': look => {
     const { card_id: card, kinds, page = 1, per_page: limit = 50 } = look.input;
-    await cardOf(look, card);
+    cardOf(look, card);
     const wanted = wantedKinds(kinds);
-    const items = inOrder(await lifeOf(look, card)).filter(({ kind }) => wanted.includes(kind));
+    const items = inOrder(lifeOf(look, card)).filter(({ kind }) => wanted.includes(kind));
     const end = Math.max(0, items.length - (page - 1) * limit);
     const shown = items.slice(Math.max(0, end - limit), end).toReversed();
     const data = shown.map(({ at, kind, id, number, text, amount }) => ({
@@ -54,16 +54,22 @@ function wantedKinds(text: string | undefined): readonly TimelineKind[] {
   throw new Refused('invalid_request', `kinds: ${JSON.stringify(other)} is none of ${TIMELINE_KINDS.join(', ')}`);
 }
 
-async function lifeOf(moment: StoreMoment, card: string): Promise<Readonly<Record<TimelineKind, readonly Item[]>>> {
+function lifeOf(moment: StoreMoment, card: string): Readonly<Record<TimelineKind, readonly Item[]>> {
   const { sql } = moment;
-  const transactions = await pageOfTransactions(sql, { card_id: card }, { limit: MOST_OF_A_KIND, offset: 0 });
+  const transactions = pageOfTransactions(sql, { card_id: card }, { limit: MOST_OF_A_KIND, offset: 0 });
   return {
-    request: await requestsOf(moment, card),
+    request: requestsOf(moment, card),
     transaction: transactions.rows.toReversed().map(transactionItem),
-    entry: entryItems(await entriesOfCard(sql, card), card),
-    challenge: (await sql.all<ChallengeRow>(CHALLENGES, card)).toReversed().map(challengeItem),
-    event: (await sql.all<EventRow>(EVENTS, ...aboutCard(card))).toReversed().map(eventItem),
-    delivery: (await sql.all<DeliveryRow>(DELIVERIES, ...aboutCard(card))).toReversed().map(deliveryItem),
+    entry: entryItems(entriesOfCard(sql, card), card),
+    challenge: sql.all<ChallengeRow>(CHALLENGES, card).toReversed().map(challengeItem),
+    event: sql
+      .all<EventRow>(EVENTS, ...aboutCard(card))
+      .toReversed()
+      .map(eventItem),
+    delivery: sql
+      .all<DeliveryRow>(DELIVERIES, ...aboutCard(card))
+      .toReversed()
+      .map(deliveryItem),
   };
 }
 
@@ -79,9 +85,9 @@ type RequestOfCard = RequestRow & {
 };
 
 /** Those that wait in this process come behind all that are stored. */
-async function requestsOf({ sql, parts }: StoreMoment, card: string): Promise<readonly Item[]> {
+function requestsOf({ sql, parts }: StoreMoment, card: string): readonly Item[] {
   const statement = 'select * from requests where card_id = ? order by position';
-  const stored = await sql.all<RequestOfCard>(statement, card);
+  const stored = sql.all<RequestOfCard>(statement, card);
   const waiting = parts.requestLog.waiting.filter(row => row.card_id === card).map(row => ({ ...row, position: null }));
   return [...stored, ...waiting].map(requestItem);
 }

@@ -27,13 +27,13 @@ interface ToDeliver {
 }
 
 /** Queues one delivery; it may go as soon as the transaction is committed. */
-export async function enqueue(
+export function enqueue(
   { sql, now, idSource }: Queueing,
   { webhook_id, event_id, event_type, content, edited, sign, untouched }: ToDeliver,
-): Promise<DeliveryRow> {
+): DeliveryRow {
   const row: DeliveryRow = {
-    id: await idSource.id('dlv'),
-    position: await nextCount(sql, 'delivery position'),
+    id: idSource.id('dlv'),
+    position: nextCount(sql, 'delivery position'),
     webhook_id,
     event_id,
     event_type,
@@ -48,7 +48,7 @@ export async function enqueue(
     edited: edited === true ? 1 : null,
     sign: sign === undefined || sign === 'right' ? null : sign,
   };
-  await sql.insert('deliveries', { ...row, body: 'body' in content ? content.body : null });
+  sql.insert('deliveries', { ...row, body: 'body' in content ? content.body : null });
   return row;
 }
 
@@ -62,20 +62,20 @@ interface Outbox {
 }
 
 /** Records one event, its exact bytes, and a delivery due now for each active subscription that asked for it. */
-export async function recordEvent(
+export function recordEvent(
   { sql, now, idSource }: Outbox,
   event: EventName,
   data: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const id = await idSource.id('evt');
+): void {
+  const id = idSource.id('evt');
   const text = encodedText(data) ?? JSON.stringify(wireObject(EVENTS[event].data, data));
   const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;
   // Numbered in the same transaction, so that events have no gap (I14).
-  const seq = await sql.insert('events', { id, type: event, created_at: now, body });
-  for (const webhook of await activeWebhooks(sql)) {
+  const seq = sql.insert('events', { id, type: event, created_at: now, body });
+  for (const webhook of activeWebhooks(sql)) {
     if (!wants(webhook.events, event)) continue;
     const content = { seq };
-    await enqueue({ sql, now, idSource }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
+    enqueue({ sql, now, idSource }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
   }
 }
 

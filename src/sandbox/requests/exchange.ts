@@ -152,8 +152,8 @@ export class Exchange {
     const { route } = parsed;
     const input = inputOf(parsed);
     const ofService = serviceHandlerOf(route);
-    const reply = await parts.store.read(async sql => {
-      const now = await sandboxNow(sql, parts.clock.now());
+    const reply = await parts.store.read(sql => {
+      const now = sandboxNow(sql, parts.clock.now());
       seen.now = now;
       // An answer carries the time of the sandbox, also one for which nothing else of the store is asked.
       if (ofService !== undefined) return undefined;

@@ -28,7 +28,7 @@ import { requestRow } from '../service/request-log.ts';
 import { catchUp, type ServiceParts, transactionCall } from '../service/service.ts';
 import type { IdForm } from '../store/open.ts';
 import { insertRequest } from '../store/requests.ts';
-import { endsTransaction, isRefusedStatement, type Sql } from '../store/sql.ts';
+import { endsTransaction, type Sql } from '../store/sql.ts';
 
 /** What became known of a request on its way. */
 export interface Seen {
@@ -58,7 +58,7 @@ export async function executeRequest(
     if (reads) attempt.number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
     const done = await (reads
       ? store.read(sql => attempted(parts, sql, attempt, 'read'))
-      : written(parts, route, sql => attempted(parts, sql, attempt, 'write')));
+      : store.write(sql => attempted(parts, sql, attempt, 'write')));
     if (done === 'timers are due') {
       await catchUp(parts);
       attempt.heedsTimers = false;
@@ -71,13 +71,7 @@ export async function executeRequest(
     const { answer, error, ...known } = done;
     Object.assign(seen, known);
     if (error !== undefined) throw error;
-    if (answer !== undefined) {
-      if (route.name === 'reset' && answer.status < 400) {
-        parts.requestLog.forget();
-        requestNumbers.forget();
-      }
-      return answer;
-    }
+    if (answer !== undefined) return answer;
     if (known.appliedFault === undefined) break;
     const ms = waitBefore(known.appliedFault);
     if (ms === undefined) return undefined;
@@ -99,22 +93,6 @@ export async function executeRequest(
  * most 600 a minute get through, so those rows cost nothing worth saving.
  */
 const isPlainRead = ({ rateLimits }: ServiceParts, { row }: Route) => rateLimits === 'none' && row.method === 'GET';
-
-/** Requests to the control surface that read or replace everything. */
-const GOES_THROUGH_ALL: readonly string[] = ['reset', 'status', 'ledger.check'];
-
-function written<T>({ store }: ServiceParts, { name }: Route, work: (sql: Sql) => Promise<T>): Promise<T> {
-  if (!GOES_THROUGH_ALL.includes(name)) return store.write(work);
-  return store.write(work, 'large').catch((error: unknown) => {
-    if (error instanceof ToUndo) return store.write(work);
-    throw error;
-  });
-}
-
-/** Work that was refused or failed after it had written something: it runs once more, where that alone can be undone. */
-class ToUndo extends Error {
-  override readonly name = 'ToUndo';
-}
 
 interface Attempt {
   readonly parsed: ParsedRequest;
@@ -146,25 +124,25 @@ const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(
     and (times is null or struck < times)) then 1 else 0 end as faults
   from meta m left join clock c on true where m.one = 1`;
 
-async function attempted(
+function attempted(
   parts: ServiceParts,
   sql: Sql,
   { parsed, passed, number, heedsTimers }: Attempt,
   access: 'read' | 'write',
-): Promise<Done | NotYet> {
+): Done | NotYet {
   const real = parts.clock.now();
-  const facts = await sql.get<Facts>(FACTS);
+  const facts = sql.get<Facts>(FACTS);
   if (facts === undefined) throw new Error('the store says nothing about itself');
   const now = shownTime(facts, real);
   if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return 'timers are due';
   const isService = parsed.route.surface === 'service';
   const moment: Moment = { now, real, meta: { seed: facts.seed, ids: facts.ids } };
-  const { requestId, allowance } = passed ?? (await counted(parts, sql, { parsed, number, moment }));
+  const { requestId, allowance } = passed ?? counted(parts, sql, { parsed, number, moment });
   const hasFaults = isService && passed === undefined && facts.faults === 1;
   if (hasFaults && access === 'read') return 'a fault is counted';
   const isLimited = passed === undefined && allowance?.retryAfter !== undefined;
   const isMet = !isLimited && passed === undefined && (hasFaults || parsed.fault !== undefined);
-  const appliedFault = isMet ? await faultFor(sql, { parsed, now, requestId }) : passed?.appliedFault;
+  const appliedFault = isMet ? faultFor(sql, { parsed, now, requestId }) : passed?.appliedFault;
   const known: Known = { requestId, allowance, now, appliedFault };
   const isKeptFrom = passed === undefined && appliedFault?.phase === 'before';
   // One that waits is logged when it is over.
@@ -173,12 +151,12 @@ async function attempted(
     ? { answer: refusedAnswer(tooMany(allowance), requestId) }
     : isKeptFrom
       ? {}
-      : await answerWithin(parts, sql, { parsed, requestId, moment });
+      : answerWithin(parts, sql, { parsed, requestId, moment });
   const { answer, error } = outcome;
   if (isService) {
     const took = Math.max(0, Math.round(parts.clock.monotonic() - parsed.arrivedAt));
     const row = requestRow(parsed, { requestId, now, answer, appliedFault, took });
-    if (access === 'write') await insertRequest(sql, row);
+    if (access === 'write') insertRequest(sql, row);
     else parts.requestLog.keep(row);
   }
   return { ...known, answer, error };
@@ -198,7 +176,7 @@ interface Counting {
 }
 
 /** Its place under the limit, and its name. */
-async function counted(
+function counted(
   { rateLimits, virtualLimits }: ServiceParts,
   sql: Sql,
   { parsed: { route, keyed }, number, moment: { now, real, meta } }: Counting,
@@ -206,11 +184,11 @@ async function counted(
   const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
   const isLimited = (route.surface === 'service' || bucket === 'details') && isCounted(rateLimits, bucket);
   const at = virtualLimits ? now : real;
-  const allowance = isLimited ? await countRequest(sql, { bucket, real: at, shown: now }) : undefined;
+  const allowance = isLimited ? countRequest(sql, { bucket, real: at, shown: now }) : undefined;
   if (number !== undefined) return { requestId: requestIdOf(meta, number), allowance };
   // One that is turned away comes again under its key, and that is another request.
   const key = allowance?.retryAfter === undefined ? keyed?.scope : undefined;
-  return { requestId: await deterministicIds({ sql, key, meta }).id('req'), allowance };
+  return { requestId: deterministicIds({ sql, key, meta }).id('req'), allowance };
 }
 
 const tooMany = ({ limit }: Allowance) => new Refused('rate_limited', `At most ${limit} such requests a minute.`);
@@ -225,11 +203,11 @@ interface Admitted {
 type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly error?: unknown };
 
 /** Effect and idempotency record are one transaction (A-99). */
-async function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Promise<Outcome> {
+function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Outcome {
   const { parsed, requestId, moment } = admitted;
   const { keyed } = parsed;
   if (keyed === undefined) {
-    return carefully(sql, requestId, async () => {
+    return carefully(sql, requestId, () => {
       refuseProblem(parsed);
       return serviceHandlerOf(parsed.route) === undefined ? handled(parts, sql, admitted) : undefined;
     });
@@ -238,15 +216,15 @@ async function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): 
   if (keyed.rival !== undefined) return refuse(keyed.rival === keyed.fingerprint ? inProgress() : otherBody());
   const problem = problemOf(parsed);
   const mine = { scope: keyed.scope, fingerprint: keyed.fingerprint, now: moment.now };
-  const found = await findRecord(sql, mine);
+  const found = findRecord(sql, mine);
   if (found.kind === 'other-body') return refuse(otherBody());
   if (found.kind === 'replay') return { answer: replayed(found.answer) };
   if (problem !== undefined) return refuse(problem);
   const { generation } = found;
-  const outcome = await carefully(sql, requestId, () => handled(parts, sql, admitted, `${generation} ${keyed.scope}`));
+  const outcome = carefully(sql, requestId, () => handled(parts, sql, admitted, `${generation} ${keyed.scope}`));
   const { answer, refused } = outcome;
   const isKept = answer !== undefined && (refused === undefined || isStored(refused));
-  if (isKept) await keepAnswer(sql, mine, { generation, answer });
+  if (isKept) keepAnswer(sql, mine, { generation, answer });
   return outcome;
 }
 
@@ -255,30 +233,21 @@ const inProgress = () =>
 const otherBody = () => new Refused('idempotency_key_reused', 'This idempotency key was used with another body.');
 
 /** Runs work so that a refusal or an error undoes what it did, and nothing else of the transaction. */
-async function carefully(sql: Sql, requestId: string, work: () => Promise<Answer | undefined>): Promise<Outcome> {
-  if (sql.isAlone) await sql.run('savepoint effect');
-  const before = sql.written();
+function carefully(sql: Sql, requestId: string, work: () => Answer | undefined): Outcome {
   try {
-    const answer = await work();
-    if (sql.isAlone) await sql.run('release effect');
+    const answer = sql.undoable(work);
     return answer === undefined ? {} : { answer };
   } catch (error) {
     // Of these the transaction itself is lost, or must be tried again.
     if (endsTransaction(error)) throw error;
-    if (sql.isAlone) {
-      await sql.run('rollback to effect');
-      await sql.run('release effect');
-    } else if (sql.written() > before || isRefusedStatement(error)) {
-      throw new ToUndo('there is something to undo', { cause: error });
-    }
     return error instanceof Refused ? { refused: error, answer: refusedAnswer(error, requestId) } : { error };
   }
 }
 
-type Handler = (call: Call<never>) => Promise<unknown>;
+type Handler = (call: Call<never>) => unknown;
 
 /** What the handler of the operation gives, or that of the dialect in its place. */
-async function handled(parts: ServiceParts, sql: Sql, { parsed, moment }: Admitted, key?: string): Promise<Answer> {
+function handled(parts: ServiceParts, sql: Sql, { parsed, moment }: Admitted, key?: string): Answer {
   const { surface, name, row } = parsed.route;
   const { dialect } = parts.activeDialect;
   const isAdmin = surface === 'admin';
@@ -287,14 +256,7 @@ async function handled(parts: ServiceParts, sql: Sql, { parsed, moment }: Admitt
   if (handler === undefined) throw new Error(`no handler for ${name}`);
   const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
   const call = transactionCall(parts, sql, { ...moment, key }, input);
-  const reply = await handler(call as unknown as Call<never>);
-  if (!isAdmin) return replyAnswer(row, dialect.reply === undefined ? reply : await dialect.reply(call, name, reply));
-  // What the control surface tells of the server; handlers know only what the store holds.
-  const { shape } = row.returns;
-  const { version, store } = parts;
-  const ofServer = {
-    ...(Object.hasOwn(shape, 'version') && { version }),
-    ...(Object.hasOwn(shape, 'store') && { store: store.path }),
-  };
-  return replyAnswer(row, { ...(reply as Fields), ...ofServer });
+  const reply = handler(call as unknown as Call<never>);
+  if (!isAdmin) return replyAnswer(row, dialect.reply === undefined ? reply : dialect.reply(call, name, reply));
+  return replyAnswer(row, reply as Fields);
 }

@@ -9,8 +9,9 @@ import { faultText } from '../faults/applied-fault.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault, ParsedRequest } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
+import type { Store } from '../store/queue.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/requests.ts';
-import { type Sql, type Store, StoreBusy, takeCounts } from '../store/sql.ts';
+import { type Sql, StoreBusy, takeCounts } from '../store/sql.ts';
 
 type Parts = Pick<
   RequestRow,
@@ -252,8 +253,8 @@ export class RequestLog {
     if (rows.length === 0) return;
     this.#waiting = [];
     const forgotten = this.#timesForgotten;
-    const write = async (sql: Sql) => {
-      for (const row of rows.slice(-KEPT_REQUESTS)) await insertRequest(sql, row);
+    const write = (sql: Sql) => {
+      for (const row of rows.slice(-KEPT_REQUESTS)) insertRequest(sql, row);
     };
     await store.write(write).catch((error: unknown) => {
       if (error instanceof StoreBusy && forgotten === this.#timesForgotten) this.#waiting = [...rows, ...this.#waiting];

@@ -14,16 +14,19 @@ import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { IdForm } from '../store/open.ts';
-import { type Sql, type Store, StoreBroken, StoreBusy } from '../store/sql.ts';
+import type { Store } from '../store/queue.ts';
+import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { Act, Recent, TurnedAway } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
+
+type MaybeLater<T> = T | Promise<T>;
 
 /** What takes the whole service, and not one transaction. */
 export type ServiceHandlers = {
   readonly [N in ServiceHandlerName]: (
     parts: ServiceParts,
     input: Call<AdminOperations[N]>['input'],
-  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : object>;
+  ) => MaybeLater<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : object>;
 };
 
 /** What a look sees: one moment of the store, and what this process has not written yet. */
@@ -37,7 +40,7 @@ export interface StoreMoment {
 export type LookHandlers = {
   readonly [N in LookName]: (
     look: StoreMoment & Pick<Call<AdminOperations[N]>, 'input'>,
-  ) => Promise<ReplyOf<AdminOperations[N]>>;
+  ) => ReplyOf<AdminOperations[N]>;
 };
 
 /** Opens the account of a name, made on first use; its keys are the same each time. Throws `invalid_request`. */
@@ -99,9 +102,9 @@ export function transactionCall<Input>(
   const { now, real, key, meta } = about;
   const idSource = deterministicIds({ sql, key, meta, webhookSecret });
   const { eventData } = activeDialect.dialect;
-  const emit: Call<Operation>['emit'] = async (event, data) => {
-    const eventBody = eventData === undefined ? data : await eventData({ sql }, event, data);
-    await recordEvent({ sql, now, idSource }, event, eventBody);
+  const emit: Call<Operation>['emit'] = (event, data) => {
+    const eventBody = eventData === undefined ? data : eventData({ sql }, event, data);
+    recordEvent({ sql, now, idSource }, event, eventBody);
   };
   return { sql, now, real, isGone, startedWith, idSource, emit, input };
 }
@@ -121,9 +124,9 @@ interface Moment {
  */
 export async function catchUp(parts: ServiceParts): Promise<readonly Fired[]> {
   const { store, clock } = parts;
-  const upTo = await store.read(async sql => {
-    const now = await sandboxNow(sql, clock.now());
-    return (await nextDue(sql, now)) === undefined ? undefined : now;
+  const upTo = await store.read(sql => {
+    const now = sandboxNow(sql, clock.now());
+    return nextDue(sql, now) === undefined ? undefined : now;
   });
   return upTo === undefined ? [] : fireDue(store, firingOf(parts, upTo));
 }

@@ -25,7 +25,8 @@ import { RequestLog, RequestNumbers } from '../service/request-log.ts';
 import { runTimersUntil, type ScenarioPlayer, type ServiceParts } from '../service/service.ts';
 import { keepCheck, walletOf } from '../store/account.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
-import type { Sql, Store } from '../store/sql.ts';
+import type { Store } from '../store/queue.ts';
+import type { Sql } from '../store/sql.ts';
 import { privateSocket } from './private-socket.ts';
 import { type ListenAddress, serve } from './server.ts';
 
@@ -181,9 +182,9 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
   try {
     if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, meta, plan.insists);
     if (plan.checked === true && (await checkWhole(store, plan.onLongCheck))) {
-      await store.write(async sql => {
-        const at = await sandboxNow(sql, host.clock.now());
-        await keepCheck(sql, { at, faults: [] });
+      await store.write(sql => {
+        const at = sandboxNow(sql, host.clock.now());
+        keepCheck(sql, { at, faults: [] });
       });
     }
     const { clock } = plan;
@@ -244,10 +245,10 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
 }
 
 async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: OpenPlan): Promise<void> {
-  await setClock(sql, clock);
+  setClock(sql, clock);
   await loadDataSet(sql, {
     name: data,
-    now: await sandboxNow(sql, host.clock.now()),
+    now: sandboxNow(sql, host.clock.now()),
     idSource: deterministicIds({ sql }),
     ...(wallet !== undefined && { wallet }),
     ...(size !== undefined && { size: loadSize(size) }),

@@ -19,8 +19,8 @@ interface WalletRow {
 export const walletOf = (sql: Sql) => sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets');
 
 /** Removes all domain rows, the wallet included. */
-export async function emptyAccount(sql: Sql): Promise<void> {
-  for (const table of DOMAIN_TABLES) await sql.run(`delete from ${table}`);
+export function emptyAccount(sql: Sql): void {
+  for (const table of DOMAIN_TABLES) sql.run(`delete from ${table}`);
 }
 
 export interface BinRow {
@@ -38,8 +38,7 @@ export interface BinRow {
   readonly best_for: string;
 }
 
-export const binById = async (sql: Sql, id: string) =>
-  (await sql.known<BinRow>('select * from bins where id = ?', id))[0];
+export const binById = (sql: Sql, id: string) => sql.known<BinRow>('select * from bins where id = ?', id)[0];
 
 /** All BINs in the order of the data set. */
 export const allBins = (sql: Sql) => sql.all<BinRow>('select * from bins order by position');
@@ -115,8 +114,8 @@ const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balan
 
 export const cardById = (sql: Sql, id: string) => sql.get<CardRow>(`select ${COLUMNS} from cards where id = ?`, id);
 
-export const isNumberTaken = async (sql: Sql, number: string) =>
-  (await sql.get('select 1 as one from cards where number = ?', number)) !== undefined;
+export const isNumberTaken = (sql: Sql, number: string) =>
+  sql.get('select 1 as one from cards where number = ?', number) !== undefined;
 
 /** Inserts a card, with what its first entry puts on it, posted in the same transaction, and with the card as it is sent. */
 export function insertCard(
@@ -163,11 +162,8 @@ export function updateAuthorization(sql: Sql, row: TransactionRow) {
 }
 
 /** What the card's authorizations of a span take of the monthly limit: held and settled (A-161). */
-export async function usedBetween(
-  sql: Sql,
-  { card, from, before }: { card: string; from: number; before: number },
-): Promise<Cents> {
-  const row = await sql.get<{ used: Cents }>(
+export function usedBetween(sql: Sql, { card, from, before }: { card: string; from: number; before: number }): Cents {
+  const row = sql.get<{ used: Cents }>(
     `select coalesce(sum(held + settled), 0) as used from transactions
      where card_id = ? and created_at >= ? and created_at < ? and type = 'authorization'`,
     card,
@@ -201,14 +197,14 @@ export interface LastCheck {
 }
 
 /** Undefined when nobody looked since the sandbox was made, started over or put back. */
-export async function lastCheck(sql: Sql): Promise<LastCheck | undefined> {
-  const row = await sql.get<{ at: number; faults: string }>('select at, faults from ledger_checks');
+export function lastCheck(sql: Sql): LastCheck | undefined {
+  const row = sql.get<{ at: number; faults: string }>('select at, faults from ledger_checks');
   return row && { at: row.at, faults: JSON.parse(row.faults) as string[] };
 }
 
-export async function keepCheck(sql: Sql, { at, faults }: LastCheck): Promise<void> {
-  await forgetCheck(sql);
-  await sql.insert('ledger_checks', { at, faults: JSON.stringify(faults) });
+export function keepCheck(sql: Sql, { at, faults }: LastCheck): void {
+  forgetCheck(sql);
+  sql.insert('ledger_checks', { at, faults: JSON.stringify(faults) });
 }
 
 /** What was found is no longer true of what the store holds. */
@@ -246,8 +242,8 @@ export interface EntryOfCard {
 }
 
 /** A row a posting, all postings of each entry that touches the card or its hold, oldest first. */
-export async function entriesOfCard(sql: Sql, card: string): Promise<readonly EntryOfCard[]> {
-  const rows = await sql.all<EntryOfCard>(
+export function entriesOfCard(sql: Sql, card: string): readonly EntryOfCard[] {
+  const rows = sql.all<EntryOfCard>(
     `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
      from (select distinct entry_id from postings where ledger in (?, ?) order by entry_id desc limit ${MOST_OF_A_KIND}) t
      join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id
@@ -271,7 +267,7 @@ interface Counts {
 const TABLES = ['bins', 'cards', 'transactions', 'webhooks', 'events'] as const;
 const STATEMENT = `select ${TABLES.map(table => `(select count(*) from ${table}) as ${table}`).join(', ')}`;
 
-export async function countAll(sql: Sql): Promise<Counts> {
-  const counts = await sql.get<Counts>(STATEMENT);
+export function countAll(sql: Sql): Counts {
+  const counts = sql.get<Counts>(STATEMENT);
   return counts ?? { bins: 0, cards: 0, transactions: 0, webhooks: 0, events: 0 };
 }

@@ -42,7 +42,7 @@ export class BulkInsert {
     for (let at = 0; at < values.length; ) {
       const left = (values.length - at) / width;
       const rows = left >= this.#batch ? this.#batch : 2 ** Math.floor(Math.log2(left));
-      await this.#sql.run(this.#statement(rows), ...values.slice(at, at + rows * width));
+      this.#sql.run(this.#statement(rows), ...values.slice(at, at + rows * width));
       at += rows * width;
       this.#statements += 1;
       // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
@@ -62,27 +62,22 @@ const KIB_FOR_BULK = 16_384;
 export const KIB_ELSE = 8_000;
 
 /** Runs work that goes through millions of rows with room for the pages it touches, which small work never takes. */
-export async function withLargeCache<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
-  const tidy = () => sql.get(`pragma cache_size = -${KIB_ELSE}`);
-  await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
-  try {
-    const done = await work();
-    await tidy();
-    return done;
-  } catch (error) {
-    // The transaction may be over by now; then the room is given back by the next one of this kind.
-    await tidy().catch(() => undefined);
-    throw error;
-  }
+export function withLargeCache<T>(sql: Sql, work: () => T): T {
+  sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
+  const done = work();
+  // Work that throws ends its transaction; then the room is given back by the next one of this kind.
+  sql.get(`pragma cache_size = -${KIB_ELSE}`);
+  return done;
 }
 
 /** Runs work that writes much, without the indexes, which are made once it is done; all of it in the open transaction. */
-export function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
-  return withLargeCache(sql, async () => {
-    for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
-    await work();
-    for (const index of indexes) await sql.run(index);
-  });
+export async function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
+  sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
+  for (const index of indexes) sql.run(`drop index ${nameOf(index)}`);
+  await work();
+  for (const index of indexes) sql.run(index);
+  // Work that throws ends its transaction; then the room is given back by the next one of this kind.
+  sql.get(`pragma cache_size = -${KIB_ELSE}`);
 }
 
 /** Of `create index <name> on …`. */

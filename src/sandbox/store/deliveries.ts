@@ -50,8 +50,8 @@ export interface AttemptRow {
 export const deliveryById = (sql: Sql, id: string) => sql.get<DeliveryRow>('select * from deliveries where id = ?', id);
 
 /** The exact text that is sent on every attempt. */
-export async function deliveryBody(sql: Sql, id: string): Promise<string> {
-  const row = await sql.get<{ text: string }>(
+export function deliveryBody(sql: Sql, id: string): string {
+  const row = sql.get<{ text: string }>(
     'select coalesce(d.body, e.body) as text from deliveries d left join events e on e.seq = d.event_seq where d.id = ?',
     id,
   );
@@ -72,7 +72,7 @@ export const cancelQueued = (sql: Sql, webhook_id: string) =>
   sql.update('deliveries', { webhook_id, state: 'queued' }, { state: 'cancelled' });
 
 /** How many deliveries go to. */
-export const countActiveSubscriptions = async (sql: Sql) => (await activeWebhooks(sql)).length;
+export const countActiveSubscriptions = (sql: Sql) => activeWebhooks(sql).length;
 
 // Statements on `webhooks`, the subscriptions. Deliveries are the outbox's.
 

@@ -6,9 +6,9 @@ import { privateFile } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { between } from '../../platform/time.ts';
 import { KIB_ELSE } from './bulk.ts';
-import { QueuedStore } from './queue.ts';
+import { QueuedStore, type Store } from './queue.ts';
 import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES, TABLES } from './schema.ts';
-import { type Sql, type Store, type StoreBroken, StoreBusy } from './sql.ts';
+import { type Sql, type StoreBroken, StoreBusy } from './sql.ts';
 
 export type IdForm = 'derived' | 'counted';
 
@@ -24,19 +24,16 @@ export interface Meta {
 const APPLICATION = 'cardwright sandbox';
 
 /** What stands in the store; undefined when it is empty. Throws `check_failed` for anything that is not ours. */
-async function readMeta(sql: Sql, path: string): Promise<Meta | undefined> {
-  const tables = await sql.all<{ name: string }>(`select name from sqlite_master where type = 'table'`);
+function readMeta(sql: Sql, path: string): Meta | undefined {
+  const tables = sql.all<{ name: string; sql: string }>(`select name, sql from sqlite_master where type = 'table'`);
   if (tables.length === 0) return undefined;
-  if (!tables.some(table => table.name === 'meta')) throw unusable(path, 'is not a sandbox of cardwright');
-  const row = await sql
-    .get<{ application: string; schema_number: number; instance: string; seed: number; ids: IdForm }>(
-      'select application, schema_number, instance, seed, ids from meta where one = 1',
-    )
-    .catch((error: unknown) => {
-      // Another program's table of the same name has other columns (1: "no such column").
-      if (engineCode(error) === 1) return undefined;
-      throw error;
-    });
+  // Another program's table of the same name has other columns.
+  const isLikeOurs = tables.some(table => table.name === 'meta' && table.sql.includes('schema_number'));
+  const row = isLikeOurs
+    ? sql.get<{ application: string; schema_number: number; instance: string; seed: number; ids: IdForm }>(
+        'select application, schema_number, instance, seed, ids from meta where one = 1',
+      )
+    : undefined;
   if (row?.application !== APPLICATION) throw unusable(path, 'is not a sandbox of cardwright');
   if (row.schema_number !== SCHEMA) {
     throw unusable(
@@ -48,9 +45,9 @@ async function readMeta(sql: Sql, path: string): Promise<Meta | undefined> {
 }
 
 /** Makes all tables and the row that marks the store as ours. */
-async function createTables(sql: Sql, first: Meta & { now: number }): Promise<void> {
-  for (const table of [...SYSTEM_TABLES, ...TABLES]) await sql.run(table);
-  await sql.run(
+function createTables(sql: Sql, first: Meta & { now: number }): void {
+  for (const table of [...SYSTEM_TABLES, ...TABLES]) sql.run(table);
+  sql.run(
     `insert into meta (one, application, schema_number, instance, seed, ids, created_at) values (1, ?, ?, ?, ?, ?, ?)`,
     APPLICATION,
     first.schema,
@@ -68,29 +65,29 @@ const FAULT_COUNTERS = "('flt', 'fault position')";
  * Empties the sandbox's own tables (not those of the domain) and sets the seed, for a reset. Ids
  * and numbers start over with it; rate counters stay, and fault rules and keys where that is asked for.
  */
-export async function clearSystemTables(
+export function clearSystemTables(
   sql: Sql,
   { seed, keep = [] }: { readonly seed?: number | undefined; readonly keep?: readonly string[] } = {},
-): Promise<void> {
+): void {
   const keepsFaults = keep.includes('faults');
   for (const table of CLEARED_TABLES) {
     if ((keepsFaults && table === 'faults') || (keep.includes('keys') && table === 'api_keys')) continue;
     const but = keepsFaults && table === 'counters' ? ` where name not in ${FAULT_COUNTERS}` : '';
-    await sql.run(`delete from ${table}${but}`);
+    sql.run(`delete from ${table}${but}`);
   }
-  if (seed !== undefined) await sql.run('update meta set seed = ? where one = 1', seed);
-  await beginGeneration(sql);
+  if (seed !== undefined) sql.run('update meta set seed = ? where one = 1', seed);
+  beginGeneration(sql);
 }
 
 /** How often a reset, a restore or an import has replaced everything; it stands in the head of the file. */
-export async function generationOf(sql: Sql): Promise<number> {
-  const row = await sql.get<{ generation: number }>('select user_version as generation from pragma_user_version');
+export function generationOf(sql: Sql): number {
+  const row = sql.get<{ generation: number }>('select user_version as generation from pragma_user_version');
   return row?.generation ?? 0;
 }
 
 /** Says to whoever looks, in other processes too, that everything was replaced. */
-export async function beginGeneration(sql: Sql): Promise<void> {
-  await sql.run(`pragma user_version = ${(await generationOf(sql)) + 1}`);
+export function beginGeneration(sql: Sql): void {
+  sql.run(`pragma user_version = ${generationOf(sql) + 1}`);
 }
 
 /** An error of the engine while opening, in our words; others come out as they are. */
@@ -166,17 +163,17 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
   // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
   connection.exec('pragma wal_autocheckpoint = 8000');
   connection.exec(`pragma cache_size = -${KIB_ELSE}`);
-  if (found === undefined) return { store, meta: await store.write(sql => made(sql, request), 'large') };
+  if (found === undefined) return { store, meta: await store.writeLarge(sql => made(sql, request)) };
   return { store, meta: found };
 }
 
 /** Makes and fills the store, unless another process did so meanwhile. */
 async function made(sql: Sql, { path, seed, ids, fill, clock, random }: StoreRequest): Promise<Meta> {
-  const found = await readMeta(sql, path);
+  const found = readMeta(sql, path);
   if (found !== undefined) return found;
   const instance = Buffer.from(random.bytes(12)).toString('hex');
   const meta: Meta = { schema: SCHEMA, instance, seed, ids };
-  await createTables(sql, { ...meta, now: clock.now() });
+  createTables(sql, { ...meta, now: clock.now() });
   await fill(sql);
   return meta;
 }

@@ -1,23 +1,23 @@
 /**
  * Transactions on the one connection of this process. Writes of one turn of the event loop share a transaction (group
- * commit); where one of them has to be undone, each has its own. A busy store is tried again with jitter, because a wait
+ * commit), each in a part of its own that is undone where it throws. A busy store is tried again with jitter, because a wait
  * inside SQLite is unfair and stops the event loop (docs/design/sandbox.md, section 11).
  */
-import { bound, type Connection, placeholders, plainRow, type Statement } from '../../engine/connection.ts';
+import type { Connection } from '../../engine/connection.ts';
 import { closeConnection, isBusy, isFull, leftNothing, losesAll } from '../../engine/open.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { between, nextTurn } from '../../platform/time.ts';
-import { type Sql, type SqlRow, type SqlValue, type Store, StoreBroken, StoreBusy } from './sql.ts';
+import { endsTransaction, Sql, StoreBroken, StoreBusy } from './sql.ts';
 
 /** A piece of work that waits for the one connection. */
 interface Job {
-  readonly work: (sql: Sql) => Promise<unknown>;
+  readonly work: (sql: Sql) => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
 }
 
-interface QueueParts {
+interface StoreParts {
   readonly connection: Connection;
   readonly path: string;
   readonly clock: Clock;
@@ -28,14 +28,20 @@ interface QueueParts {
   readonly onBroken?: (error: StoreBroken) => void;
 }
 
+/** It touches nothing but the store, and gives its value at once. */
+type Work<T> = (sql: Sql) => T & (T extends PromiseLike<unknown> ? never : unknown);
+
 /** ms; less than the 30 s our client waits for a read. On a busy disk 20 processes need more than a few seconds. */
 const PATIENCE = 25_000;
 const LARGEST_BATCH = 64;
 
-export class QueuedStore implements Store {
+export type Store = Pick<QueuedStore, keyof QueuedStore>;
+
+export class QueuedStore {
+  /** Path of the file, or `memory`. */
   readonly path: string;
-  readonly #parts: QueueParts;
-  readonly #statements: Statements;
+  readonly #parts: StoreParts;
+  readonly #sql: Sql;
   readonly #reads: Job[] = [];
   readonly #writes: Job[] = [];
   readonly #large: Job[] = [];
@@ -44,22 +50,36 @@ export class QueuedStore implements Store {
   #refusal: Error | undefined;
   #closed = false;
 
-  constructor(parts: QueueParts) {
+  constructor(parts: StoreParts) {
     this.path = parts.path;
     this.#parts = parts;
-    this.#statements = new Statements(parts.connection);
+    this.#sql = new Sql(parts.connection);
   }
 
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  /** Runs `work` on one moment of the store. */
+  read<T>(work: Work<T>): Promise<T> {
     return this.#enqueue(this.#reads, work);
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>, how?: 'large'): Promise<T> {
-    return this.#enqueue(how === 'large' ? this.#large : this.#writes, work);
+  /**
+   * Runs `work` in a transaction that takes the write lock at once; resolves after COMMIT. Throws `StoreBusy` when the
+   * lock was not to be had in time or the disk is full: nothing was written.
+   */
+  write<T>(work: Work<T>): Promise<T> {
+    return this.#enqueue(this.#writes, work);
   }
 
+  /**
+   * Runs work that goes through everything the store holds: in a transaction to itself, with files for what the engine
+   * remembers and sorts meanwhile, so that memory has a bound. It may wait for the next turn of the event loop in between.
+   */
+  writeLarge<T>(work: (sql: Sql) => T | Promise<T>): Promise<T> {
+    return this.#enqueue(this.#large, work);
+  }
+
+  /** Copies one moment of the store into a new file. Throws `StoreBusy` when it cannot be read in time. */
   copyTo(path: string): Promise<void> {
-    return this.#enqueue(this.#copies, async () => void this.#parts.connection.prepare('vacuum into ?').get(path));
+    return this.#enqueue(this.#copies, () => void this.#parts.connection.prepare('vacuum into ?').get(path));
   }
 
   async close(): Promise<void> {
@@ -68,13 +88,13 @@ export class QueuedStore implements Store {
     const broken = this.#refusal !== undefined;
     this.#refusal ??= new Error('the store is closed');
     await this.#draining;
-    this.#statements.clear();
+    this.#sql.clear();
     // Nothing is written to a disk that just failed.
     if (broken) this.#parts.connection.close();
     else closeConnection(this.#parts.connection, this.path);
   }
 
-  #enqueue<T>(jobs: Job[], work: (sql: Sql) => Promise<T>): Promise<T> {
+  #enqueue<T>(jobs: Job[], work: (sql: Sql) => unknown): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal !== undefined) return reject(this.#refusal);
       const deadline = this.#parts.clock.monotonic() + (this.#parts.patience ?? PATIENCE);
@@ -91,52 +111,37 @@ export class QueuedStore implements Store {
       for (const job of this.#copies.splice(0)) await this.#copy(job);
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
-      if (this.#large.length > 0) await this.#writeLarge();
+      if (this.#large.length > 0) await this.#writeOneLarge();
     } while (this.#reads.length + this.#writes.length + this.#large.length + this.#copies.length > 0);
     this.#draining = undefined;
   }
 
-  /** Outside of any transaction, as the engine wants it. */
-  async #copy({ work, resolve, reject, deadline }: Job): Promise<void> {
-    const { sql, end } = this.#statements.open('read');
-    try {
-      resolve((await this.#patiently(deadline, () => work(sql))) as never);
-    } catch (error) {
-      reject(losesAll(error) ? new StoreBusy('there is no room for the copy', { cause: error }) : error);
-    } finally {
-      end();
+  /** Reads of one turn share a transaction; those that met a busy store are tried again until their time is over. */
+  async #readAll(jobs: readonly Job[]): Promise<void> {
+    for (let left = jobs; left.length > 0; ) {
+      const again: Job[] = [];
+      for (const job of left) {
+        try {
+          if (!this.#parts.connection.isTransaction) this.#sql.begin('read');
+          job.resolve(job.work(this.#sql) as never);
+        } catch (error) {
+          if (!isBusy(error)) job.reject(error);
+          else if (this.#parts.clock.monotonic() < job.deadline) again.push(job);
+          else job.reject(new StoreBusy('the store is busy', { cause: error }));
+        }
+      }
+      this.#sql.rollback();
+      if (again.length > 0) await this.#pause();
+      left = again;
     }
   }
 
-  /** Reads of one turn share a transaction; those that met a busy store are tried again until their time is over. */
-  async #readAll(jobs: readonly Job[]): Promise<void> {
-    const { connection, clock } = this.#parts;
-    for (let left = jobs; left.length > 0; ) {
-      const again: Job[] = [];
-      const settle: (() => void)[] = [];
-      for (const job of left) {
-        const now = clock.monotonic();
-        const { sql, end } = this.#statements.open('read');
-        try {
-          if (!connection.isTransaction) {
-            // Prepared, for a page is little work, and to parse this each time would be a good part of it.
-            this.#statements.exec('begin');
-            this.#statements.begun();
-          }
-          const value = await job.work(sql);
-          settle.push(() => job.resolve(value as never));
-        } catch (error) {
-          if (!isBusy(error)) settle.push(() => job.reject(error));
-          else if (now < job.deadline) again.push(job);
-          else settle.push(() => job.reject(new StoreBusy('the store is busy', { cause: error })));
-        } finally {
-          end();
-        }
-      }
-      if (connection.isTransaction) this.#statements.exec('rollback');
-      for (const done of settle) done();
-      if (again.length > 0) await this.#pause();
-      left = again;
+  /** Outside of any transaction, as the engine wants it. */
+  async #copy({ work, resolve, reject, deadline }: Job): Promise<void> {
+    try {
+      resolve((await this.#patiently(deadline, () => work(this.#sql))) as never);
+    } catch (error) {
+      reject(losesAll(error) ? new StoreBusy('there is no room for the copy', { cause: error }) : error);
     }
   }
 
@@ -148,28 +153,18 @@ export class QueuedStore implements Store {
     }
   }
 
-  /** Without savepoints, for which the engine copies every page that is touched. */
   async #writeBatch(): Promise<void> {
     if (!(await this.#begin(this.#writes))) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
     const settle: (() => void)[] = [];
     try {
       for (const job of batch) {
-        const { sql, end } = this.#statements.open('write');
         try {
-          const value = await job.work(sql);
+          const value = this.#sql.undoable(() => job.work(this.#sql));
           settle.push(() => job.resolve(value as never));
         } catch (error) {
-          if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
-          if (sql.written() > 0 || !this.#parts.connection.isTransaction) {
-            // What it wrote is undone, and with it what the others did: each of them once more, alone.
-            this.#undo();
-            for (const each of batch) if (await this.#begin([each])) await this.#runAlone(each, 'alone');
-            return;
-          }
+          if (this.#isLost(error)) throw couldNotTake(error);
           settle.push(() => job.reject(error));
-        } finally {
-          end();
         }
       }
       await this.#commit(Math.max(...batch.map(job => job.deadline)));
@@ -181,58 +176,56 @@ export class QueuedStore implements Store {
     for (const done of settle) done();
   }
 
-  /** Runs one large work. Where the engine keeps what statements remember is asked when a transaction begins. */
-  async #writeLarge(): Promise<void> {
-    const { connection } = this.#parts;
+  /** Where the engine keeps what statements remember is asked when a transaction begins. */
+  async #writeOneLarge(): Promise<void> {
+    const { connection, clock, patience = PATIENCE } = this.#parts;
     connection.exec('pragma temp_store = file');
+    if (await this.#begin(this.#large)) {
+      for (const { work, resolve, reject } of this.#large.splice(0, 1)) {
+        try {
+          const value = await this.#worked(work);
+          // How long the work took is no reason to give up its end.
+          await this.#commit(clock.monotonic() + patience);
+          resolve(value as never);
+        } catch (error) {
+          this.#undo();
+          reject(error);
+        }
+      }
+    }
+    connection.exec('pragma temp_store = memory');
+  }
+
+  async #worked(work: Job['work']): Promise<unknown> {
     try {
-      if (await this.#begin(this.#large))
-        for (const job of this.#large.splice(0, 1)) await this.#runAlone(job, 'write');
-    } finally {
-      connection.exec('pragma temp_store = memory');
+      return await work(this.#sql);
+    } catch (error) {
+      throw this.#isLost(error) ? couldNotTake(error) : error;
     }
   }
 
-  /** One work in the transaction that was begun for it. Large ones use no savepoint: it would remember all they touch. */
-  async #runAlone({ work, resolve, reject }: Job, access: 'write' | 'alone'): Promise<void> {
-    const { connection, clock, patience = PATIENCE } = this.#parts;
-    const { sql, end } = this.#statements.open(access);
-    try {
-      const value = await work(sql).catch((error: unknown) => {
-        if (connection.isTransaction && !losesAll(error)) throw error;
-        throw new StoreBusy('the store could not take the write', { cause: error });
-      });
-      // How long the work took is no reason to give up its end.
-      await this.#commit(clock.monotonic() + patience);
-      resolve(value as never);
-    } catch (error) {
-      this.#undo();
-      reject(error);
-    } finally {
-      end();
-    }
+  /** Nobody may go on in this transaction. */
+  #isLost(error: unknown): boolean {
+    return endsTransaction(error) || !this.#parts.connection.isTransaction;
   }
 
   #undo(): void {
-    const { connection } = this.#parts;
-    this.#statements.undone();
-    if (this.#refusal === undefined && connection.isTransaction) connection.exec('rollback');
+    if (this.#refusal === undefined) this.#sql.rollback();
   }
 
   /** Takes the write lock; false when everybody who waited for it gave up. */
   async #begin(jobs: Job[]): Promise<boolean> {
-    const { clock, connection } = this.#parts;
+    const { clock } = this.#parts;
     while (jobs.length > 0) {
       if (this.#refusal instanceof StoreBroken) {
         for (const job of jobs.splice(0)) job.reject(this.#refusal);
         return false;
       }
       try {
-        connection.exec('begin immediate');
-        this.#statements.begun();
+        this.#sql.begin('write');
         return true;
       } catch (error) {
-        const given = isBusy(error) || losesAll(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
+        const given = endsTransaction(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
         const now = isBusy(error) ? clock.monotonic() : Number.POSITIVE_INFINITY;
         for (const late of jobs.filter(job => job.deadline <= now)) late.reject(given);
         jobs.splice(0, jobs.length, ...jobs.filter(job => job.deadline > now));
@@ -243,25 +236,24 @@ export class QueuedStore implements Store {
   }
 
   async #commit(deadline: number): Promise<void> {
-    const { connection, onBroken } = this.#parts;
     try {
-      await this.#patiently(deadline, async () => connection.exec('commit'));
+      await this.#patiently(deadline, () => this.#sql.commit());
     } catch (error) {
       if (error instanceof StoreBusy || leftNothing(error)) {
-        if (connection.isTransaction) connection.exec('rollback');
+        this.#sql.rollback();
         throw isFull(error) ? new StoreBusy('the disk is full', { cause: error }) : error;
       }
       const broken = new StoreBroken('a commit failed; whether it lasted is not known', { cause: error });
       this.#refusal = broken;
-      onBroken?.(broken);
+      this.#parts.onBroken?.(broken);
       throw broken;
     }
   }
 
-  async #patiently<T>(deadline: number, step: () => Promise<T>): Promise<T> {
+  async #patiently<T>(deadline: number, step: () => T): Promise<T> {
     for (;;) {
       try {
-        return await step();
+        return step();
       } catch (error) {
         if (!isBusy(error)) throw error;
         if (this.#parts.clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
@@ -275,152 +267,4 @@ export class QueuedStore implements Store {
   }
 }
 
-// Prepared statements of one connection, and the answers that hold until something is written.
-
-interface Prepared {
-  readonly statement: Statement;
-  /** How many values it asks for. */
-  readonly count: number;
-  readonly writes: boolean;
-}
-
-const READS = /^\s*(?:select|with|values|pragma|savepoint|release)\b/i;
-/** Answers remembered; a page of cards may be 60 KB. */
-const MOST_KNOWN = 64;
-const OVER = 'the transaction of this statement is over';
-
-/** Kept for the life of the connection. */
-export class Statements {
-  readonly #connection: Connection;
-  readonly #prepared = new Map<string, Prepared>();
-  /** Text of a row that is added, by its table and columns. */
-  readonly #inserts = new Map<string, string>();
-  readonly #known = new Map<string, readonly SqlRow[]>();
-  #othersVersion: unknown;
-  /** Whether others wrote was asked in this transaction. */
-  #isCurrent = false;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  /** Statements for one work. `end()` makes them useless, so that none runs outside of it by mistake. */
-  open(access: 'read' | 'write' | 'alone'): { readonly sql: Sql; end(): void } {
-    let over = false;
-    let written = 0;
-    const ready = (text: string, values: readonly SqlValue[]): Prepared => {
-      // After an error the engine may have ended the transaction; a statement now would commit on its own.
-      if (over || !this.#connection.isTransaction) throw new Error(OVER);
-      const prepared = this.#prepare(text);
-      if (prepared.count !== values.length) {
-        throw new TypeError(`the statement asks for ${prepared.count} values and got ${values.length}`);
-      }
-      if (prepared.writes) {
-        if (access === 'read') throw new Error('a reading transaction cannot write');
-        written += 1;
-        this.#known.clear();
-      }
-      return prepared;
-    };
-    const first = (text: string, values: readonly SqlValue[]): SqlRow | undefined => {
-      const prepared = ready(text, values);
-      const row = prepared.statement.get(...values.map(bound));
-      if (row !== undefined) return plainRow(row);
-      // It returns what it changed, and changed nothing.
-      if (prepared.writes) written -= 1;
-      return undefined;
-    };
-    const every = (text: string, values: readonly SqlValue[]): readonly SqlRow[] =>
-      ready(text, values)
-        .statement.all(...values.map(bound))
-        .map(plainRow);
-    const wrote = (text: string, values: readonly SqlValue[]) =>
-      ready(text, values).statement.run(...values.map(bound));
-    const remembered = (text: string, values: readonly SqlValue[]): readonly SqlRow[] => {
-      if (over) throw new Error(OVER);
-      this.#forgetWhatOthersChanged();
-      const name = `${text}\0${values.join('\0')}`;
-      const known = this.#known.get(name);
-      if (known !== undefined) return known;
-      const rows = every(text, values);
-      if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-      this.#known.set(name, rows);
-      return rows;
-    };
-    const sql: Sql = {
-      get: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => first(text, values) as Row | undefined,
-      all: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => every(text, values) as readonly Row[],
-      known: async <Row>(text: string, ...values: readonly SqlValue[]) =>
-        remembered(text, values) as unknown as readonly Row[],
-      run: async (text, ...values) => Number(wrote(text, values).changes),
-      insert: async (table, row) => {
-        const values = Object.values(row) as SqlValue[];
-        return Number(wrote(this.#insertInto(table, Object.keys(row)), values).lastInsertRowid);
-      },
-      update: async (table, key, change) => {
-        const equal = (columns: object, between: string) => Object.keys(columns).join(` = ?${between}`);
-        const text = `update ${table} set ${equal(change, ', ')} = ? where ${equal(key, ' and ')} = ?`;
-        return Number(wrote(text, [...Object.values(change), ...Object.values(key)] as SqlValue[]).changes);
-      },
-      written: () => written,
-      isAlone: access === 'alone',
-    };
-    return {
-      sql,
-      end: () => {
-        over = true;
-      },
-    };
-  }
-
-  /** To be called when a transaction begins. */
-  begun(): void {
-    this.#isCurrent = false;
-  }
-
-  /** To be called when something is undone: what was read meanwhile may have seen it. */
-  undone(): void {
-    this.#known.clear();
-  }
-
-  /** Runs a statement of the queue itself, such as a savepoint, that is run again and again. */
-  exec(text: string): void {
-    this.#prepare(text).statement.get();
-  }
-
-  /** Lets go of all statements; the connection cannot close for good before. */
-  clear(): void {
-    this.#known.clear();
-    this.#prepared.clear();
-  }
-
-  /** What a transaction sees of others does not change while it lasts, so that it is asked once in each. */
-  #forgetWhatOthersChanged(): void {
-    if (this.#isCurrent) return;
-    const { data_version: version } = this.#prepare('pragma data_version').statement.get() as { data_version: unknown };
-    if (version !== this.#othersVersion) this.#known.clear();
-    this.#othersVersion = version;
-    this.#isCurrent = true;
-  }
-
-  #insertInto(table: string, columns: readonly string[]): string {
-    const name = `${table} ${columns.join()}`;
-    const known = this.#inserts.get(name);
-    if (known !== undefined) return known;
-    const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
-    this.#inserts.set(name, text);
-    return text;
-  }
-
-  #prepare(text: string): Prepared {
-    const known = this.#prepared.get(text);
-    if (known !== undefined) return known;
-    const prepared = {
-      statement: this.#connection.prepare(text),
-      count: placeholders(text),
-      writes: !READS.test(text),
-    };
-    this.#prepared.set(text, prepared);
-    return prepared;
-  }
-}
+const couldNotTake = (cause: unknown) => new StoreBusy('the store could not take the write', { cause });

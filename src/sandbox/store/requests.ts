@@ -44,9 +44,9 @@ export interface RequestFilter {
 export const KEPT_REQUESTS = 1_000;
 const SLACK = 100;
 
-export async function insertRequest(sql: Sql, row: RequestRow): Promise<void> {
-  const position = await sql.insert('requests', row);
-  if (position % SLACK === 0) await sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
+export function insertRequest(sql: Sql, row: RequestRow): void {
+  const position = sql.insert('requests', row);
+  if (position % SLACK === 0) sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
 }
 
 /** Which rows, and how many of the newest of all there are count at most; those that wait to be written push others out. */

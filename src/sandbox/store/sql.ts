@@ -1,53 +1,178 @@
-/**
- * The store's boundary: statements of SQLite, asynchronous, one transaction a work. Nothing but statements may be awaited
- * inside `read` or `write`: the connection is one, works queue on it.
- */
-import type { SqlRow, SqlValue } from '../../engine/connection.ts';
+/** Statements of SQLite on one connection, and what they have in common: pages, conditions, counters. */
+import {
+  bound,
+  type Connection,
+  placeholders,
+  plainRow,
+  type SqlRow,
+  type SqlValue,
+  type Statement,
+} from '../../engine/connection.ts';
 import { engineCode, isBusy, losesAll } from '../../engine/open.ts';
 
 export type { SqlRow, SqlValue };
 
-export interface Sql {
-  /** First row, or undefined. `?` marks a value; the number of values is checked. */
-  get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
-  all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** All rows, remembered until something is written, by another process too. They must not be changed. */
-  known<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** Runs a writing statement; resolves to the number of rows it changed. */
-  run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
-  /** Adds a row: its members are its columns. Resolves to its number, in a table that numbers its rows. */
-  insert<Row extends Storable<Row>>(table: string, row: Row): Promise<number>;
-  /** Changes columns of the rows that `key` names; resolves to how many. */
-  update<Key extends Storable<Key>, Change extends Storable<Change>>(
-    table: string,
-    key: Key,
-    change: Change,
-  ): Promise<number>;
-  /** How many statements wrote so far in this work. */
-  written(): number;
-  /** The transaction is this work's alone: a part of it may be undone by a savepoint. */
-  readonly isAlone: boolean;
-}
-
 /** An object whose members can be stored. Names of tables and members come from the code, never from outside. */
 type Storable<Row> = { readonly [Column in keyof Row]: SqlValue };
 
-export interface Store {
-  /** Runs `work` on one moment of the store. */
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /**
-   * Runs `work` in a transaction that takes the write lock at once (`BEGIN IMMEDIATE`); resolves after COMMIT. Works of one
-   * turn of the event loop share one. When one of them throws after it wrote, all of them run once more, each in a transaction
-   * of its own: a work touches nothing but the store. Throws `StoreBusy` when the lock was not to be had in time or the
-   * disk is full: nothing was written. `large` work goes through everything the store holds: it has its transaction to
-   * itself, and files for what the engine remembers and sorts meanwhile, so that memory has a bound.
-   */
-  write<T>(work: (sql: Sql) => Promise<T>, how?: 'large'): Promise<T>;
-  /** Copies one moment of the store into a new file. Throws `StoreBusy` when it cannot be read in time. */
-  copyTo(path: string): Promise<void>;
-  /** Path of the file, or `memory`. */
-  readonly path: string;
-  close(): Promise<void>;
+interface Prepared {
+  readonly statement: Statement;
+  /** How many values it asks for. */
+  readonly count: number;
+  readonly writes: boolean;
+}
+
+const READS = /^\s*(?:select|with|values|pragma)\b/i;
+/** Answers remembered; a page of cards may be 60 KB. */
+const MOST_KNOWN = 64;
+
+/** `?` marks a value; the number of values is checked. Every statement runs inside a transaction. */
+export class Sql {
+  readonly #connection: Connection;
+  /** Kept for the life of the connection. */
+  readonly #prepared = new Map<string, Prepared>();
+  /** Text of a row that is added, by its table and columns. */
+  readonly #inserts = new Map<string, string>();
+  readonly #known = new Map<string, readonly SqlRow[]>();
+  #othersVersion: unknown;
+  /** Whether others wrote was asked in this transaction. */
+  #isCurrent = false;
+  #mayWrite = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** First row, or undefined. */
+  get<Row = SqlRow>(text: string, ...values: readonly SqlValue[]): Row | undefined {
+    const row = this.#ready(text, values).statement.get(...values.map(bound));
+    return row && (plainRow(row) as Row);
+  }
+
+  all<Row = SqlRow>(text: string, ...values: readonly SqlValue[]): readonly Row[] {
+    return this.#ready(text, values)
+      .statement.all(...values.map(bound))
+      .map(row => plainRow(row) as Row);
+  }
+
+  /** All rows, remembered until something is written, by another process too. They must not be changed. */
+  known<Row>(text: string, ...values: readonly SqlValue[]): readonly Row[] {
+    this.#forgetWhatOthersChanged();
+    const name = `${text}\0${values.join('\0')}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known as unknown as readonly Row[];
+    const rows = this.all(text, ...values);
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(name, rows);
+    return rows as unknown as readonly Row[];
+  }
+
+  /** Runs a writing statement; returns the number of rows it changed. */
+  run(text: string, ...values: readonly SqlValue[]): number {
+    return Number(this.#ready(text, values).statement.run(...values.map(bound)).changes);
+  }
+
+  /** Adds a row: its members are its columns. Returns its number, in a table that numbers its rows. */
+  insert<Row extends Storable<Row>>(table: string, row: Row): number {
+    const values = Object.values(row) as SqlValue[];
+    const { statement } = this.#ready(this.#insertInto(table, Object.keys(row)), values);
+    return Number(statement.run(...values.map(bound)).lastInsertRowid);
+  }
+
+  /** Changes columns of the rows that `key` names; returns how many. */
+  update<Key extends Storable<Key>, Change extends Storable<Change>>(table: string, key: Key, change: Change): number {
+    const equal = (columns: object, between: string) => Object.keys(columns).join(` = ?${between}`);
+    const text = `update ${table} set ${equal(change, ', ')} = ? where ${equal(key, ' and ')} = ?`;
+    return this.run(text, ...([...Object.values(change), ...Object.values(key)] as SqlValue[]));
+  }
+
+  /** Runs a part of a work. What it wrote is undone where it throws; the rest of the transaction stays. */
+  undoable<T>(part: () => T): T {
+    if (!this.#mayWrite) return part();
+    this.#exec('savepoint part');
+    try {
+      const value = part();
+      this.#exec('release part');
+      return value;
+    } catch (error) {
+      this.#known.clear();
+      if (!endsTransaction(error) && this.#connection.isTransaction) {
+        this.#exec('rollback to part');
+        this.#exec('release part');
+      }
+      throw error;
+    }
+  }
+
+  // For the store, which begins and ends transactions.
+
+  /** `write` takes the lock of the file at once. */
+  begin(access: 'read' | 'write'): void {
+    this.#exec(access === 'read' ? 'begin' : 'begin immediate');
+    this.#mayWrite = access === 'write';
+    this.#isCurrent = false;
+  }
+
+  commit(): void {
+    this.#connection.exec('commit');
+  }
+
+  /** Undoes what the open transaction wrote; without one it does nothing. */
+  rollback(): void {
+    if (this.#mayWrite) this.#known.clear();
+    if (this.#connection.isTransaction) this.#exec('rollback');
+  }
+
+  /** Lets go of all statements; the connection cannot close for good before. */
+  clear(): void {
+    this.#known.clear();
+    this.#prepared.clear();
+  }
+
+  #ready(text: string, values: readonly SqlValue[]): Prepared {
+    // After an error the engine may have ended the transaction; a statement now would commit on its own.
+    if (!this.#connection.isTransaction) throw new Error('the transaction of this statement is over');
+    const prepared = this.#prepare(text);
+    if (prepared.count !== values.length) {
+      throw new TypeError(`the statement asks for ${prepared.count} values and got ${values.length}`);
+    }
+    if (prepared.writes) {
+      if (!this.#mayWrite) throw new Error('a reading transaction cannot write');
+      this.#known.clear();
+    }
+    return prepared;
+  }
+
+  /** What a transaction sees of others does not change while it lasts, so that it is asked once in each. */
+  #forgetWhatOthersChanged(): void {
+    if (this.#isCurrent) return;
+    const { data_version: version } = this.#prepare('pragma data_version').statement.get() as { data_version: unknown };
+    if (version !== this.#othersVersion) this.#known.clear();
+    this.#othersVersion = version;
+    this.#isCurrent = true;
+  }
+
+  #exec(text: string): void {
+    this.#prepare(text).statement.get();
+  }
+
+  #insertInto(table: string, columns: readonly string[]): string {
+    const name = `${table} ${columns.join()}`;
+    const known = this.#inserts.get(name);
+    if (known !== undefined) return known;
+    const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
+    this.#inserts.set(name, text);
+    return text;
+  }
+
+  #prepare(text: string): Prepared {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#connection.prepare(text);
+    const prepared = { statement, count: placeholders(text), writes: !READS.test(text) };
+    this.#prepared.set(text, prepared);
+    return prepared;
+  }
 }
 
 /** The store could not take the write now; nothing of it happened. Answered 503 `service_unavailable`. */
@@ -99,15 +224,15 @@ interface Query {
 }
 
 /** A page of a query, and how many rows it has. */
-export async function listed<Row>(
+export function listed<Row>(
   sql: Sql,
   { columns = '*', from, wanted = {}, order }: Query,
   { limit, offset }: Page,
-): Promise<Listed<Row>> {
+): Listed<Row> {
   const { where, values } = conditions(wanted);
-  const [count] = await sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
+  const [count] = sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
   const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
-  return { rows: await sql.all<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
+  return { rows: sql.all<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
 }
 
 /** A text as `like … escape '!'` looks for it. */
@@ -119,11 +244,8 @@ export const escaped = (text: string) => text.replace(/[!%_]/g, '!$&');
 export const nextCount = (sql: Sql, name: string) => takeCounts(sql, { name, count: 1 });
 
 /** Takes the next `count` numbers of `name` at once; resolves to the last of them. */
-export async function takeCounts(
-  sql: Sql,
-  { name, count }: { readonly name: string; readonly count: number },
-): Promise<number> {
-  const row = await sql.get<{ value: number }>(
+export function takeCounts(sql: Sql, { name, count }: { readonly name: string; readonly count: number }): number {
+  const row = sql.get<{ value: number }>(
     `insert into counters (name, value) values (?, ?)
      on conflict (name) do update set value = counters.value + excluded.value returning value`,
     name,
