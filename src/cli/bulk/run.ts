@@ -417,7 +417,7 @@ interface Working extends Driving {
   readonly recorded: RunRecord | undefined;
   readonly rows: readonly DriveRow[];
   readonly tally: RunCounts;
-  /** From the first refused create on: the end of the run tells what became of it. */
+  /** Rows from the first on that the end of the run may correct: one that makes a card, or one that was refused. */
   readonly held: RowOutcome[];
   /** What the end of the run has found, by rows. */
   readonly corrected: Map<number, RowOutcome>;
@@ -427,13 +427,13 @@ function shownRow({ extras }: Driving, outcome: RowOutcome): Row {
   return { ...resultRow(outcome), ...extras?.row(outcome) };
 }
 
-const isRefusedCreate = ({ outcome, error }: RowOutcome) =>
-  outcome === 'refused' && error?.facts.operation === 'cards.create';
-
 /** Returns why rows were left out. */
 async function* outcomesOf(ctx: Context, working: Working): AsyncGenerator<readonly Row[], CliError | undefined> {
   const { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, skipped, held } = working;
   const noRowsOfRun = new Set(skipped);
+  const creates = new Set(
+    [...run.rows].flatMap(({ row, planned }) => (planned.operation === 'cards.create' ? row : [])),
+  );
   for (const { earlier } of rows) {
     if (earlier === undefined) continue;
     if (noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
@@ -461,7 +461,8 @@ async function* outcomesOf(ctx: Context, working: Working): AsyncGenerator<reado
   try {
     for await (const batch of driven.outcomes) {
       for (const { begun } of batch) if (!begun) tally.leaveOut();
-      const from = held.length > 0 ? 0 : batch.findIndex(isRefusedCreate);
+      const isCompared = ({ row, outcome }: RowOutcome) => outcome === 'refused' || creates.has(row);
+      const from = held.length > 0 ? 0 : batch.findIndex(isCompared);
       const shown = from < 0 ? batch : batch.slice(0, from);
       held.push(...batch.slice(shown.length));
       yield shown.map(outcome => shownRow(working, outcome));
