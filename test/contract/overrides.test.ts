@@ -47,13 +47,9 @@ describe('readOverrides', () => {
 
   it.each([
     ['{', 'not JSON'],
-    ['', 'not JSON'],
     ['[]', 'the file must be an object'],
-    ['null', 'the file must be an object'],
     [{ operation: {} }, 'unknown key "operation"'],
     [{ operations: [] }, 'operations must be an object'],
-    [{ fields: 'x' }, 'fields must be an object'],
-    [{ headers: 1 }, 'headers must be an object'],
     [{ operations: { 'cards.burn': {} } }, 'unknown operation "cards.burn"; known: bins.list cards.create'],
     [{ operations: { toString: {} } }, 'unknown operation "toString"'],
     [{ operations: { 'cards.get': 'GET /x' } }, 'cards.get must be an object'],
@@ -62,30 +58,21 @@ describe('readOverrides', () => {
       { operations: { 'cards.get': { method: 'get' } } },
       'cards.get.method must be one of GET, POST, PUT, PATCH, DELETE',
     ],
-    [{ operations: { 'cards.get': { method: ['GET'] } } }, 'cards.get.method must be one of'],
     [{ operations: { 'cards.get': { path: 'cards' } } }, 'cards.get.path must begin with / and hold no query'],
     [{ operations: { 'cards.get': { path: '/cards?x=1' } } }, 'cards.get.path must begin with /'],
-    [{ operations: { 'cards.get': { path: '/a b' } } }, 'cards.get.path must begin with /'],
-    [{ operations: { 'cards.get': { path: 7 } } }, 'cards.get.path must begin with /'],
     [{ operations: { 'cards.get': { path: '/c/{id}' } } }, 'cards.get.path has the unknown parameter {id}'],
-    [{ operations: { 'cards.get': { path: '/c/{}' } } }, 'cards.get.path has the unknown parameter {}'],
     [{ operations: { 'cards.freeze': { body: 'frozen' } } }, 'cards.freeze.body must be an object'],
     [{ fields: { number: 'pan' } }, 'unknown field "number"; write <resource>.<field>'],
-    [{ fields: { 'detail.number': 'pan' } }, 'unknown field "detail.number"'],
     [{ fields: { 'details.': 'pan' } }, 'unknown field "details."'],
     [{ fields: { 'details.number': '' } }, 'details.number must be the name on the wire'],
-    [{ fields: { 'details.number': 4 } }, 'details.number must be the name on the wire'],
     [{ headers: { signature: 'X-S' } }, 'unknown header "signature"; known: authorization idempotency_key'],
-    [{ headers: { webhook_signature: 'X S' } }, 'webhook_signature must be a header name'],
     [{ headers: { webhook_signature: 'X-S\r\nA: b' } }, 'webhook_signature must be a header name'],
     [{ headers: { idempotency_key: 'Authorization' } }, 'idempotency_key cannot be Authorization'],
     [{ headers: { idempotency_key: 'content-length' } }, 'idempotency_key cannot be content-length'],
-    [{ headers: { webhook_signature: null } }, 'webhook_signature must be a header name'],
     [{ operations: { 'cards.get': { path: '/cards/../{card_id}' } } }, 'cards.get.path leads out of the base address'],
     [{ operations: { 'cards.get': { path: '/%2e%2e/{card_id}' } } }, 'cards.get.path leads out of the base address'],
     [{ operations: { 'cards.get': { path: '/cards%2f{card_id}' } } }, 'cards.get.path leads out of the base address'],
     [{ operations: { 'cards.get': { path: '/%zz/{card_id}' } } }, 'cards.get.path is not percent-encoded'],
-    [{ operations: { 'cards.get': { path: '/kärten/{card_id}' } } }, 'cards.get.path must begin with /'],
   ])('refuses %j', (value, expected) => {
     expect(refusal(value)).toContain(expected);
   });
@@ -97,11 +84,8 @@ describe('an operation stays what it is', () => {
   it.each([
     [{ 'bins.list': { method: 'POST' } }, 'bins.list.method must be GET: bins.list only reads'],
     [{ 'bins.list': { method: 'DELETE', path: '/cards' } }, 'bins.list.method must be GET'],
-    [{ 'cards.get': { method: 'PUT' } }, 'cards.get.method must be GET'],
-    [{ 'cards.list': { method: 'PATCH' } }, 'cards.list.method must be GET'],
     [{ 'cards.details': { method: 'DELETE' } }, 'cards.details.method must be GET or POST'],
     [{ 'wallet.get': { body: { amount: 5 } } }, 'wallet.get.body cannot be: a GET carries none'],
-    [{ 'bins.list': { body: {} } }, 'bins.list.body cannot be: a GET carries none'],
     [{ 'cards.details': { body: { a: 1 } } }, 'cards.details.body cannot be: a GET carries none'],
   ])('a read may not write: %j', (operations, expected) => {
     expect(refusalOf(operations)).toContain(expected);

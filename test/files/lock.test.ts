@@ -18,7 +18,7 @@ const options = (more = {}) => ({
 });
 
 async function idleProcess(): Promise<ChildProcess & { pid: number }> {
-  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] });
   await once(child, 'spawn');
   return child as ChildProcess & { pid: number };
 }

@@ -12,7 +12,6 @@ afterAll(() => here[Symbol.asyncDispose]());
 
 const FORGETS = { keys: { forgottenAfterMs: 3_000 }, cards: [{}] } as const;
 const CREATE = 'cards create --bin bin_1 --amount 25';
-const FUND = 'cards fund card_1 --amount 25';
 
 /** Three answers are lost, so that a command cannot settle it by itself. */
 async function entered(operation: WriteOperation, answer: string, account: AccountOptions = {}): Promise<Place> {
@@ -51,21 +50,6 @@ describe('a create', () => {
     expect((here.clock.monotonic() - from) / 1_000).toBeGreaterThan(120);
   });
 
-  it('that is never listed is not sent again, for the wallet has paid for it', async () => {
-    await using place = await entered('create', 'lost before-headers, done', { behind: { listMs: 3_600_000 } });
-    const { op, evidence } = errorIn((await place.run(CREATE)).err);
-    expect(evidence).toMatchObject({
-      verdict: 'probably done',
-      checked: expect.stringMatching(/: none, wallet \$1,000\.00 -> \$975\.00$/),
-    });
-    const sent = asked('create');
-    const looked = await place.run(`ops resume ${op} --dry-run`);
-    expect([looked.code, looked.out]).toEqual([11, expect.stringContaining('"next": "decide"')]);
-    const resumed = await place.run(`ops resume ${op}`);
-    expect([resumed.code, effects(place), asked('create') - sent]).toEqual([11, 1, 0]);
-    expect(errorIn(resumed.err).hint).toBe(`cardwright ops show ${op}`);
-  });
-
   // A key that was proved and is forgotten within seconds, with an effect 23 s after its request: no promise covers that it is made
   // once. Promised is that both cards are named where the second one shows before the end is verified.
   it('that is made twice all the same, the second one before the end is verified, is named with both cards', async () => {
@@ -82,30 +66,7 @@ describe('a create', () => {
   });
 });
 
-describe('a fund', () => {
-  it('is sent again twice at most, whoever goes on with it', async () => {
-    await using place = await entered('fund', 'lost before-headers, done', {
-      behind: { cardMs: 60_000, walletMs: 60_000 },
-    });
-    const first = errorIn((await place.run(FUND)).err);
-    expect(first.evidence).toMatchObject({ verdict: 'no trace yet' });
-    for (const pause of [0, 3_200]) {
-      here.clock.pass(pause);
-      const resumed = await place.run(`ops resume ${first.op}`);
-      expect([resumed.code, asked('fund')]).toEqual([11, 3]);
-    }
-    here.clock.pass(60_000);
-    expect([(await place.run(`ops resume ${first.op}`)).code, asked('fund')]).toEqual([11, 3]);
-  });
-});
-
 describe('what somebody does next', () => {
-  it.each(['--intent order-7', '--idempotency-key order-7'])('%s: the same command again finds it', async name => {
-    await using place = await entered('create', 'lost before-headers, done', { behind: { listMs: 5_500 } });
-    for (const _ of ['first', 'again']) expect((await place.run(`${CREATE} ${name}`)).code).toBe(0);
-    expect(effects(place)).toBe(1);
-  });
-
   it('is told as a command that only looks, and behind it one that sends', async () => {
     await using place = await entered('create', 'lost before-headers, none');
     const { hint, evidence } = errorIn((await place.run(CREATE)).err);

@@ -38,23 +38,6 @@ test.each(['invalid_request', 'bin_not_found'])('a row that is refused with %s i
   expect(items.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['done', 'done']);
 });
 
-test.each([
-  ['cards create --bin bin_1 --amount 26 --intent order-1', 0],
-  ['cards fund card_1 --amount 26 --intent order-1', 11],
-] as const)('%s, and the same again', async (line, code) => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
-  const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
-  const operation = line.startsWith('cards create') ? 'create' : 'fund';
-  here.service.script({ operation, where: () => true, plays: [play] });
-  const first = await place.run(line);
-  const again = await place.run(line);
-  const { effects } = here.service.books(TEST_KEY);
-  expect([first.code, effects.length]).toEqual([code, 1]);
-  expect(again.code === 0 || again.code === 14 || again.code === 11).toBe(true);
-});
-
 test('a wallet that has moved by the amount speaks against a refusal, where no list shows the card', async () => {
   await using here = await arena();
   await using place = await here.enter('unknown', 'test');
@@ -70,20 +53,6 @@ test('a wallet that has moved by the amount speaks against a refusal, where no l
   expect([resolved.code, resolved.err.includes('may be done')]).toEqual([14, true]);
 });
 
-test.each([
-  ['the list is behind, and says so', { behind: { listMs: 60_000 }, totals: true }, 11],
-  ['no list can be read', { cardsAway: true }, 11],
-] as const)('a create of a name, where %s', async (_name, options, code) => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}], ...options } });
-  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
-  here.service.script({ operation: 'create', where: () => true, plays: [play] });
-  const line = 'cards create --bin bin_1 --amount 26 --intent once';
-  const ended = [await place.run(line), await place.run(line)];
-  expect([ended.map(each => each.code), here.service.books(TEST_KEY).effects.length]).toEqual([[code, code], 1]);
-});
-
 test.each(['terminate', 'freeze'] as const)(
   '%s that is refused behind the deed is read, and no definite no',
   async action => {
@@ -96,60 +65,8 @@ test.each(['terminate', 'freeze'] as const)(
   },
 );
 
-test.each([
-  ['fund', 'cards fund card_1 --amount 26 --intent beside'],
-  ['withdraw', 'cards withdraw card_1 --amount 26 --intent beside'],
-  ['create', 'cards create --bin bin_1 --amount 26 --intent beside --no-marker'],
-] as const)('%s, while somebody else moves the card and the wallet', async (operation, line) => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
-  const books = here.service.books(TEST_KEY);
-  const moved = () => {
-    const [card] = books.cards.values();
-    if (card !== undefined) card.cents += 800;
-    books.walletCents += 5_000;
-    return true;
-  };
-  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
-  here.service.script({ operation, where: moved, plays: [play] });
-  expect((await place.run(line)).code).toBe(11);
-  await place.run(line);
-  expect(here.service.books(TEST_KEY).effects.length).toBe(1);
-});
-
 /** Every reading is so far behind the books. */
 const LATE = { listMs: 1_500, rowMs: 1_500, cardMs: 1_500, walletMs: 1_500 };
-
-test.each([
-  ['create', 'cards create --bin bin_1 --amount 26 --intent late-1', 422, 'invalid_request', 0],
-  ['create', 'cards create --bin bin_1 --amount 26 --intent late-1 --no-marker', 422, 'invalid_request', 11],
-  ['fund', 'cards fund card_1 --amount 26 --intent late-1', 400, 'insufficient_funds', 11],
-  ['withdraw', 'cards withdraw card_1 --amount 26 --intent late-1', 422, 'invalid_request', 11],
-  ['terminate', 'cards terminate card_1', 403, 'forbidden', 0],
-  ['freeze', 'cards freeze card_1', 400, 'invalid_request', 0],
-  ['unfreeze', 'cards unfreeze card_2', 403, 'forbidden', 0],
-] as const)('%s that shows 1.5 s behind its refusal: %s', async (operation, line, status, word, code) => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}, { status: 'frozen' }], behind: LATE, keys: 'ignored' } });
-  const play = { effect: 'done', answer: refusal(status, word) } as const;
-  here.service.script({ operation, where: () => true, plays: [play] });
-  const first = await place.run(line);
-  await place.run(line);
-  expect([first.code, here.service.books(TEST_KEY).effects.length], first.err).toEqual([code, 1]);
-});
-
-test('a file of funds, each of which shows 1.5 s behind its refusal', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}, {}], behind: LATE, keys: 'ignored' } });
-  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
-  here.service.script({ operation: 'fund', where: ({ body }) => body['amount'] === 26, plays: [play] });
-  expect((await place.run('cards fund --file -', FILES.fund)).code).toBe(11);
-  expect((await place.run('cards fund --file -', FILES.fund)).code).toBe(14);
-  expect(here.service.books(TEST_KEY).effects.length).toBe(2);
-});
 
 test('a file of creates, one of which is listed 1.5 s behind its refusal', async () => {
   await using here = await arena();
@@ -159,19 +76,6 @@ test('a file of creates, one of which is listed 1.5 s behind its refusal', async
   here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
   const { code, err } = await place.run('cards create --file -', FILES.create);
   expect([code, /row 2 was refused, and made all the same: card_\w+/.test(err)]).toEqual([15, true]);
-});
-
-test('a wallet that is behind a withdrawal of this journal explains nothing', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}], walletCents: 500, behind: LATE, keys: 'ignored' } });
-  const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
-  here.service.script({ operation: 'fund', where: () => true, plays: [play] });
-  expect((await place.run('cards withdraw card_1 --amount 50')).code).toBe(0);
-  here.service.change(TEST_KEY, { behind: { ...LATE, walletMs: 6_000 } });
-  expect((await place.run('cards fund card_1 --amount 40 --intent late-1')).code).toBe(11);
-  await place.run('cards fund card_1 --amount 40 --intent late-1');
-  expect(here.service.books(TEST_KEY).effects.length).toBe(2);
 });
 
 // What an honest refusal costs: nothing where a reading before the change explains it.

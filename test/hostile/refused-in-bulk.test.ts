@@ -6,7 +6,6 @@ import { arena, TEST_KEY } from './arena.ts';
 const FILE = 'bin_id,amount,label\nbin_1,25,one\nbin_1,26,two\nbin_1,27,three\n';
 
 const WORDS = [
-  [422, 'not_this_way'],
   [422, 'invalid_request'],
   [400, 'insufficient_funds'],
 ] as const;
@@ -31,18 +30,6 @@ test.each(WORDS.flatMap(word => [[...word, 'done', 11] as const, [...word, 'none
     expect([again.code, made()]).toEqual([14, before]);
   },
 );
-
-test('rows with intents: the same file again is refused while one of them may have been done', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [], behind: { listMs: 60_000 }, keys: 'ignored' } });
-  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
-  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
-  const file = 'bin_id,amount,intent\nbin_1,25,a\nbin_1,26,b\n';
-  expect((await place.run('cards create --file -', file)).code).toBe(11);
-  expect((await place.run('cards create --file -', file)).code).toBe(14);
-  expect(here.service.books(TEST_KEY).effects.length).toBe(2);
-});
 
 test('a list that cannot be read at the end makes a refused row unknown', async () => {
   await using here = await arena();

@@ -330,7 +330,7 @@ test.skipIf(without)('works whose common COMMIT is lost for good are not done ag
 });
 
 test.skipIf(without)('a server that stops is waited for, and one that stays away is refused', async () => {
-  await using own = await journalServer();
+  const own = journal;
   const database = await openPostgres(settingsAt(own.url('ana')));
   await own.stop('SIGQUIT');
   const waits: string[] = [];
@@ -348,4 +348,5 @@ test.skipIf(without)('a server that stops is waited for, and one that stays away
   const gone = await refusal(openPostgres(settingsAt(own.url('ana'), { patienceMs: 300 })));
   expect(gone).toMatchObject({ kind: 'guarded', facts: { outcome: 'not_sent' } });
   await database.close();
+  await own.start();
 });

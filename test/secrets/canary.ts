@@ -181,18 +181,12 @@ async function left(folder: string): Promise<Map<string, Canary[]>> {
 }
 
 const EXEC = 'printf %s "$CARD_NUMBER" | wc -c';
-/** Each kind of command that asks for a secret, and each kind of answer that quotes one. */
+/** A card to each place it may go to, an answer that quotes every secret, and a program that is handed one. */
 export const STORIES: readonly Story[] = [
   { words: ['cards', 'create', '--bin', 'bin_1', '--amount', '5', '--debug', '--json'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--print', '--debug'], out: ['number', 'cvv'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--out', 'chosen.json', '--debug'] },
   { words: ['cards', 'get', 'card_quote', '--json', '--debug'] },
-  { words: ['3ds', 'list', '--json', '--debug'], out: ['code'] },
-  {
-    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--event', '*', '--json', '--debug'],
-    out: ['secret'],
-  },
-  { words: ['api', 'GET', '/cards/card_1/details', '--debug'] },
   {
     words: ['cards', 'exec', 'card_1', '--reveal', '--', 'sh', '-c', 'env; sleep 0.1'],
     env: 'key',
@@ -202,6 +196,12 @@ export const STORIES: readonly Story[] = [
 
 /** Other words for what those show. */
 export const MORE_STORIES: readonly Story[] = [
+  { words: ['3ds', 'list', '--json', '--debug'], out: ['code'] },
+  {
+    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--event', '*', '--json', '--debug'],
+    out: ['secret'],
+  },
+  { words: ['api', 'GET', '/cards/card_1/details', '--debug'] },
   { words: ['whoami', '--json', '--debug'] },
   { words: ['cards', 'details', 'card_bad', '--reveal', '--print', '--debug'] },
   { words: ['api', 'POST', '/cards/card_quote/boost', '-f', 'a=b', '--debug'] },

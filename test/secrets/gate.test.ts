@@ -28,7 +28,6 @@ function shell(line: string) {
 const DETAILS = 'cards details $card';
 const WAYS: readonly (readonly [string, string])[] = [
   ['yes |', `yes | $run ${DETAILS}; echo "exit \${PIPESTATUS[1]}"`],
-  ['the right digits in a pipe', `printf '%s\\n' 0000 | $run ${DETAILS} --print; echo "exit \${PIPESTATUS[1]}"`],
   ['closed standard input', `$run ${DETAILS} <&-; echo "exit $?"`],
   ['no terminal at all', `setsid $run cards exec $card </dev/null -- env; echo "exit $?"`],
 ];

@@ -33,9 +33,7 @@ test('exit 2 says so before anything is read; help needs no home', async () => {
   const before = await readdir(folder, { recursive: true });
   const homes: Record<string, string>[] = [
     { HOME: '' },
-    { HOME: '.' },
     { HOME: folder, CARDWRIGHT_CONFIG_DIR: 'here' },
-    { HOME: folder, CARDWRIGHT_CONFIG_DIR: '' },
     { HOME: '.', XDG_CONFIG_HOME: '.', XDG_STATE_HOME: folder },
   ];
   for (const env of homes) {

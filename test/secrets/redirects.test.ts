@@ -56,7 +56,9 @@ describe.each(isWhole ? [301, 302, 303, 307, 308] : [308])('a redirect %i', code
   test.each(LINES)('is not followed by %s', async (line, exit) => {
     status = code;
     await using here = await world();
-    for (const [nth, each] of places().entries()) {
+    // How an address is read does not depend on the command: one is led to each of them.
+    const tried = isWhole || line === 'wallet' ? places() : places().slice(0, 2);
+    for (const [nth, each] of tried.entries()) {
       place = each;
       const env = {
         CARDWRIGHT_PROFILE: '',

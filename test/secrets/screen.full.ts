@@ -1,6 +1,7 @@
 /** What takes its real time: the 30 seconds of a card, and a minute that is full; and signals that `screen.test.ts` leaves out. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Desk, desk, missing, wipedAt } from './shown-card.ts';
 
@@ -15,6 +16,20 @@ describe.skipIf(missing)('a card on the screen', () => {
     'is wiped at %s, and the program ends with 143',
     signal => wipedAt(at, signal, '143'),
   );
+
+  it('is wiped when it is stopped at a prompt', () => wipedAt(at, 'SIGTSTP', '0'));
+
+  it('opens no debugger at SIGUSR1, and stays until a key; one line stays', async () => {
+    const ended = await at.shown(async (pid, type) => {
+      process.kill(pid, 'SIGUSR1');
+      await wait(1200);
+      type('q');
+    });
+    at.expectWiped(ended);
+    expect(ended.code).toBe('0');
+    expect(ended.bytes).not.toContain('Debugger');
+    expect(ended.bytes).toMatch(/Shown for \d+ s and cleared\.\r?\n$/);
+  });
 
   it('is wiped after 30 seconds when nobody does anything', async () => {
     const started = performance.now();

@@ -4,9 +4,8 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Desk, desk, missing, wipedAt } from './shown-card.ts';
+import { type Desk, desk, missing } from './shown-card.ts';
 
 let at: Desk;
 beforeAll(async () => {
@@ -15,20 +14,6 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]());
 
 describe.skipIf(missing)('a card on the screen', () => {
-  it('is wiped when it is stopped at a prompt', () => wipedAt(at, 'SIGTSTP', '0'));
-
-  it('opens no debugger at SIGUSR1, and stays until a key; one line stays', async () => {
-    const ended = await at.shown(async (pid, type) => {
-      process.kill(pid, 'SIGUSR1');
-      await wait(1200);
-      type('q');
-    });
-    at.expectWiped(ended);
-    expect(ended.code).toBe('0');
-    expect(ended.bytes).not.toContain('Debugger');
-    expect(ended.bytes).toMatch(/Shown for \d+ s and cleared\.\r?\n$/);
-  });
-
   it('ends in order when the terminal itself goes away', async () => {
     const ended = await at.shown((_, __, terminal) => terminal.kill('SIGKILL'));
     // Of the hangup, and not 134 with a core dump that holds the card.

@@ -1,6 +1,14 @@
+/** Machines of a team before one account, over one shared journal: what they do at once, and what each loss leaves. */
+import { join } from 'node:path';
+import process from 'node:process';
 import { expect, test } from 'vitest';
+import { capabilitiesIn } from '../../src/journal/capabilities.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { journalServer } from '../postgres/journal-server.ts';
 import { missing } from '../postgres/server.ts';
+import { random, skippingClock } from '../support/clocks.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { isWhole } from '../support/whole.ts';
 import { team } from './team.ts';
 
 const without = missing() !== undefined;
@@ -166,4 +174,167 @@ test.skipIf(without)('while the database is away changes are refused, and readin
   await server.start();
   expect((await ana.run(CREATE)).code).toBe(0);
   expect(await t.cards()).toHaveLength(2);
+});
+
+async function ready(server: Awaited<ReturnType<typeof journalServer>>, t: Awaited<ReturnType<typeof team>>) {
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  return admin;
+}
+
+test.skipIf(without)(
+  'a database that goes away between sending and recording leaves it unknown, and anybody settles it',
+  async () => {
+    await using server = await journalServer();
+    await using t = await team(server);
+    await using proxy = await startFaultProxy({ target: t.sandbox.url });
+    const through = { CARDWRIGHT_BASE_URL: proxy.url };
+    const admin = await t.machine('postgres', through);
+    expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+    const [ana, bo] = [await t.machine('ana', through), await t.machine('bo', through)];
+    proxy.fail('POST', /\/cards$/, 'held-answer');
+    const running = ana.run(CREATE, { onPause: () => undefined });
+    await proxy.posted(1);
+    await server.stop('SIGKILL');
+    proxy.release();
+    const ended = await running;
+    expect([11, 14]).toContain(ended.code);
+    expect(ended.err).not.toContain('"outcome":"not_sent"');
+    expect(await t.cards()).toHaveLength(1);
+    await server.start();
+    // The lease of the process that could not let it go is over.
+    await server.sql('update op set lease = 0');
+    const { data } = JSON.parse((await bo.run('ops list --json')).out);
+    expect(data).toHaveLength(1);
+    const settled = await bo.run(`ops resume ${data[0].op} --reason "ana has gone home" --json`);
+    expect(settled.code).toBe(0);
+    expect(await t.cards()).toHaveLength(1);
+  },
+);
+
+test.skipIf(without)('a database that was put back and has gone on since is noticed by who saw more', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  await ready(server, t);
+  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+  expect((await bo.run(CREATE)).code).toBe(0);
+  await server.backup();
+  expect((await ana.run(`${CREATE} --intent lost`)).code).toBe(0);
+  await server.restore();
+  // Bo has seen nothing of what is gone, and takes the lines beyond what ana has seen.
+  for (let more = 0; more < 2; more += 1) expect((await bo.run(CREATE)).code).toBe(0);
+  const refused = await ana.run(`${CREATE} --intent lost`);
+  expect(refused.code).toBe(14);
+  expect(refused.err).toContain('journal accept');
+  expect(await t.cards()).toHaveLength(4);
+  expect((await ana.run('journal accept --yes')).code).toBe(0);
+  expect((await ana.run(CREATE)).code).toBe(0);
+  expect((await bo.run(CREATE)).code).toBe(0);
+});
+
+test.skipIf(without)(
+  'a new journal in the place of one that a machine knows is refused until it is accepted',
+  async () => {
+    await using server = await journalServer();
+    await using t = await team(server);
+    await ready(server, t);
+    const ana = await t.machine('ana');
+    expect((await ana.run(`${CREATE} --intent order`)).code).toBe(0);
+    await server.sql('drop schema cardwright cascade');
+    await ready(server, t);
+    const refused = await ana.run(`${CREATE} --intent order`);
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain('journal accept');
+    expect(await t.cards()).toHaveLength(1);
+    expect((await ana.run('journal accept --yes')).code).toBe(0);
+    expect((await ana.run(CREATE)).code).toBe(0);
+  },
+);
+
+// Machines whose clocks are wrong: every age that counts for money is by the clock of the database.
+
+const HOUR = 3_600_000;
+/** Nothing of a write is on its way for longer. */
+const QUIET_MS = 150_000;
+
+/** A clock that is wrong by so much; long waits are over at once and are remembered. */
+function wrongBy(apart: number, waits: number[] = []): { readonly clock: Clock; readonly waits: number[] } {
+  const clock = skippingClock();
+  return {
+    waits,
+    clock: {
+      ...clock,
+      now: () => clock.now() + apart,
+      sleep: async (ms, signal) => {
+        if (ms <= 60_000 || ms > QUIET_MS) return clock.sleep(ms, signal);
+        waits.push(ms);
+      },
+    },
+  };
+}
+
+/** A create of which no request has arrived, and whose command has ended. */
+async function lost(keys: 'honoured' | 'unknown') {
+  const server = await journalServer();
+  const t = await team(server);
+  const proxy = await startFaultProxy({ target: t.sandbox.url });
+  const through = { CARDWRIGHT_BASE_URL: proxy.url };
+  const admin = await t.machine('postgres', through);
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  const ana = await t.machine('ana', through);
+  const [account] = await server.sql<{ origin: string; print: string }>('select origin, print from account_key');
+  if (keys === 'honoured') {
+    const files = { platform: process.platform, random, warn: () => undefined };
+    const place = { origin: account?.origin ?? '', mode: 'test', keyPrint: account?.print ?? '' } as const;
+    const known = { 'cards.create': { key: 'honoured', ttl_ms: 24 * HOUR, at: 0 } } as const;
+    await capabilitiesIn(join(ana.folder, 'state'), files).remember(place, known);
+  }
+  proxy.fail('POST', /\/cards$/, 'drop-before', 'drop-before', 'drop-before');
+  expect((await ana.run(CREATE, wrongBy(0))).code).toBe(11);
+  proxy.mend();
+  const [op] = await server.sql<{ id: string }>('select id from op');
+  return {
+    server,
+    t,
+    proxy,
+    ana,
+    op: op?.id ?? '',
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await t[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test.skipIf(without)('a key that is old by the database is not sent again by a machine that is behind', async () => {
+  await using here = await lost('honoured');
+  const { server, proxy, ana, op } = here;
+  await server.sql(`update change set evidence = '{}', sent_at = sent_at - ${20 * HOUR}`);
+  const before = proxy.posts().length;
+  expect((await ana.run(`ops resume ${op} --json`, wrongBy(-20 * HOUR))).code).toBe(11);
+  expect(proxy.posts()).toHaveLength(before);
+});
+
+test.skipIf(without)('a key that is young by the database is sent again, whatever the machine says', async () => {
+  for (const apart of isWhole ? [-20 * HOUR, 20 * HOUR] : [20 * HOUR]) {
+    await using here = await lost('honoured');
+    const { server, ana, op, t } = here;
+    await server.sql("update change set evidence = '{}'");
+    expect([apart, (await ana.run(`ops resume ${op} --json`, wrongBy(apart))).code]).toEqual([apart, 0]);
+    expect(await t.cards()).toHaveLength(1);
+  }
+});
+
+test.skipIf(without)('sending again for a person waits by the database until nothing can be on its way', async () => {
+  for (const apart of isWhole ? [-HOUR, HOUR] : [-HOUR]) {
+    await using here = await lost('unknown');
+    const { server, ana, op, t } = here;
+    await server.sql("update change set evidence = '{}'");
+    const { clock, waits } = wrongBy(apart);
+    expect((await ana.run(`ops resume ${op} --resend-absent --yes --json`, { clock })).code).toBe(0);
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThan(QUIET_MS - 60_000);
+    expect(await t.cards()).toHaveLength(1);
+  }
 });

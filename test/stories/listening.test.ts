@@ -175,13 +175,11 @@ describe('webhooks expect', () => {
   it('runs a program once it listens, and ends with its exit code when it fails', async () => {
     await using here = await world();
     const ended = await here.run(
-      "webhooks expect card.created --wait-timeout 1s -- node -e 'process.exit(process.env.CARDWRIGHT_LISTENER_URL ? 7 : 1)'",
+      "webhooks expect card.created --wait-timeout 1s -- sh -c 'test -n $CARDWRIGHT_LISTENER_URL && exit 7'",
     );
     expect(ended.code).toBe(7);
-    expect(ended.err).toContain(
-      'the program "node" ended with 7, which is the exit code here; 0 of 1 card.created came',
-    );
-    const unmet = await here.run("webhooks expect card.created --wait-timeout 1s -- node -e ''");
+    expect(ended.err).toContain('the program "sh" ended with 7, which is the exit code here; 0 of 1 card.created came');
+    const unmet = await here.run('webhooks expect card.created --wait-timeout 1s -- true');
     expect(unmet.code).toBe(15);
   });
 });

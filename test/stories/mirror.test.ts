@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -80,37 +79,4 @@ it('says that a copy is damaged, and mends it at the next sync', async () => {
     err: expect.stringMatching(/warning: the mirror was damaged; it is now .*damaged-1/),
   });
   expect((await here.run('tx list --all --offline -o id')).out).toBe(before.out);
-});
-
-it('keeps rows of the journal that ops prune removes, and never the code of a challenge', async () => {
-  await using here = await world();
-  await here.run('cards create --bin bin_1 --amount 20');
-  await here.run('cards fund card_1 --amount 5');
-  await here.run('cards withdraw card_1 --amount 3');
-  await here.run('sandbox simulate challenge --card card_1 --amount 9 --merchant Acme');
-  await here.run('books sync');
-  const moves = await here.run(
-    "books query 'select operation, card_id, cents, outcome from moves order by at_ms, op' --jq .data",
-  );
-  expect(JSON.parse(moves.out)).toEqual([
-    { operation: 'cards.create', card_id: 'card_1', cents: 2000, outcome: 'done' },
-    { operation: 'cards.fund', card_id: 'card_1', cents: 500, outcome: 'done' },
-    { operation: 'cards.withdraw', card_id: 'card_1', cents: 300, outcome: 'done' },
-  ]);
-  const challenges = await here.run("books query 'select * from challenges' --jq .data");
-  const { otp } = JSON.parse((await here.run('3ds list --jq .data[0]')).out);
-  expect(JSON.parse(challenges.out)).toMatchObject([{ merchant: 'Acme', cents: 900 }]);
-  expect(readFileSync(join(here.folder, ...FILE), 'latin1')).not.toContain(otp);
-});
-
-it('takes the sandbox for the same account in every process, whose key is another one each time', async () => {
-  await using here = await world();
-  const program = join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js');
-  const env = { PATH: process.env['PATH'], HOME: here.folder, CARDWRIGHT_CONFIG_DIR: join(here.folder, 'own') };
-  const synced = () => {
-    const words = [program, '--sandbox', 'books', 'sync', '--jq', '.requests'];
-    return execFileSync(process.execPath, words, { env, encoding: 'utf8' });
-  };
-  synced();
-  expect(synced()).toBe('3\n');
 });

@@ -13,7 +13,6 @@ const linesOf = (ofx: string) =>
   [...ofx.matchAll(/<TRNAMT>(-?[\d.]+)<FITID>([^<]+)/g)].map(([, amount, id]) => `${amount} ${id}`);
 
 it.each([
-  ['ofx', 'before the month has ended', '--at 2026-11-25T10:00:00Z', '20261125100000'],
   ['qbo --card card_1', 'before the month has ended', '--at 2026-11-25T10:00:00Z', '20261125100000'],
   ['ofx', 'after it', '--at 2026-12-02T10:00:00Z', '20261201000000'],
 ])('%s %s states the balance as of what was read', async (format, _, at, wanted) => {
