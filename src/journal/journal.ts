@@ -36,7 +36,7 @@ import type {
   Run,
   RunPlan,
 } from './types.ts';
-import { opError, recordedOutcome } from './words.ts';
+import { objected, opError, recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
 
 export type { Acting } from './account.ts';
@@ -331,13 +331,13 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       if (database === undefined) return undefined;
       for (const id of ops) {
         const op = await database.read(tx => readOp(tx, id));
-        if (op === undefined || op.finished === undefined || op.acknowledged !== undefined || op.bulk) continue;
+        if (op === undefined || op.finished === undefined || op.bulk) continue;
         const acknowledged: AfterAnswer = async answer => {
-          if (answer === 'written') await acknowledge(database, op);
+          if (answer === 'written' && op.acknowledged === undefined) await acknowledge(database, op);
         };
         if (afterAnswer === undefined) await acknowledged('written');
         else afterAnswer(acknowledged);
-        if (op.objections.length > 0) return objected(op);
+        if (op.objections.length > 0) return objected(op.id, op.objections);
       }
       return undefined;
     },
@@ -579,16 +579,6 @@ function otherKey(op: Op): CliError {
 function unsettledIntent({ row, intent }: PlannedRow, op: string): CliError {
   const message = `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which is not finished. Nothing was sent`;
   return opError('guarded', op, message, { hint: `cardwright ops resume ${op}` });
-}
-
-function objected({ id, objections }: Op): CliError {
-  return new CliError('check_failed', {
-    message: `the verification of ${id} objects`,
-    notes: objections,
-    hint: `cardwright ops show ${id}`,
-    outcome: 'done',
-    op: id,
-  });
 }
 
 function liveProbe(): CliError {

@@ -218,3 +218,15 @@ export function duplicateNotes(row: number, ids: readonly string[]): readonly st
 function withoutUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
+
+/** All rows are done, and the verification at the end has found what speaks against it: 15. */
+export function objected(op: string, objections: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `the verification of ${op} objects`,
+    notes: objections,
+    evidence: { objections },
+    hint: `cardwright ops show ${op}`,
+    outcome: 'done',
+    op,
+  });
+}

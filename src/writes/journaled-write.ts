@@ -6,6 +6,7 @@ import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { inputDigest } from '../journal/digest.ts';
 import type { EarlierUse, PlannedRow, RowOutcome, Run, RunPlan } from '../journal/types.ts';
+import { objected } from '../journal/words.ts';
 import { afterwards } from './post-effect.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -74,7 +75,7 @@ export async function executeOnly(
   });
   const error = outcome.error ?? corrected[0]?.error;
   if (error !== undefined) throw objections.length === 0 ? error : alsoObjected(error, objections);
-  if (objections.length > 0) throw objected(operation, run.op, objections);
+  if (objections.length > 0) throw objected(run.op, objections);
   if (!ended) throw unverified(operation, run.op);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[operation].returns.kind === 'none') {
@@ -140,18 +141,6 @@ function unverified(operation: string, op: string): CliError {
     message: `${operation} is done, and ${op} was not verified`,
     notes: ['Nothing is left to send. This verifies it, and shows what came of it once more:'],
     hint: `cardwright ops resume ${op}`,
-    outcome: 'done',
-    operation,
-    op,
-  });
-}
-
-function objected(operation: string, op: string, objections: readonly string[]): CliError {
-  return new CliError('check_failed', {
-    message: `${operation}: the audit of ${op} objects`,
-    notes: objections,
-    evidence: { objections },
-    hint: `cardwright ops show ${op}`,
     outcome: 'done',
     operation,
     op,

@@ -8,6 +8,7 @@ import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { capital, resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
 import type { CorrectedOutcome, NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
+import { objected } from '../../journal/words.ts';
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
@@ -473,17 +474,6 @@ function failureOf({ op, plan }: Run, { steps, kept, error, absent, objections }
     ],
     hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'unknown',
-    op,
-  });
-}
-
-function objected(op: string, objections: readonly string[]): CliError {
-  return new CliError('check_failed', {
-    message: `the verification of ${op} objected at its end; this look sent nothing`,
-    notes: objections,
-    evidence: { objections },
-    hint: `cardwright ops show ${op}`,
-    outcome: 'done',
     op,
   });
 }
