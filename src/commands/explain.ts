@@ -157,10 +157,15 @@ export const explain = command({
   },
 });
 
+const REPEATED = 'it is done once more; under the same --intent it gives the first result';
+
 function proseOf({ is, exit, kind, means, retryable, next, identifiers, operations }: Meaning): string {
   const said = is === 'identifier of the service' ? [] : identifiers;
   const pairs = [
-    ['Repeat', retryable ? 'the same command may be run again' : 'not without looking first'],
+    [
+      'Repeat',
+      kind === 'done' ? REPEATED : retryable ? 'the same command may be run again' : 'not without looking first',
+    ],
     ['Next', next],
     ['Service says', said.join(', ')],
     ['Operations', operations.join(', ')],
