@@ -13,28 +13,9 @@ const named = (name: string, from: readonly Fact[] = all) => from.find(fact => f
 const names = (kind: Fact['kind']) => all.filter(fact => fact.kind === kind).map(({ name }) => name);
 
 describe('facts', () => {
-  it.each([
-    '2.1',
-    '2.2',
-    '2.3',
-    '2.4',
-    '2.5',
-    '2.6',
-    '2.7',
-    '3',
-    '4',
-    '4.1',
-    '4.2',
-    '4.3',
-    '4.4',
-    '4.5',
-    '5',
-    '6',
-    '7',
-    '8',
-    '9',
-  ])('has facts of section %s', section => {
-    expect(all.filter(fact => fact.section === section).length).toBeGreaterThan(0);
+  it('has facts of every section', () => {
+    const sections = '2.1 2.2 2.3 2.4 2.5 2.6 2.7 3 4 4.1 4.2 4.3 4.4 4.5 5 6 7 8 9'.split(' ');
+    expect(sections.filter(section => all.every(fact => fact.section !== section))).toEqual([]);
   });
 
   it('says of every fact where it is known from, and why where it is assumed', () => {

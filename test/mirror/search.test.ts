@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { toCents } from '../../src/core/money.ts';
 import { isWhole } from '../support/whole.ts';
@@ -23,19 +23,19 @@ function wordsOf(text: string): string[] {
   return plain.split(/[^\p{L}\p{N}]+/u).filter(word => word !== '');
 }
 
-async function copied() {
-  const service = new MovingService(11);
+let service: MovingService;
+let world: Awaited<ReturnType<typeof syncing>>;
+beforeAll(async () => {
+  service = new MovingService(11);
   service.live(300, 3_600_000);
   for (const [index, record] of service.records.entries()) record.merchant = NAMES[index % NAMES.length] ?? '';
   service.moves = false;
-  const world = await syncing(service);
+  world = await syncing(service);
   await world.mirror.sync();
-  return { service, world };
-}
+});
+afterAll(() => world[Symbol.asyncDispose]());
 
 it('finds by beginnings of words what a plain look finds, with every filter', async () => {
-  const { service, world } = await copied();
-  await using _world = world;
   using copy = await world.mirror.read();
   const begins = fc
     .constantFrom(...NAMES.flatMap(wordsOf))
@@ -60,13 +60,11 @@ it('finds by beginnings of words what a plain look finds, with every filter', as
       for await (const { data } of pages) ids.push(...data.map(({ id }) => id));
       expect({ total, ids: ids.sort() }).toEqual({ total: expected.length, ids: expected.map(({ id }) => id).sort() });
     }),
-    { numRuns: isWhole ? 60 : 25 },
+    { numRuns: isWhole ? 60 : 15 },
   );
 });
 
 it('takes any text as words, and passes on nothing that SQL or FTS would understand', async () => {
-  const { world } = await copied();
-  await using _world = world;
   using copy = await world.mirror.read();
   const hostile = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -95,7 +93,7 @@ it('takes any text as words, and passes on nothing that SQL or FTS would underst
         expect(error).toMatchObject({ kind: 'usage' });
       }
     }),
-    { numRuns: isWhole ? 40 : 20 },
+    { numRuns: isWhole ? 40 : 12 },
   );
   // % and _ stand for themselves.
   expect(copy.transactions({ words: ['a_e%1'], like: true }).total).toBe(0);

@@ -1,4 +1,4 @@
-import { chmod, link, lstat, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type RunOptions, type World, world } from '../support/world.ts';
@@ -72,9 +72,7 @@ describe('a start file that must stay what it is', () => {
 
   const SPOILT: readonly (readonly [string, (path: string) => Promise<void>])[] = [
     ['write-protected', path => writeFile(path, 'x=1\n').then(() => chmod(path, 0o444))],
-    ['a link to nothing', path => symlink('gone', path)],
     ['a folder', path => mkdir(path).then(() => undefined)],
-    ['of two names', path => writeFile(path, 'x=1\n').then(() => link(path, `${path}.twin`))],
     ['with half a block', path => writeFile(path, '# >>> cardwright completion >>>\nx=1\n')],
   ];
   it.each(SPOILT)('%s is left alone, nothing else is changed, and the lines are told', async (_what, spoil) => {
