@@ -239,8 +239,12 @@ export function refuseBrowsers(door: InspectorSessions | undefined, request: Inc
     throw new Refused('invalid_request', `The inspector stands at http://${door.host} alone.`, 421);
   }
   if (isAtDoor && (toPage ? isForFile(request) : isOwnData(request, door))) return;
-  throw new Refused('forbidden', 'Web pages may not use the sandbox.');
+  const isBrowser = isFromPage(request) || headers['sec-fetch-site'] !== undefined;
+  throw new Refused('forbidden', isBrowser ? 'Web pages may not use the sandbox.' : HOW_TO_GET_IN);
 }
+
+/** For a program that asks for the page. */
+const HOW_TO_GET_IN = 'The service answers below /v1. Its inspector is for a browser: cardwright sandbox open';
 
 /** The page is gone to, from wherever; its files are for the page alone. */
 function isForFile({ method, url, headers }: IncomingMessage): boolean {
@@ -263,6 +267,8 @@ export function pageAnswer(door: InspectorSessions | undefined, request: Incomin
   const { url = '' } = request;
   if (door === undefined) return undefined;
   const way = wayIn(door, request);
+  if (way === undefined && (url === '/' || (url === PAGE_PATH && !door.isOpen)))
+    throw new Refused('route_not_found', HOW_TO_GET_IN);
   if (way !== undefined || !door.isOpen || !isForPage(url)) return way;
   const file = door.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');

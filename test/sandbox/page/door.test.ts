@@ -22,6 +22,16 @@ const stopwatch = () => {
 it('1: answers a browser without the page before the first ticket, and with it after it', async () => {
   await using service = await fakeService();
   const page = () => ask(service, { path: PAGE, headers: going() });
+  // A program is told how to get in.
+  const told = async (target: string) => {
+    const { host } = new URL(service.url);
+    const answer = await askRaw(service, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    return [statusOf(answer), answer.includes('cardwright sandbox open')];
+  };
+  expect([await told('/'), await told(PAGE)]).toEqual([
+    [404, true],
+    [404, true],
+  ]);
   const before = [
     (await page()).status,
     (await ask(service, { path: PAGE, headers: going({ 'sec-fetch-site': 'cross-site' }) })).status,
@@ -30,6 +40,10 @@ it('1: answers a browser without the page before the first ticket, and with it a
   expect(before).toEqual([404, 403, 403]);
   expect((await page()).text).not.toContain('<title>page');
   await ticketOf(service);
+  expect([await told('/'), await told(PAGE)]).toEqual([
+    [404, true],
+    [403, true],
+  ]);
   const { status, headers, text } = await page();
   expect([status, headers['content-type'], text]).toEqual([
     200,
