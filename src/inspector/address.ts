@@ -33,28 +33,6 @@ export function addressOf(view: string, of: string | Filters = {}, more: Filters
   return `#/${view}${id}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
-/** Each step of this page has its number in the history: behind the first one is another page. */
-function stepHere(): number {
-  const { state } = history as { readonly state: { readonly step?: number } | null };
-  return state?.step ?? 0;
-}
-
-/** Numbers the steps from now on. */
-export function countSteps(): void {
-  let last = stepHere();
-  history.replaceState({ step: last }, '');
-  window.addEventListener('hashchange', () => {
-    const { state } = history as { readonly state: { readonly step?: number } | null };
-    if (state?.step === undefined) history.replaceState({ step: last + 1 }, '');
-    last = stepHere();
-  });
-}
-
-/** One step back, and never out of this page. */
-export function goBack(): void {
-  if (stepHere() > 0) history.back();
-}
-
 export function go(address: string): void {
   location.hash = address;
 }

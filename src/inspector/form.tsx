@@ -34,7 +34,7 @@ interface RowFormProps {
 }
 
 /** Fields whose words are made by the command line itself. */
-const EXTRA = new Set(['cards.reveal last4', 'simulate.answer answer', 'simulate.settle final']);
+const EXTRA = new Set(['cards.reveal last4', 'simulate.settle final']);
 
 /** Fields for which the command has a word: the form says what the command can say. */
 function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly PageField[] {
@@ -108,7 +108,7 @@ async function outcomeOf(row: AdminName, input: Input, fields: readonly PageFiel
       };
     if (!(error instanceof Failed)) throw error;
     const { field = '', message, status } = error;
-    if (fields.some(({ name }) => name === field)) return { problems: { [field]: message } };
+    if (fields.some(({ name }) => name === field)) return { problems: { [field]: message.replace(`${field}: `, '') } };
     return { problem: status === 503 ? `${message} Nothing happened.` : message };
   }
 }
@@ -236,11 +236,8 @@ export function Act({ row, input, label, about }: ActProps) {
   );
 }
 
-interface TextFieldProps {
-  readonly id: string;
-  readonly title: string;
+interface TextFieldProps extends Readonly<Record<'id' | 'title' | 'text', string>> {
   readonly hint?: string;
-  readonly text: string;
   readonly set: (text: string) => void;
 }
 

@@ -6,7 +6,7 @@ import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageView } from '../contract/sandbox/page-views.ts';
 import { addressOf, refine, useAddress } from './address.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
-import { count, Facts, type Field, Head, Press, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
+import { Copy, count, Facts, type Field, Head, Press, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
 import { type Reply, useRow } from './session.ts';
 import { type Input, rowOf } from './tables.ts';
 
@@ -34,7 +34,7 @@ interface Filter {
   readonly name: string;
   readonly label: string;
   /** `search` looks while it is typed, and `/` leads there; `link` is set by a link and has a way out. */
-  readonly kind: 'search' | 'text' | 'choice' | 'many' | 'link';
+  readonly kind: 'search' | 'text' | 'choice' | 'link';
   readonly hint?: string;
   readonly choices?: readonly string[] | undefined;
 }
@@ -49,7 +49,6 @@ export const filter = {
   typed: (name: string, label: string, hint: string): Filter => ({ kind: 'text', name, label, hint }),
   /** Without choices it has those of the row. */
   choice: filterOf('choice'),
-  many: filterOf('many'),
   byLink: filterOf('link'),
 };
 
@@ -62,7 +61,8 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
   if (items.length === 0)
     return (
       <p class="empty">
-        {empty} {next && <a href={next[1]}>{next[0]}</a>} {command && <code>{command}</code>}
+        {empty} {next && <a href={next[1]}>{next[0]}</a>} {command && <code>{command}</code>}{' '}
+        {command && <Copy text={command} />}
       </p>
     );
   const rows = foldedBy === undefined ? items.map(item => ({ item, times: 1 })) : folded(items, foldedBy);
@@ -97,14 +97,9 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
 
 const idOf = (item: unknown) => (item as { readonly id?: string }).id;
 
-interface FirstCellProps<Item> {
-  readonly list: TableOf<Item>;
-  readonly item: Item;
-  readonly times: number;
-}
-
 /** The link of its row, and below it what has no column of its own on a narrow screen. */
-function FirstCell<Item>({ list: { fields, opens }, item, times }: FirstCellProps<Item>) {
+function FirstCell<Item>({ list, item, times }: { list: TableOf<Item>; item: Item; times: number }) {
+  const { fields, opens } = list;
   const shown = fields[0]?.shows(item, times);
   return (
     <>
@@ -181,6 +176,8 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
   if (found !== undefined || error !== undefined) last.current = found;
   const data = last.current;
   const isFiltered = Object.keys(values).length > 0;
+  const { flags } = rowOf(row).command;
+  const canTell = Object.keys(values).every(name => flags[name] !== undefined);
   const nothingFits = { empty: 'Nothing fits.', next: ['Clear the filters', here()] } as const;
   return (
     <div aria-busy={found === undefined && data !== undefined}>
@@ -196,18 +193,14 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
         <Rows list={isFiltered ? { ...list, command: '', ...nothingFits } : list} items={data.data} />
       )}
       {hasPages && data?.meta !== undefined && <Pages facts={data.meta} goTo={to => change({ page: to })} />}
-      <SameCommand row={row} input={{ ...fixed, ...values }} />
+      {canTell && <SameCommand row={row} input={{ ...fixed, ...values }} />}
     </div>
   );
 }
 
-interface PagesProps {
-  readonly facts: NonNullable<Answer<never>['meta']>;
-  readonly goTo: (page: string) => void;
-}
-
 /** How many there are, and steps through the pages of a list. */
-function Pages({ facts: { page = 1, total = 0, total_pages: pages = 1 }, goTo }: PagesProps) {
+function Pages({ facts, goTo }: { facts: NonNullable<Answer<never>['meta']>; goTo: (page: string) => void }) {
+  const { page = 1, total = 0, total_pages: pages = 1 } = facts;
   if (pages <= 1) return <p class="quiet">{`${count(total)} in all`}</p>;
   const step = (label: string, to: number) => {
     const isThere = to >= 1 && to <= pages && to !== page;
@@ -242,7 +235,6 @@ function FilterField({ of, row, value, change }: FilterProps) {
     return value === '' ? null : (
       <Press label={`${label} ${value} ✕`} title="Show all" onClick={() => change({ [name]: '' })} />
     );
-  if (kind === 'many') return <Ticks of={of} row={row} choices={choices} value={value} change={change} />;
   const id = kind === 'search' ? 'search' : `filter-${name}`;
   const about = { id, placeholder: hint };
   return (
@@ -266,27 +258,6 @@ function FilterField({ of, row, value, change }: FilterProps) {
         </select>
       )}
     </label>
-  );
-}
-
-type TicksProps = FilterProps & { readonly choices: readonly string[] };
-
-/** Everything is ticked at first. */
-function Ticks({ of: { name, label }, choices, value, change }: TicksProps) {
-  const isOn = (each: string) => value === '' || value.split(',').includes(each);
-  const turn = (one: string) => {
-    const next = choices.filter(each => isOn(each) !== (each === one));
-    change({ [name]: next.length === choices.length ? '' : next.join(',') });
-  };
-  return (
-    <fieldset class="filters">
-      <legend class="unseen">{label}</legend>
-      {choices.map(each => (
-        <label>
-          <input type="checkbox" checked={isOn(each)} onChange={() => turn(each)} /> {each}
-        </label>
-      ))}
-    </fieldset>
   );
 }
 

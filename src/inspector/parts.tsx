@@ -41,7 +41,7 @@ const TONES: readonly (readonly [string, RegExp])[] = [
     /^(?:active|delivered|approved|holds|passed|as_expected|settled|completed|confirmed|right|Ledger is right|live|2\d\d)$/,
   ],
   ['bad', /^(?:failed|failing|declined|broken|Ledger broken|not live|terminated|disabled|parked|5\d\d|4\d\d)$/],
-  ['waits', /^(?:pending|queued|sending|waiting|due|frozen|under way)$/],
+  ['waits', /^(?:pending|queued|sending|waiting|due|frozen|under way|will retry)$/],
 ];
 
 const toneOf = (word: string): string => TONES.find(([, words]) => words.test(word))?.[0] ?? '';

@@ -25,15 +25,25 @@ export function commandLine(name: string, input: Input = {}): string {
   const words = [PROGRAM, command.words];
   for (const field of command.args) if (isGiven(input[field])) words.push(shellWord(textOf(input[field])));
   for (const [field, flag] of Object.entries(command.flags)) {
-    if (isGiven(input[field]) && !isBody(name, field)) words.push(flag, shellWord(textOf(input[field])));
+    if (!isGiven(input[field]) || isBody(name, field)) continue;
+    const value = textOf(input[field]);
+    if (name === 'cards' && field === 'q') words.push(searchWords(value));
+    else words.push(`${flag}${/[=-]$/.test(flag) ? '' : ' '}${shellWord(value)}`);
   }
-  if (name === 'simulate.answer') words.push(answerWords(input));
   if (name === 'simulate.settle' && input['final'] === false) words.push('--not-final');
   if (command.end !== undefined) words.push(command.end);
   const line = words.filter(word => word !== '').join(' ');
   return isBody(name, 'body') && isGiven(input['body'])
     ? piped(`${line.slice(PROGRAM.length + 1)} --body -`, textOf(input['body']))
     : line;
+}
+
+/** What is looked for is a part of a label, unless it is the last four digits, an id, or `key=value` of the metadata. */
+function searchWords(text: string): string {
+  if (/^\d{4}$/.test(text)) return `--where last4=${text}`;
+  if (text.startsWith('card_')) return `--where ${shellWord(`id~${text}`)}`;
+  if (text.includes('=')) return `--where ${shellWord(`metadata.${text.replace(/^metadata\./, '')}`)}`;
+  return `--label ${shellWord(text)}`;
 }
 
 /** Without a text it is a file of the reader. */
@@ -47,10 +57,6 @@ const isBody = (name: string, field: string) =>
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
 const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
 const piped = (words: string, text: string) => `printf %s ${shellWord(text)} | ${PROGRAM} ${words}`;
-
-function answerWords({ answer }: Input): string {
-  return answer === 'right' ? '--right' : answer === 'wrong' ? '--wrong' : '';
-}
 
 type Sent = Readonly<{ method: string; path: string; query: string | null; body: unknown; key: string | null }>;
 

@@ -39,7 +39,7 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
           await type('#simulate-authorize-amount', '95');
           await click('Purchase');
           await click('Why: the checks');
-          await says('insufficient_funds: amount 95.00 against available 50.00');
+          await says('insufficient funds: amount 95.00 against available 50.00');
         },
       ],
       [
@@ -85,7 +85,7 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
           await click('Redeliver');
           await click('follow this delivery');
           await says('Delivery of transaction.declined');
-          await says('queued');
+          await says('It goes by itself');
         },
       ],
       [
@@ -124,5 +124,6 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
       process.stdout.write(`firefox: ${name}: ${Math.round(performance.now() - began)} ms\n`);
     }
     expect(page.said.filter(line => !/40[139]/.test(line))).toEqual([]);
+    expect(await page.evaluate('document.referrer')).toBe('');
   }, 300_000);
 });

@@ -53,7 +53,6 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
 
   it('records what is done, checks a text, plays it, and says what was not as expected', async () => {
     const card = (await sandbox.run('--sandbox cards create --bin auto --amount 20 --yes -q')).trim();
-    await page.keyboard.press('Escape');
     await page.evaluate(() => {
       location.hash = '/scenarios';
     });
@@ -80,7 +79,6 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
   });
 
   it('judges a signature that the code saw', async () => {
-    await page.keyboard.press('Escape');
     const [hook] = (await sandbox.run('--sandbox webhooks list -o id')).split('\n');
     await sandbox.run(`sandbox deliveries send ${hook} --event card.created -q`);
     const { data } = (await sandbox.json('sandbox deliveries list --json')) as { data: { id: string }[] };

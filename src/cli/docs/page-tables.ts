@@ -18,6 +18,7 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
     args: ['deposit_id'],
     flags: { add: '--blocks' },
   },
+  'simulate.answer': { flags: { answer: '--' } },
   'simulate.unlinked-refund': {
     words: 'sandbox simulate refund',
     flags: { card_id: '--card', amount: '--amount', merchant: '--merchant' },
@@ -25,7 +26,7 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   overview: { words: '--sandbox overview' },
   cards: { words: '--sandbox cards list', flags: { q: '--label', status: '--status', bin: '--bin' } },
   'cards.show': { words: '--sandbox cards get', args: ['card_id'] },
-  transactions: { words: '--sandbox tx list', flags: { card_id: '--card', type: '--type' } },
+  transactions: { words: '--sandbox tx list', flags: { card_id: '--card', type: '--type', status: '--where status=' } },
   'transactions.show': { words: '--sandbox tx get', args: ['transaction_id'] },
   challenges: { words: '--sandbox 3ds list', flags: { card_id: '--card' } },
   // No command lists them.

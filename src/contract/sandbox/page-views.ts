@@ -60,7 +60,7 @@ export interface PageCommand {
   readonly words: string;
   /** Fields that are arguments, in their order. */
   readonly args: readonly string[];
-  /** Fields that are flags. */
+  /** Fields that are flags; behind one that ends with `=` or `-` the value follows at once. */
   readonly flags: Readonly<Record<string, string>>;
   /** Words that stand at the end, such as `--yes`. */
   readonly end?: string | undefined;

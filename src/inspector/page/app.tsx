@@ -1,6 +1,6 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import type { PageView } from '../../contract/sandbox/page-views.ts';
-import { addressOf, countSteps, go, useAddress } from '../address.ts';
+import { addressOf, go, useAddress } from '../address.ts';
 import { type ComponentChildren, render, useEffect, useLayoutEffect, useState } from '../elements.ts';
 import { View, type ViewOf } from '../list.tsx';
 import { Badge, Copy, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
@@ -148,7 +148,7 @@ function Onward() {
           label={`+${by}`}
           disabled={!canChange}
           onClick={() => void move(by)}
-          aria-label={`Move the clock by ${by}`}
+          aria-label={`+${by}: move the clock`}
         />
       ))}
       <span role="status">{said}</span>
@@ -162,11 +162,8 @@ function Page() {
   const live = session.useLive();
   const [helps, help] = useState(false);
   useLayoutEffect(() => {
-    const close = () => {
-      help(false);
-      return helps;
-    };
-    const listener = (event: KeyboardEvent) => onKey(event, { letters: LETTERS, go, help: () => help(!helps), close });
+    const doing = { letters: LETTERS, go, help: () => help(!helps), close: () => help(false) };
+    const listener = (event: KeyboardEvent) => onKey(event, doing);
     document.addEventListener('keydown', listener);
     return () => document.removeEventListener('keydown', listener);
   }, [helps]);
@@ -226,7 +223,7 @@ const OTHER_KEYS: readonly (readonly [string, string])[] = [
   ['p', 'simulate a purchase on this card'],
   ['y', 'copy the command of this view'],
   ['?', 'this list'],
-  ['Escape', 'close this list, or one step back in this page'],
+  ['Escape', 'close this list'],
 ];
 
 function KeyHelp() {
@@ -310,7 +307,6 @@ window.addEventListener('hashchange', event => {
 const root = document.getElementById('page');
 if (root !== null) {
   const hasSession = await session.begin();
-  countSteps();
   if (!hasSession) session.endSession();
   root.replaceChildren();
   render(<Page />, root);

@@ -1,6 +1,4 @@
 /** Keys of the page: letters for the views, rows by `j` and `k`. None of them in a field or with a modifier. */
-import { goBack } from '../address.ts';
-
 const OFF = 'keys-off';
 
 /** Letters get in the way of who speaks to a computer: they can be switched off, but for `?`. */
@@ -16,8 +14,7 @@ interface Doing {
   readonly letters: ReadonlyMap<string, string>;
   readonly go: (address: string) => void;
   readonly help: () => void;
-  /** Closes what is open; false where nothing is. */
-  readonly close: () => boolean;
+  readonly close: () => void;
 }
 
 export function onKey(event: KeyboardEvent, { letters, go, help, close }: Doing): void {
@@ -31,7 +28,7 @@ export function onKey(event: KeyboardEvent, { letters, go, help, close }: Doing)
   else if (key === 'p') focusOn('form[data-form="simulate.authorize"] input');
   else if (key === 'y') document.querySelector<HTMLElement>('[data-command] button')?.click();
   else if (key === '?') help();
-  else if (key === 'Escape') void (close() || goBack());
+  else if (key === 'Escape') close();
   else return;
   event.preventDefault();
 }

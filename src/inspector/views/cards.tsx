@@ -127,8 +127,8 @@ type Entry = WholeCard['entries'][number];
 export const MOVED: readonly Field<Entry>[] = [
   show.change('Card', entry => entry.card),
   show.change('Hold', entry => entry.hold),
-  show.amount('Card after', entry => entry.card_after, 'm'),
-  show.amount('Hold after', entry => entry.hold_after, 'm'),
+  show.amount('Card after', entry => entry.card_after, 'l'),
+  show.amount('Hold after', entry => entry.hold_after, 'l'),
 ];
 
 const ENTRIES: TableOf<Entry> = {
@@ -177,6 +177,6 @@ const LIFE: ListOf<Told<'cards.timeline'>> = {
     }),
     show.time('Time', item => item.at),
   ],
-  filters: [filter.many('kinds', 'Kinds', ['request', 'transaction', 'entry', 'challenge', 'event', 'delivery'])],
-  empty: 'Nothing of these kinds happened to it.',
+  filters: [filter.choice('kinds', 'Kind', ['request', 'transaction', 'entry', 'challenge', 'event', 'delivery'])],
+  empty: 'Nothing happened to it yet.',
 };

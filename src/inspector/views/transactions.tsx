@@ -3,7 +3,7 @@ import type { AdminName } from '../../contract/sandbox/admin.ts';
 import { addressOf } from '../address.ts';
 import { Act, RowForm } from '../form.tsx';
 import { Ask, filter, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { CardLink, Id, money, Part, show } from '../parts.tsx';
+import { CardLink, Id, money, Part, show, wordsOf } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import { MOVED } from './cards.tsx';
 
@@ -71,7 +71,7 @@ export const TRANSACTIONS: ViewOf<Transaction, Whole> = {
       MERCHANT,
       show.text(
         'Kind',
-        ({ type, decline_reason: why }) => (why === null ? kindOf(type) : `declined: ${why.replaceAll('_', ' ')}`),
+        ({ type, decline_reason: why }) => (why === null ? kindOf(type) : `declined: ${wordsOf(why)}`),
         'l',
       ),
       show.time('Time', item => item.created_at),
@@ -143,9 +143,10 @@ function inWords({ outcome, decline_reason: reason, checks }: Why): string {
   if (outcome === 'approved') return 'Approved: every check held.';
   if (outcome === 'posted') return 'Posted without asking: settlements and refunds are never declined.';
   const failed = checks.find(({ result }) => result === 'fails');
-  if (failed === undefined) return `Declined: ${reason}, forced by the simulation; no check was made.`;
-  if (failed.left === null) return `Declined: ${reason}. The values it was judged by were not kept.`;
-  return `Declined: ${reason}: ${failed.left} against ${failed.right ?? ''}.`;
+  const why = wordsOf(reason ?? '');
+  if (failed === undefined) return `Declined: ${why}, forced by the simulation; no check was made.`;
+  if (failed.left === null) return `Declined: ${why}. The values it was judged by were not kept.`;
+  return `Declined: ${why}: ${failed.left} against ${failed.right ?? ''}.`;
 }
 
 type Challenge = Told<'challenges'>;

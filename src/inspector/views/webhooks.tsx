@@ -46,7 +46,7 @@ const markOf = ({ example, edited, signed }: Delivery) =>
 /** The name that the system has for an error stands in the title. */
 const answered = (status: number | null | undefined, error: string | null | undefined, none: string) =>
   status == null ? (
-    <span title={error ?? undefined}>
+    <span class={error ? 'problem' : ''} title={error ?? undefined}>
       <Said text={error?.replace(/ \(E[A-Z]+\)$/, '') ?? none} />
     </span>
   ) : (
@@ -65,8 +65,11 @@ const DELIVERIES: ListOf<Delivery> = {
   fields: [
     show.field('Event', ({ event, event_id: id }) => <Name name={event} title={id} />),
     {
-      ...show.field('State', ({ state, due_at: at }) => (
-        <Badge word={state} title={at === null ? undefined : `next try ${shortTime(at)} UTC`} />
+      ...show.field('State', ({ state, attempt, due_at: at }) => (
+        <Badge
+          word={state === 'queued' && attempt > 0 ? 'will retry' : state}
+          title={at === null ? state : `${state}, next try ${shortTime(at)} UTC`}
+        />
       )),
       isState: true,
     },
@@ -183,17 +186,6 @@ const headerLines = (headers: Readonly<Record<string, string>> | null | undefine
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** The bytes of a body, sixteen a line, beside what they spell. */
-function hexOf(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  return Array.from({ length: Math.ceil(bytes.length / 16) }, (_, nth) => {
-    const part = [...bytes.slice(nth * 16, nth * 16 + 16)];
-    const hex = part.map(byte => byte.toString(16).padStart(2, '0')).join(' ');
-    const spelt = part.map(byte => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    return `${(nth * 16).toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${spelt}`;
-  }).join('\n');
-}
-
 /** From the bytes to the header, step by step, and where it goes wrong in the code of the receiver; the secret is not shown. */
 function Signature({ delivery: { webhook_id, attempts, body, ...of } }: { readonly delivery: WholeDelivery }) {
   const sent = attempts.at(-1)?.request_headers ?? {};
@@ -208,13 +200,7 @@ function Signature({ delivery: { webhook_id, attempts, body, ...of } }: { readon
           {of.body_hidden ? (
             <p class="quiet">A one-time code in the text is replaced; the digest is that of what is sent.</p>
           ) : (
-            <>
-              <Copy text={body} label="Copy the exact body" />
-              <details>
-                <summary>Bytes</summary>
-                <Text label="Bytes of the body" text={hexOf(body)} />
-              </details>
-            </>
+            <Copy text={body} label="Copy the exact body" />
           )}
         </li>
         <li>The key: the text of the signing secret as it stands. It is not shown.</li>
