@@ -124,7 +124,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
         keyListed: isShared(place) ? account !== undefined : undefined,
         auditLine: found.seq,
         seenLine: seen.find(each => each.journal === journal && each.account === account)?.seq,
-        unfinished: ops.filter(({ state }) => state !== 'finished' && state !== 'rejected').length,
+        unfinished: ops.filter(({ state }) => !['finished', 'not_sent', 'rejected'].includes(state)).length,
         lockedBy: isShared(place) ? await lockedBy(database) : [],
         limits: Object.entries(found.limits).map(
           ([name, value]) => `${name} ${isLimitName(name) ? limitWords(name, value) : value}`,

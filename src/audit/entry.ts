@@ -41,11 +41,9 @@ export interface AuditFacts {
   readonly after?: string;
   /** Number of the line this is the outcome of. */
   readonly of?: number;
-  /** For a line that is written later than it happened: when it happened, and in which process. */
-  readonly happened?: { readonly at: string; readonly pid: number | undefined };
 }
 
-export interface AuditEntry extends Omit<AuditFacts, 'happened'> {
+export interface AuditEntry extends AuditFacts {
   /** Number of the line, from 1. */
   readonly seq: number;
   /** ISO 8601, UTC. */
@@ -54,9 +52,6 @@ export interface AuditEntry extends Omit<AuditFacts, 'happened'> {
   /** Who ran the command, by name of the operating system, and where. Missing in lines of releases before 0.2. */
   readonly user?: string;
   readonly host?: string;
-  /** When the line was written and by which process, where that was later and another than those of `at` and `pid`. */
-  readonly recorded_at?: string;
-  readonly recorded_by?: number;
   /** Number of the first of the lines that were written together with this one, when there were several. */
   readonly batch?: number;
   readonly prev: string;
@@ -86,15 +81,12 @@ export interface Around {
 
 /** A line without its newline, and where the chain stands after it. */
 export function auditLine(facts: AuditFacts, around: Around): ChainHead & { readonly text: string } {
-  const { after, user, host, batch } = around;
-  const { happened, ...rest } = facts;
+  const { after, at, pid, user, host, batch } = around;
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
   const seq = after.seq + 1;
-  const shortened = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, short(value)]));
+  const shortened = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, short(value)]));
   const who = { user: short(user), host: short(host), ...(batch !== undefined && { batch }) };
-  const when = { at: happened?.at ?? around.at, pid: happened?.pid ?? around.pid };
-  const later = happened && { recorded_at: around.at, recorded_by: around.pid };
-  const body = JSON.stringify({ seq, ...when, ...who, ...shortened, ...later, prev: after.hash });
+  const body = JSON.stringify({ seq, at, pid, ...who, ...shortened, prev: after.hash });
   const hash = digest(body.slice(0, -1));
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }

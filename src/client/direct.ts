@@ -16,6 +16,7 @@ import type { Table } from '../contract/calls.ts';
 import {
   balancesIn,
   type Evidence,
+  isSubscribed,
   notMadeNow,
   otherThanAnswered,
   proofOf,
@@ -114,8 +115,8 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
       throw stoppedBy(stop) ?? sent.error;
     }
     const isPlain = sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true;
-    // What is said not to be there is not deleted.
-    const isGone = row.removesFrom !== undefined && sent.refusal === 'not_found';
+    // What was not listed before is not deleted by it.
+    const isGone = row.removesFrom !== undefined && sent.refusal === 'not_found' && evidence?.was === UNLISTED;
     const before = { wallet: evidence?.wallet, ...evidence?.before, status: evidence?.was };
     const isExpected = !wasElse || isGone || isExplained(sent.refusal, row, Number(write.input['amount']), before);
     if (isPlain && isExpected) throw sent.error;
@@ -128,7 +129,9 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     // Words of failure are not denied by a state that was there before.
     const isDenied =
       sent.class === 'ambiguous' && sent.result === undefined && sent.status !== undefined && status < 300;
-    const isOfOthers = isPlain ? row.leadsTo === undefined : isDenied && (!wasElse || row.removesFrom !== undefined);
+    const isOfOthers = isPlain
+      ? row.leadsTo === undefined && (row.removesFrom === undefined || sent.refusal !== 'not_found')
+      : isDenied && (!wasElse || row.removesFrom !== undefined);
     if (seen.found === 'there' && !isOfOthers) {
       // "Already frozen": nothing came of this very request.
       const isOurs = isPlain || ambiguous !== undefined || status < 400 || status >= 500 || status === 429;
@@ -158,6 +161,11 @@ async function evidenceBefore(write: DirectWrite): Promise<Evidence | undefined>
   const { target, input, options, settings, read } = write;
   const { row, name } = target;
   const evidence = { alone: true, plannedAt: settings.clock.now() };
+  if (row.makes === 'webhook') await refuseSubscribed(write);
+  if (row.removesFrom !== undefined) {
+    const seen = await lookOnce(write, { evidence }).catch(unread);
+    return { ...evidence, ...(seen.found === 'there' && { was: UNLISTED }) };
+  }
   // Without balances from before there is only the answer to believe.
   if (row.transfer !== undefined && options.readsBalancesBefore !== true) return undefined;
   try {
@@ -175,6 +183,24 @@ async function evidenceBefore(write: DirectWrite): Promise<Evidence | undefined>
     if (isNoReason || thrown.kind === 'not_found') return evidence;
     throw thrown.with({ message: `${name} was not sent: ${thrown.message}`, outcome: 'not_sent' });
   }
+}
+
+/** What is to be deleted was not listed before. */
+const UNLISTED = 'unlisted';
+
+/** Two subscriptions of one endpoint deliver each event twice. Throws `guarded` where an earlier command has made such a one. */
+async function refuseSubscribed({ target, input, read }: DirectWrite): Promise<void> {
+  const { data } = await read('webhooks.list', {});
+  const there = (Array.isArray(data) ? data : []).find(each => isObject(each) && isSubscribed(each, input));
+  if (!isObject(there)) return;
+  throw new CliError('guarded', {
+    message: `${there['id']} has this address and these events already, so each event would come twice. Nothing was sent`,
+    reason: 'subscribed',
+    notes: [`Its secret is shown once, when it is made. For another one: cardwright webhooks delete ${there['id']}`],
+    hint: `cardwright webhooks get ${there['id']}`,
+    operation: target.name,
+    outcome: 'not_sent',
+  });
 }
 
 /** The parameters of the path, by which the resource is read. */

@@ -5,6 +5,7 @@
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { MINUTE } from '../core/durations.ts';
 import { type Cents, cents, centsOf } from '../core/money.ts';
+import { EVENTS } from './events.ts';
 import type { Operation, Transfer } from './operation.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -250,6 +251,15 @@ function proofOfWebhook(webhook: Values, asked: Values, { plannedAt }: Evidence)
   const age = createdAt === undefined || createdAt === null ? undefined : ageProblem(createdAt, plannedAt);
   if (age !== undefined) differences.push(age);
   return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
+}
+
+/** Whether a subscription delivers what is asked for to the same endpoint. */
+export function isSubscribed({ url, events, status }: Values, asked: Values): boolean {
+  const [there, wanted] = [events, asked['events']];
+  if (!Array.isArray(there) || !Array.isArray(wanted) || status === 'disabled') return false;
+  // A service may write every event out where all of them were asked for.
+  const isAll = (names: readonly unknown[]) => names.includes('*') || names.length === Object.keys(EVENTS).length;
+  return sameUrl(url, asked['url']) && (sameSet(there, wanted) || (isAll(there) && isAll(wanted)));
 }
 
 /** Whether two addresses are one, however they are written. */

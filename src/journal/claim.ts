@@ -344,7 +344,10 @@ async function sameRows(
   const since = now - DAY;
   const recent = 'select 1 as yes from op where account = ? and bulk = 1 and moves_money = 1 and touched > ? limit 1';
   if ((await tx.all(recent, account, since)).length === 0) return undefined;
-  const wanted = [...changes()].filter(({ intent, operation }) => !intent && CALLS[operation].repeat !== 'freely');
+  const wanted: Pick<Change, 'n' | 'digest'>[] = [];
+  for (const { n, digest, intent, operation } of changes()) {
+    if (!intent && CALLS[operation].repeat !== 'freely') wanted.push({ n, digest });
+  }
   const digests = [...new Set(wanted.map(({ digest }) => digest))];
   for (let from = 0; from < digests.length; from += MANY) {
     const some = digests.slice(from, from + MANY);
@@ -371,7 +374,7 @@ async function sameRows(
 /** `there` counts the rows of that op that are done or may still be, by digest. */
 function sameRowsError(
   { id, finished }: { readonly id: string; readonly finished: number | null },
-  wanted: readonly Change[],
+  wanted: readonly Pick<Change, 'n' | 'digest'>[],
   there: Map<string, number>,
 ): CliError {
   const [same, others]: [number[], number[]] = [[], []];

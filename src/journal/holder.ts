@@ -48,11 +48,6 @@ export function whoWorks({ process, lease, holder }: Held, self: Self, now: numb
   return 'elsewhere';
 }
 
-export function pidIn(text: string): number | undefined {
-  const pid = Number(text.split(':')[0]);
-  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
-}
-
 export function hostOf(holder: string): string {
   return holder.slice(holder.indexOf('@') + 1);
 }

@@ -181,23 +181,24 @@ export async function othersMoved({ database, op }: Work, since: number): Promis
   return found.length > 0;
 }
 
-/** Whether this journal has added to a card, or to the wallet, so lately that a reading may not show it. */
-export async function addedLately({ database, op }: Work, card: string | undefined): Promise<boolean> {
+/** Cents that this journal has added to a card, or to the wallet, so lately that a reading may not show them. */
+export async function addedLately({ database, op }: Work, card: string | undefined): Promise<number> {
   const [adding, ...values] =
     card === undefined
       ? ["c.operation in ('cards.withdraw', 'cards.terminate')"]
       : ["c.operation in ('cards.create', 'cards.fund') and c.card = ?", card];
   const found = await database.read(tx =>
-    tx.all(
-      `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ?
-        and coalesce(c.decided_at, c.last_sent_at) >= ? and ${adding} limit 1`,
+    tx.all<{ operation: string; cents: number }>(
+      `select c.operation, sum(c.amount) as cents from change c join op o on o.id = c.op where o.account = ? and o.id <> ?
+        and coalesce(c.decided_at, c.last_sent_at) >= ? and ${adding} group by c.operation`,
       op.account,
       op.id,
       op.created - READ_LAG,
       ...values,
     ),
   );
-  return found.length > 0;
+  // What a terminated card held is not known.
+  return found.reduce((sum, each) => (each.operation === 'cards.terminate' ? Infinity : sum + Number(each.cents)), 0);
 }
 
 /** A change that was sent so long ago and never settled moves nothing any more. */

@@ -51,7 +51,11 @@ async function summariesOf(
       profile: op.profile,
       mode: op.mode,
       origin: op.origin,
-      state: stateOf(op, self, now, { unknown: number('n_unknown'), planned: number('n_planned') }),
+      state: stateOf(op, self, now, {
+        unknown: number('n_unknown'),
+        planned: number('n_planned'),
+        isSent: number('n_not_sent') < number('n'),
+      }),
       rows: number('n'),
       counts: {
         done: number('n_done'),
@@ -74,12 +78,20 @@ async function summariesOf(
 /** An approval that was rejected or expired leaves this among the objections of its op. */
 export const REJECTED = 'rejected: ';
 
-function stateOf(op: Op, self: Self, now: number, { unknown, planned }: { unknown: number; planned: number }): OpState {
+interface RowsOf {
+  readonly unknown: number;
+  readonly planned: number;
+  readonly isSent: boolean;
+}
+
+function stateOf(op: Op, self: Self, now: number, { unknown, planned, isSent }: RowsOf): OpState {
   if (op.state === 'pending') return 'pending';
   if (op.objections[0]?.startsWith(REJECTED) === true) return 'rejected';
   const works = whoWorks(op, self, now);
-  if (op.state === 'finished')
-    return op.acknowledged === undefined && works === 'nobody' ? 'unacknowledged' : 'finished';
+  if (op.state === 'finished') {
+    if (op.acknowledged === undefined && works === 'nobody') return 'unacknowledged';
+    return isSent ? 'finished' : 'not_sent';
+  }
   if (works !== 'nobody') return 'running';
   return unknown > 0 ? 'unknown' : planned > 0 ? 'open' : 'unacknowledged';
 }

@@ -198,16 +198,19 @@ async function wasExplained(work: Work, change: Change, { refusal }: Attempt): P
   const { operation, input, amount, before, card } = change;
   const row = rowOf(operation);
   try {
-    if (refusal === 'bin_not_found') {
+    if (operation === 'cards.create' && (refusal === 'bin_not_found' || refusal === 'invalid_request')) {
       const { data } = await work.reader.read('bins.list', {});
-      return data.every(({ id }) => id !== input['bin_id']);
+      const bin = data.find(({ id }) => id === input['bin_id']);
+      if (refusal === 'bin_not_found') return bin === undefined;
+      const most = typeof bin?.max_monthly === 'number' ? centsOf(bin.max_monthly) : undefined;
+      return most !== undefined && Number(input['spending_limit']) > most;
     }
     // Of a card that is not there nothing could be read.
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
     const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
-    if (!isMissing && !isExplained(refusal, row, amount, before)) return false;
     // A card stays terminated; a balance may be behind what this journal has added, and a card that it has made.
-    return refusal === 'card_terminated' || !(await addedLately(work, isOfCard ? (card ?? '') : undefined));
+    const added = refusal === 'card_terminated' ? 0 : await addedLately(work, isOfCard ? (card ?? '') : undefined);
+    return isMissing ? added === 0 : isExplained(refusal, row, amount - added, before);
   } catch (thrown) {
     failedReading(thrown);
     return false;

@@ -2,7 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents } from '../core/money.ts';
 import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
-import { pidIn, RENEW_MS } from './holder.ts';
+import { RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
 import { type Change, isRefused } from './records.ts';
 import type {
@@ -48,7 +48,7 @@ export function createRun(settings: RunSettings): Run {
 
   const acknowledgeLater = () => {
     // What could not be written down may stand in the journal as done, and was told as unknown.
-    if (isLeft || lookOnly || changes.some(({ state }) => state === 'sent')) return;
+    if (isLeft || changes.some(({ state }) => state === 'sent')) return;
     afterAnswer?.(async answer => {
       if (answer === 'written') await acknowledge(database, op);
       // It was not acknowledged: the same change is refused until a resume has shown it.
@@ -58,6 +58,7 @@ export function createRun(settings: RunSettings): Run {
 
   async function finish(): Promise<Finished> {
     let found: Verified = { objections: op.objections, remarks: [], corrected: [], isWhole: true };
+    if (lookOnly) return { counts: countsOf(changes), cents: centsDone(changes), ...found, ended: isEnded };
     try {
       if (!isEnded) found = await verify(work, changes, settings.wallet);
       const isOver = found.isWhole && changes.every(({ state }) => ['done', 'refused', 'not_sent'].includes(state));
@@ -126,19 +127,14 @@ function rowsOf(changes: readonly Change[], work: Work): Run['rows'] {
     length: changes.length,
     *[Symbol.iterator](): Iterator<RowState> {
       for (const change of changes) {
-        const { n, state, decidedAt, decidedBy, evidence } = change;
+        const { n, state } = change;
         const shown: RowResult | 'open' = state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
-        const isByHand = evidence.resolved !== undefined;
         yield {
           row: n,
           state: shown,
           cardId: change.operation === 'cards.create' ? undefined : change.card,
           planned: plannedOf(change),
           outcome: shown === 'open' ? undefined : recordedOutcome(change, work.op),
-          decided:
-            decidedAt === undefined || isByHand
-              ? undefined
-              : { at: decidedAt, pid: decidedBy === undefined ? undefined : pidIn(decidedBy) },
         };
       }
     },

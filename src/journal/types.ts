@@ -133,14 +133,6 @@ export interface RowState {
   readonly planned: PlannedRow;
   /** The outcome of an earlier run, for rows that are not open. */
   readonly outcome: RowOutcome | undefined;
-  /** When that outcome was written down and by which process; undefined where a person decided it, or nobody yet. */
-  readonly decided: Decided | undefined;
-}
-
-export interface Decided {
-  /** ms UTC. */
-  readonly at: number;
-  readonly pid: number | undefined;
 }
 
 export interface Finished {
@@ -264,6 +256,8 @@ export type OpState =
   /** Rows were sent without a trustworthy answer. */
   | 'unknown'
   | 'finished'
+  /** It is over, and no row of it was ever sent. */
+  | 'not_sent'
   /** Every row is settled, and its command ended before it could say so: the same change is refused until a resume shows it. */
   | 'unacknowledged'
   /** Its request was rejected or expired: nothing of it was ever sent. */

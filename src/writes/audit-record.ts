@@ -1,10 +1,10 @@
 /** What the audit log is told about a write, a run or a reveal: that it was about to happen, and what became of it. */
-import type { AuditEntry, AuditFacts } from '../audit/entry.ts';
+import type { AuditFacts } from '../audit/entry.ts';
 import type { AuditLog } from '../audit/log.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { toUsd } from '../core/money.ts';
-import type { Decided, RowOutcome } from '../journal/types.ts';
+import type { RowOutcome } from '../journal/types.ts';
 
 /** What only the caller knows. */
 export type Recorded = Omit<AuditFacts, 'profile' | 'mode' | 'origin' | 'of' | 'outcome'>;
@@ -18,11 +18,6 @@ export interface RecordedRow extends Learned {
   readonly outcome: string;
   /** USD. */
   readonly amount?: number;
-}
-
-/** A row that was decided before this command. */
-export interface EarlierRow extends RecordedRow {
-  readonly decided: Decided;
 }
 
 /** The lines of a run: one before it, one for each row with its outcome, one for the end. */
@@ -47,16 +42,6 @@ export interface Recorder {
   begin(facts: Recorded, durability?: 'soon'): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
   /** Begins the record of a run of rows, named `op` in the journal. */
   beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord>;
-  /**
-   * Rows of an op that earlier commands decided. Those without a line of their outcome get it, with the time and the
-   * process of the deed: a process that was killed could not write it any more.
-   */
-  recordEarlier(of: NamedRun, rows: readonly EarlierRow[]): Promise<void>;
-}
-
-export interface NamedRun {
-  readonly operation: string;
-  readonly op: string;
 }
 
 /** Lines of one write. */
@@ -76,7 +61,6 @@ export function createRecorder(settings: RecorderSettings): Recorder {
     begin,
     beginRun: facts => beginRun(settings, facts),
     refused: (facts, thrown) => recordRefusal(settings, facts, thrown),
-    recordEarlier: (named, rows) => recordEarlier(settings, named, rows),
     async around(facts, work, learn) {
       const ended = await begin(facts);
       let outcome = 'done';
@@ -115,7 +99,8 @@ async function beginWrite(settings: RecorderSettings, facts: Recorded, durabilit
 
 async function beginRun(settings: RecorderSettings, facts: Recorded & { readonly op: string }): Promise<RunRecord> {
   const ended = await beginWrite(settings, facts, 'soon');
-  const of = await runOutcome(settings, facts);
+  const { operation, op } = facts;
+  const of = { event: 'outcome', ...actingAs(await settings.identity()), operation, op } as const;
   const lost = (thrown: unknown) => void unrecorded(settings, `rows of ${facts.op} are`, thrown);
   return createRunRecord({ of, ended, audit: settings.audit, unrecorded: lost });
 }
@@ -134,21 +119,6 @@ async function recordRefusal(settings: RecorderSettings, facts: Recorded, thrown
   }
 }
 
-async function recordEarlier(settings: RecorderSettings, named: NamedRun, rows: readonly EarlierRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  const log = await settings.audit();
-  const isRecorded = recordedRows((await log.read()).entries, named.op);
-  const of = await runOutcome(settings, named);
-  const missing = rows.filter(row => !isRecorded(row));
-  for (let begin = 0; begin < missing.length; begin += MOST_TOGETHER) {
-    const lines = missing.slice(begin, begin + MOST_TOGETHER).map(({ decided: { at, pid }, ...row }) => {
-      return { ...of, ...row, happened: { at: new Date(at).toISOString(), pid } };
-    });
-    // It has happened: a log that cannot be written now must not hide what became of it.
-    await log.appendAll(lines).catch(thrown => void unrecorded(settings, `rows of ${named.op} are`, thrown));
-  }
-}
-
 type Who = Pick<AuditFacts, 'profile' | 'mode' | 'origin'>;
 
 function actingAs({ profile, mode, baseUrl }: Identity): Who {
@@ -158,11 +128,6 @@ function actingAs({ profile, mode, baseUrl }: Identity): Who {
 function outcomeLine({ operation, card_id, op }: Recorded, who: Who) {
   const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
   return { event: 'outcome', ...who, operation, ...about } as const;
-}
-
-/** What every line of a run says. */
-async function runOutcome({ identity }: RecorderSettings, { operation, op }: NamedRun) {
-  return { event: 'outcome', ...actingAs(await identity()), operation, op } as const;
 }
 
 async function append({ audit }: RecorderSettings, facts: AuditFacts, durability?: 'soon'): Promise<number> {
@@ -212,22 +177,6 @@ function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord
       await ended(outcome, { ...learned, op: of.op });
     },
   };
-}
-
-/** Whether the log has a line of a row's outcome. The outcome of a single write is that of its only row. */
-function recordedRows(entries: readonly AuditEntry[], op: string): (row: RecordedRow) => boolean {
-  const ofOp = entries.filter(entry => entry.op === op && entry.event === 'outcome');
-  const recorded = new Set<string>();
-  for (const { row, of, outcome = '' } of ofOp) {
-    const single = row === undefined && of !== undefined && entries[of - 1]?.event === 'write';
-    if (row !== undefined || single) recorded.add(`${row ?? 1} ${withoutEffect(outcome)}`);
-  }
-  return ({ row, outcome }) => recorded.has(`${row} ${withoutEffect(outcome)}`);
-}
-
-/** A row that was throttled to its end is refused to its own command, and not sent to every later one. */
-function withoutEffect(outcome: string): string {
-  return outcome === 'refused' ? 'not_sent' : outcome;
 }
 
 /** `not_sent`, `refused`, `unknown`, `done`; for an error that says none of them, its kind. */

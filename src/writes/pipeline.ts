@@ -25,16 +25,7 @@ import type { Identity } from '../core/identity.ts';
 import type { Spending } from '../core/money.ts';
 import type { Run } from '../journal/types.ts';
 import type { LimitSource } from '../limits/limits.ts';
-import {
-  type EarlierRow,
-  type Learned,
-  outcomeOf,
-  type Recorded,
-  type Recorder,
-  type RunRecord,
-  recordedRow,
-  whyOf,
-} from './audit-record.ts';
+import { type Learned, outcomeOf, type Recorded, type Recorder, type RunRecord, whyOf } from './audit-record.ts';
 import { type GuardDecision, guardEffect } from './guard.ts';
 import { afterwards } from './post-effect.ts';
 
@@ -56,8 +47,6 @@ export interface Change {
 export interface Beginning<R extends Run | undefined> {
   /** What it would take from the wallet; nothing is held for what takes nothing. */
   readonly spending: Spending;
-  /** An op that is taken up again. */
-  readonly resumed?: string | undefined;
   /**
    * What the lines are of: one `write`, a `run` with a line for each row, or nothing of its own, because each of its
    * writes is recorded by itself.
@@ -144,7 +133,6 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     try {
       await settings.checkSpending(beginning.spending);
       const run = await beginning.open();
-      if (run !== undefined && beginning.resumed !== undefined) await recordEarlier(recorder, run);
       return { run, rows: lines.rows, end: ending => end(change, { run, lines }, ending) };
     } catch (thrown) {
       await lines.unsent(thrown);
@@ -198,18 +186,6 @@ async function beginLines(
   const unsent = (thrown: unknown) =>
     end(thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal', whyOf(thrown));
   return { rows, end, unsent };
-}
-
-/** Rows that were decided before and have no line, because their process was killed before it wrote one. */
-async function recordEarlier(recorder: Recorder, { op, plan, rows }: Run): Promise<void> {
-  const earlier: EarlierRow[] = [];
-  let operation: string | undefined;
-  for (const { state, outcome, decided, planned } of rows) {
-    operation ??= planned.operation;
-    if (state === 'open' || state === 'unknown' || outcome === undefined || decided === undefined) continue;
-    earlier.push({ ...recordedRow(outcome), decided });
-  }
-  await recorder.recordEarlier({ operation: operation ?? plan.command, op }, earlier);
 }
 
 interface Held {

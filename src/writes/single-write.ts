@@ -189,12 +189,11 @@ async function throughJournal(
         }
         return prepared.begin();
       };
-      const resumed = earlier?.op;
       const execute = async (run: Run) => {
         if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUnacknowledged();
         return executeOnly(run, wanted, await settings.reader());
       };
-      const beginning = { lines: 'write', spending, resumed, open } as const;
+      const beginning = { lines: 'write', spending, open } as const;
       const answer = await admitted.execute(beginning, { execute, learn: learnedFromAnswer });
       const { isReleased, ...shown } = answer;
       return { ...named(shown, answer.op !== prepared.op && isReleased !== true), before: seen };

@@ -65,6 +65,28 @@ test.each(['terminate', 'freeze'] as const)(
   },
 );
 
+test('the usual mistakes are refused without waiting, also just behind a change of this journal', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  expect((await place.run('cards fund card_1 --amount 5')).code).toBe(0);
+  const begun = here.clock.waited();
+  const mistakes = [
+    ['cards withdraw card_1 --amount 4000', 6],
+    ['cards fund card_nope --amount 5', 5],
+    ['cards create --bin bin_nope --amount 5', 5],
+  ] as const;
+  for (const [line, code] of mistakes) expect([line, (await place.run(line)).code]).toEqual([line, code]);
+  // The limit is above that of the BIN.
+  here.service.script({
+    operation: 'create',
+    where: () => true,
+    plays: [{ effect: 'none', answer: refusal(400, 'invalid_request') }],
+  });
+  expect((await place.run('cards create --bin bin_1 --amount 5 --spending-limit 9999999')).code).toBe(6);
+  expect(here.clock.waited() - begun).toBe(0);
+});
+
 /** Every reading is so far behind the books. */
 const LATE = { listMs: 1_500, rowMs: 1_500, cardMs: 1_500, walletMs: 1_500 };
 

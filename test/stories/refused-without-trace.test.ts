@@ -13,6 +13,8 @@ interface Refusing extends AsyncDisposable {
   error: string;
   /** A subscription was made all the same, or none; `broken`: the list cannot be read. */
   list: readonly object[] | 'broken';
+  /** What is listed before the first write. */
+  before: readonly object[];
   writes: number;
 }
 
@@ -22,9 +24,10 @@ async function refusing(): Promise<Refusing> {
     const isRead = request.method === 'GET';
     if (!isRead) told.writes += 1;
     request.resume().on('end', () => {
-      const isBroken = isRead && told.list === 'broken';
+      const list = told.writes === 0 ? told.before : told.list;
+      const isBroken = isRead && list === 'broken';
       const status = isBroken ? 500 : isRead ? 200 : told.status;
-      const body = isRead ? { data: told.list } : { error: told.error, message: told.error, code: told.status };
+      const body = isRead ? { data: list } : { error: told.error, message: told.error, code: told.status };
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
@@ -38,6 +41,7 @@ async function refusing(): Promise<Refusing> {
     status: 400,
     error: '',
     list: [],
+    before: [],
     writes: 0,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -89,21 +93,36 @@ test('a new webhook is unknown behind a refusal, where the list does not speak a
   const line = 'webhooks create --url https://example.com/hook --event card.created --yes --json';
   const made = { id: 'wh_1', url: 'https://EXAMPLE.com/hook', events: ['card.created'], status: 'active' };
   for (const list of [[], [made], 'broken']) {
-    Object.assign(service, { list, status: 409, error: 'not_this_way' });
+    Object.assign(service, { list, status: 409, error: 'not_this_way', writes: 0 });
     expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, 11]);
-    Object.assign(service, { status: 400, error: 'invalid_request' });
+    Object.assign(service, { status: 400, error: 'invalid_request', writes: 0 });
     const code = Array.isArray(list) && list.length === 0 ? 6 : 11;
     expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, code]);
   }
 });
 
-test.each([
-  ['is listed no more', 403, 'forbidden', [], 11],
-  ['is listed still', 403, 'forbidden', [{ id: 'wh_1', url: 'https://a.example' }], 4],
-  ['was never there', 404, 'not_found', [], 5],
-] as const)('a deleted webhook that %s, %i', async (_name, status, error, list, code) => {
+test('a new webhook whose answer was lost is not made a second time by the same command', async () => {
   await using service = await refusing();
   await using here = await world({ env: service.env });
-  Object.assign(service, { list, status, error });
+  const line = 'webhooks create --url https://example.com/hook --event card.created --yes --json';
+  const made = { id: 'wh_1', url: 'https://example.com/hook', events: ['card.created'], status: 'active' };
+  Object.assign(service, { list: [made], status: 502, error: 'bad_gateway' });
+  expect((await here.run(line, { onPause: () => undefined })).code).toBe(11);
+  const again = await here.run(line);
+  expect([again.code, service.writes, again.err.includes('wh_1 has this address')]).toEqual([14, 1, true]);
+});
+
+const SUBSCRIBED = [{ id: 'wh_1', url: 'https://a.example' }];
+
+test.each([
+  ['is listed no more', 403, 'forbidden', SUBSCRIBED, [], 11],
+  ['is listed still', 403, 'forbidden', SUBSCRIBED, SUBSCRIBED, 4],
+  ['was never there', 404, 'not_found', [], [], 5],
+  ['is said not to be there, and is gone', 404, 'not_found', SUBSCRIBED, [], 0],
+  ['is said not to be there, and is listed', 404, 'not_found', SUBSCRIBED, SUBSCRIBED, 5],
+] as const)('a deleted webhook that %s, %i', async (_name, status, error, before, list, code) => {
+  await using service = await refusing();
+  await using here = await world({ env: service.env });
+  Object.assign(service, { before, list, status, error });
   expect((await here.run('webhooks delete wh_1 --yes --json', { onPause: () => undefined })).code).toBe(code);
 });

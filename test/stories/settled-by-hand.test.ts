@@ -57,6 +57,7 @@ test('some rows by their numbers, as a refused file names them: all of them or n
     expect.stringContaining('Recorded as not done: 1 row of unknown outcome and 1 row that a resume would send.\n'),
   ]);
   expect(two.err).toContain('Row 5 stays open');
+  expect(two.out.match(/^\d+(?=\t)/gm)).toEqual(['4', '6']);
   expect(two.err).toContain(`Row 2 is still unknown: cardwright ops show ${op}`);
   expect(await outcomes(here, op)).toBe('done unknown done not_sent open not_sent');
 });

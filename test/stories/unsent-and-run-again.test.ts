@@ -17,7 +17,7 @@ const LINES = [
 /** Its op is over, and the same command does it once. */
 async function runAgain(s: ScriptedWorld, line: string, action: string): Promise<void> {
   const ops = JSON.parse((await s.run('ops list')).out).data as readonly { readonly state: string }[];
-  expect(ops.map(({ state }) => state)).toEqual(ops.map(() => 'finished'));
+  expect(ops.map(({ state }) => state)).toEqual(ops.map(() => 'not_sent'));
   expect(s.service.asked).toEqual([]);
   expect((await s.run(line)).code).toBe(0);
   expect(s.service.effects).toEqual([action]);

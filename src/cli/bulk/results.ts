@@ -6,9 +6,8 @@
 import { type DriveRow, drive } from '../../bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
-import { capital, resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
+import { resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
 import type { CorrectedOutcome, NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
-import { objected } from '../../journal/words.ts';
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
@@ -61,46 +60,24 @@ function errorWord(error: RowOutcome['error']): string | null {
   return error.kind === 'usage' ? error.message : (error.facts.service?.error ?? error.kind);
 }
 
+/** Rows that came to the same, in the words of the first. */
 interface AlikeRows {
   readonly first: RowOutcome;
   readonly rows: number[];
-  /** Of each time in the words, in their order, the earliest and the latest. */
-  readonly times: [from: string, to: string][];
 }
-
-const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 const wordsOf = ({ error }: RowOutcome) => error?.message ?? 'no reason is known';
-const timesIn = (outcome: RowOutcome) => wordsOf(outcome).match(TIME) ?? [];
 
-export function alikeRows(outcome: RowOutcome): AlikeRows {
-  return { first: outcome, rows: [outcome.row], times: timesIn(outcome).map(time => [time, time]) };
+function isAlike(one: RowOutcome, other: RowOutcome): boolean {
+  const [words, others] = [one, other].map(each => wordsOf(each).replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, ''));
+  return one.outcome === other.outcome && words === others;
 }
 
-/** Takes a row in whose words are the same but for their times; false for any other. */
-export function joins({ first, rows, times }: AlikeRows, outcome: RowOutcome): boolean {
-  const isSame = first.outcome === outcome.outcome && withoutTimes(first) === withoutTimes(outcome);
-  if (!isSame) return false;
-  rows.push(outcome.row);
-  for (const [index, time] of timesIn(outcome).entries()) {
-    const [from = time, to = time] = times[index] ?? [];
-    times[index] = [time < from ? time : from, time > to ? time : to];
-  }
-  return true;
+/** `row 3  unknown: …`, `rows 3 to 9  unknown: …`. */
+function noteOfAlike({ first, rows }: AlikeRows): string {
+  const named = rowsNamed(rows.toSorted((one, other) => one - other));
+  return `${named}  ${first.outcome.replace('_', ' ')}: ${wordsOf(first)}`;
 }
-
-/** `row 3  unknown: …`, `rows 3 to 9  unknown: …`; times that differ as a stretch. */
-export function noteOfAlike({ first, rows, times }: AlikeRows): string {
-  const stretches = times.values();
-  const words = wordsOf(first).replace(TIME, time => {
-    const [from, to] = stretches.next().value ?? [time, time];
-    return from === to ? from : `${from} to ${to}`;
-  });
-  const named = rowsNamed([...rows].sort((one, other) => one - other));
-  return `${named}  ${first.outcome.replace('_', ' ')}: ${words}`;
-}
-
-const withoutTimes = (outcome: RowOutcome) => wordsOf(outcome).replace(TIME, '');
 
 export interface RunCounts {
   /** An outcome as it comes. */
@@ -141,9 +118,11 @@ interface RunCountsSettings {
   readonly single: boolean;
   /** The run was taken up again: what is still unknown was looked for with patience. */
   readonly resumed?: boolean;
+  /** It is only looked at: what is known of every row is no failure. */
+  readonly isLook?: boolean;
 }
 
-export function createRunCounts({ total, single, resumed = false }: RunCountsSettings): RunCounts {
+export function createRunCounts({ total, single, resumed = false, isLook = false }: RunCountsSettings): RunCounts {
   const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   let leftOut = 0;
@@ -165,9 +144,11 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   function note(outcome: RowOutcome): void {
     // Unknown rows matter most; they take the place of others.
     const place = outcome.outcome === 'unknown' ? shown.findIndex(({ first }) => first.outcome !== 'unknown') : -1;
-    if (shown.some(each => joins(each, outcome))) return;
-    if (shown.length < NOTED_ROWS) shown.push(alikeRows(outcome));
-    else if (place >= 0) shown[place] = alikeRows(outcome);
+    const alike = shown.find(({ first }) => isAlike(first, outcome));
+    const alone = { first: outcome, rows: [outcome.row] };
+    if (alike !== undefined) alike.rows.push(outcome.row);
+    else if (shown.length < NOTED_ROWS) shown.push(alone);
+    else if (place >= 0) shown[place] = alone;
   }
 
   function message(end: RunEnd): string {
@@ -188,6 +169,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   function kindOf(end: RunEnd): ErrorKind | undefined {
     if (count.unknown > 0) return 'outcome_unknown';
     if (end.objections.length > 0) return 'check_failed';
+    if (isLook) return undefined;
     if (end.signal !== undefined && (leftOut + count.not_sent > 0 || isUnverified(end))) return end.signal.kind;
     if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
     if (last !== undefined) return last.kind;
@@ -208,7 +190,9 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     return [
       ...end.objections,
       ...(isNoted ? [] : [stopped.message]),
-      ...[...shown, ...otherwise.map(alikeRows)].sort((one, other) => one.first.row - other.first.row).map(noteOfAlike),
+      ...[...shown, ...otherwise.map(first => ({ first, rows: [first.row] }))]
+        .sort((one, other) => one.first.row - other.first.row)
+        .map(noteOfAlike),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0
         ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
@@ -288,8 +272,9 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       unread ||= left > 0;
       leftOut += left;
       if (bug !== undefined) return bug.with({ op: end.op });
-      if (single && end.objections.length === 0 && shown[0]?.first.error !== undefined) return shown[0].first.error;
       const kind = kindOf(end);
+      const isOfRow = single && end.objections.length === 0 && (!isLook || kind !== undefined);
+      if (isOfRow && shown[0]?.first.error !== undefined) return shown[0].first.error;
       if (kind === undefined) return undefined;
       const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};
       return new CliError(kind, {
@@ -329,7 +314,7 @@ function decisionNotes(op: string, rows: readonly number[], absent: readonly Abs
   ];
 }
 
-/** The words of the summary, in the order in which a person wants to know them. */
+/** What a resume does with a row, in words. */
 const STEPS: Readonly<Record<NextOfRow, string>> = {
   send: 'send',
   send_again: 'send again under its own key',
@@ -365,25 +350,6 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
   );
 }
 
-interface Step {
-  readonly rows: number[];
-  cents: number;
-}
-
-interface Looked {
-  readonly absent: AbsentRow[];
-  /** Never sent, and left to a person. */
-  readonly kept: Set<number>;
-  readonly steps: Map<NextOfRow, Step>;
-  /** Unknown or refused by the journal, and done by this look. */
-  readonly found: Step;
-  readonly counts: Record<RowOutcome['outcome'], number>;
-  /** The error of an operation of one row. */
-  error: CliError | undefined;
-  /** What the verification objected to at the end of the run. */
-  objections: readonly string[];
-}
-
 /**
  * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
  * with 0 when all of them are known.
@@ -391,89 +357,39 @@ interface Looked {
 export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
   const open = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [row] : [])));
-  const looked: Looked = {
-    absent: [],
-    kept: new Set(),
-    steps: new Map(),
-    found: { rows: [], cents: 0 },
-    counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
-    error: undefined,
-    objections: [],
-  };
+  const settings = { total: rows.length, single: !run.plan.bulk, resumed: true, isLook: true };
+  const tally = createRunCounts(settings);
+  /** What a resume would do, how often, and the cents of it. */
+  const steps = new Map<string, { rows: number; cents: number }>();
+  let failure: CliError | undefined;
   async function* batches() {
-    const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
-    for await (const batch of drive({ ...settings, onOutcome: () => undefined }).outcomes) {
-      for (const outcome of batch) count(looked, outcome, open);
+    const driving = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
+    for await (const batch of drive({ ...driving, onOutcome: () => undefined }).outcomes) {
+      for (const outcome of batch) {
+        tally.add(outcome);
+        const isFound = outcome.outcome === 'done' && open.has(outcome.row);
+        const step = isFound ? 'record as done' : outcome.next && STEPS[outcome.next];
+        if (step === undefined) continue;
+        const { rows: many, cents: sum } = steps.get(step) ?? { rows: 0, cents: 0 };
+        steps.set(step, { rows: many + 1, cents: sum + (outcome.amount ?? 0) });
+      }
       yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
     }
     ctx.signal.throwIfAborted();
-    // It reads the journal alone.
-    looked.objections = (await run.finish()).objections;
-    ctx.ui.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
+    const { objections, ended } = await run.finish();
+    failure = tally.verdict({ op: run.op, objections, ended, stopped: undefined, signal: undefined });
+    const parts = [...steps].map(
+      ([step, { rows: many, cents: sum }]) => `${step} ${rowCount(many)}${sum > 0 ? ` (${dollars(cents(sum))})` : ''}`,
+    );
+    const would = parts.length === 0 ? 'send nothing' : parts.join('; ');
+    ctx.ui.notice(`Dry run: nothing was sent. A resume would ${would}.`);
   }
   return {
-    listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...looked.counts }) },
+    listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...tally.counts() }) },
     noun: 'row',
     idField: 'card_id',
     columns: LOOKED_COLUMNS,
     changedNothing: true,
-    failure: () => failureOf(run, looked),
+    failure: () => failure,
   };
-}
-
-function count(
-  looked: Looked,
-  { row, outcome, next, amount, error, absent, keyHonoured }: RowOutcome,
-  open: ReadonlySet<number>,
-): void {
-  looked.counts[outcome] += 1;
-  looked.error = error;
-  if (absent === true) looked.absent.push({ row, keyHonoured });
-  if (outcome === 'done' && open.has(row)) addTo(looked.found, row, amount);
-  if (next === undefined) return;
-  if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);
-  const step = looked.steps.get(next) ?? { rows: [], cents: 0 };
-  addTo(step, row, amount);
-  looked.steps.set(next, step);
-}
-
-function addTo(step: Step, row: number, amount: number | undefined): void {
-  step.rows.push(row);
-  step.cents += amount ?? 0;
-}
-
-function stepText(verb: string, { rows, cents: sum }: Step): string {
-  return `${verb} ${rowCount(rows.length)}${sum > 0 ? ` (${dollars(cents(sum) as Cents)})` : ''}`;
-}
-
-function summaryOf({ steps, found, counts: { done, refused } }: Looked): string {
-  const lines = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
-    const step = steps.get(next);
-    return step === undefined ? [] : [stepText(STEPS[next], step)];
-  });
-  const known = done - found.rows.length;
-  if (found.rows.length > 0) lines.unshift(`${stepText('record', found)} that this look has found done`);
-  const over = [...(known > 0 ? [`${known} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
-  const would = lines.length === 0 ? 'A resume would send nothing.' : `A resume would: ${lines.join('; ')}.`;
-  return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
-}
-
-function failureOf({ op, plan }: Run, { steps, kept, error, absent, objections }: Looked): CliError | undefined {
-  const decide = (steps.get('decide')?.rows ?? []).filter(row => !kept.has(row));
-  const look = steps.get('look')?.rows ?? [];
-  const unknown = [...decide, ...look].sort((one, other) => one - other);
-  if (unknown.length === 0) return objections.length === 0 ? undefined : objected(op, objections);
-  if (!plan.bulk && error !== undefined) return error;
-  const are = unknown.length === 1 ? 'is' : 'are';
-  const isStuck = look.length === 0 && !steps.has('send') && !steps.has('send_again');
-  return new CliError('outcome_unknown', {
-    message: `${rowsNamed(unknown)} of ${op} ${are} still unknown; this look sent nothing`,
-    notes: [
-      ...(look.length > 0 ? [`${capital(rowsNamed(look))}: a later look may tell.`] : []),
-      ...decisionNotes(op, decide, absent),
-    ],
-    hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
-    outcome: 'unknown',
-    op,
-  });
 }

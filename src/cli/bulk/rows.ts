@@ -346,8 +346,8 @@ interface Reading {
   readonly bestBin: BulkDeclaration['bestBin'];
 }
 
-/** Faults that are shown one by one; a file of another kind has one in every row. */
-const SHOWN_FAULTS = 100;
+/** A file of another kind has a fault in every row. */
+const SHOWN_FAULTS = 50;
 
 /** Throws `usage` with line and column of every fault, and when the file changes under the reader. */
 export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows> {
@@ -425,56 +425,27 @@ function repeatsIn(operation: BulkOperation, rows: readonly PlannedRow[]): reado
   return same === 0 ? [] : [`${same} rows are equal to another row of this file.`];
 }
 
-/** A fault that many rows share; it is named once. */
-interface SharedFault {
-  readonly first: Fault;
-  /** Lines of the others. */
-  readonly more: number[];
-}
-
-/** `line 3, column 1: not a JSON object; the same in lines 4 and 5`. */
-function sharedLine({ first, more }: SharedFault): string {
-  return more.length === 0 ? faultLine(first) : `${faultLine(first)}; the same in ${linesNamed(more)}`;
-}
-
-/** Lines that are named one by one. */
-const MOST_LINES = 12;
-
-function linesNamed(lines: readonly number[]): string {
-  if (lines.length > MOST_LINES) return `${lines.length} more lines, up to line ${lines.at(-1)}`;
-  return lines.length === 1 ? `line ${lines[0]}` : `lines ${lines.slice(0, -1).join(', ')} and ${lines.at(-1)}`;
-}
-
 function createFaults() {
   const shown: Fault[] = [];
-  const alike = new Map<string, SharedFault>();
   const outcomes: RowOutcome[] = [];
-  let [unshown, wrong] = [0, 0];
+  let found = 0;
   return {
-    wrong: () => wrong,
+    wrong: () => outcomes.length,
     outcomes: () => outcomes,
     add(row: number, faults: readonly Fault[]): void {
-      wrong += 1;
-      if (shown.length < SHOWN_FAULTS) shown.push(...faults.slice(0, SHOWN_FAULTS - shown.length));
-      for (const fault of faults) {
-        const key = `${fault.column} ${fault.text}`;
-        const known = alike.get(key);
-        if (known !== undefined) known.more.push(fault.line);
-        else if (alike.size < SHOWN_FAULTS) alike.set(key, { first: fault, more: [] });
-        else unshown += 1;
-      }
+      found += faults.length;
+      shown.push(...faults.slice(0, SHOWN_FAULTS - shown.length));
       const message = faults.map(faultLine).join('; ');
       outcomes.push({ row, outcome: 'not_sent', error: new CliError('usage', { message, outcome: 'not_sent' }) });
     },
     error(name: string, rows: number, keptGoing: boolean): CliError {
-      const are = wrong === 1 ? '1 row is' : `${wrong} rows are`;
-      const more = unshown > 0 ? [`and ${unshown} more`] : [];
-      const maySkip = !keptGoing && wrong < rows;
+      const are = outcomes.length === 1 ? '1 row is' : `${outcomes.length} rows are`;
+      const maySkip = !keptGoing && outcomes.length < rows;
       return new CliError('usage', {
         message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
         notes: [
-          ...[...alike.values()].map(sharedLine),
-          ...more,
+          ...shown.map(faultLine),
+          ...(found > shown.length ? [`and ${found - shown.length} more`] : []),
           ...(maySkip ? ['--keep-going skips wrong rows.'] : []),
         ],
         ...(maySkip && { hint: sameCommandWith('--keep-going') }),

@@ -431,9 +431,8 @@ function shownRow({ extras }: Driving, outcome: RowOutcome): Row {
 async function* outcomesOf(ctx: Context, working: Working): AsyncGenerator<readonly Row[], CliError | undefined> {
   const { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, skipped, held } = working;
   const noRowsOfRun = new Set(skipped);
-  const creates = new Set(
-    [...run.rows].flatMap(({ row, planned }) => (planned.operation === 'cards.create' ? row : [])),
-  );
+  const creates = new Set<number>();
+  for (const { row, planned } of run.rows) if (planned.operation === 'cards.create') creates.add(row);
   for (const { earlier } of rows) {
     if (earlier === undefined) continue;
     if (noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
@@ -520,7 +519,6 @@ export async function resuming(
     admitted.begin({
       lines: isWork(seen.run) ? 'run' : 'none',
       op,
-      resumed: op,
       spending,
       async open() {
         const run = await seen.takeOver(options);

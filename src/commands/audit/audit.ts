@@ -41,10 +41,6 @@ const AUDIT_ENTRY = {
   pid: tells.count('Process in which it happened.'),
   user: maybe(tells.text('User of the operating system; missing in lines of older releases.')),
   host: maybe(tells.text('Machine.')),
-  recorded_at: maybe(
-    tells.time('When the line was written, where a later command did that: the first one was killed.'),
-  ),
-  recorded_by: maybe(tells.count('Process that wrote it then.')),
   batch: maybe(tells.count('First of the lines that were written together with it.')),
   event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal', 'limit']),
   profile: tells.text('Profile.'),

@@ -25,6 +25,7 @@ const OP_STATES = {
   unacknowledged:
     'Every row is settled, but its command ended before it could say so, or what was made is not as asked. The same change is refused until ops resume shows what came of it.',
   finished: 'Nothing of it is left to do.',
+  not_sent: 'It is over, and nothing of it was done: no row was sent, or a person has said so.',
   rejected: 'Its request was rejected or expired. Nothing was sent.',
 } as const satisfies Record<OpState, string>;
 const STATE_NAMES = Object.keys(OP_STATES) as OpState[];
@@ -198,7 +199,7 @@ export const showOp = command({
 export function showDetail(detail: OpDetail): Shown {
   const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, heldBy } = detail;
   const [only] = rowsInDetail;
-  const single = rowsInDetail.length === 1 && only !== undefined;
+  const single = detail.rows === 1 && only !== undefined;
   const events = detail.events.map(
     ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
   );

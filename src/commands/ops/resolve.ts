@@ -23,7 +23,7 @@ export const resolveOp = command({
   },
   about: [
     'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row, or where the card or the wallet has moved by its amount. What cannot be found out is a warning, and recorded.',
-    'The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
+    'It prints the rows that were recorded. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
     'With --card a create that is recorded as done names its card, which is looked up first where the service answers. A card with the mark of another row, of another BIN, or that another row is done with, is refused (14). The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
   ],
@@ -72,7 +72,8 @@ export const resolveOp = command({
       ...(agree && { agree }),
     });
     for (const line of saidOf(op, as, resolved)) ctx.ui.notice(line);
-    return resolved.detail;
+    const recorded = new Set([...resolved.closed.unknown, ...resolved.closed.unsent]);
+    return { ...resolved.detail, rowsInDetail: resolved.detail.rowsInDetail.filter(({ row }) => recorded.has(row)) };
   },
   // What follows is said with what was recorded.
   show: detail => ({ ...showDetail(detail), notes: [] }),
@@ -115,7 +116,7 @@ function whichOf({ unknown, unsent }: Closing): string {
 }
 
 /** What was recorded, and what of the operation is still to be settled. */
-function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail }: Resolved): string[] {
+function saidOf(op: string, as: 'done' | 'not-done', { closed, left }: Resolved): string[] {
   const lines: string[] = [];
   if (closed.unknown.length + closed.unsent.length > 0)
     lines.push(`Recorded as ${as === 'done' ? 'done' : 'not done'}: ${whichOf(closed)}.`);
@@ -127,6 +128,6 @@ function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail }: R
     const stay = left.unknown.length === 1 ? 'is still unknown' : 'are still unknown';
     lines.push(`${capital(rowsNamed(left.unknown))} ${stay}: cardwright ops show ${op}`);
   }
-  if (detail.state === 'finished' || detail.state === 'rejected') lines.push(`Nothing of ${op} is still open.`);
+  if (left.unsent.length + left.unknown.length === 0) lines.push(`Nothing of ${op} is still open.`);
   return lines;
 }
