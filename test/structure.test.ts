@@ -300,11 +300,14 @@ function isTypeOnlyUse(from: string, target: string): boolean {
 describe('house rules', () => {
   it('a command stands in the folder of its group, or in the file of that name', async () => {
     const { REGISTRY } = await import('../src/commands/registry.ts');
+    const declared = [...texts].flatMap(([name, text]) =>
+      [...new Set(Array.from(text.matchAll(/path: '([^']+)',/g), ([, path]) => path))].map(path => ({ name, path })),
+    );
     for (const group of REGISTRY) {
       for (const [words, load] of Object.entries(await group.leaves())) {
         const { path, summary } = await load();
         expect(words).toBe(path);
-        const declares = [...texts].filter(([, text]) => text.includes(`path: '${path}',`)).map(([name]) => name);
+        const declares = declared.filter(each => each.path === path).map(({ name }) => name);
         const [word] = path.split(' ');
         expect(declares, path).toEqual([expect.stringMatching(`^commands/${word}(/.*)?\\.ts$`)]);
         expect(summary, path).not.toMatch(/\.$/);

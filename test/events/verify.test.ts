@@ -3,12 +3,18 @@ import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requires } from '../support/programs.ts';
-import { world } from '../support/world.ts';
+import { type World, world } from '../support/world.ts';
 
 const SECRET = 'whsec_c2l4dGVlbiBieXRlcyBvZiBrZXk';
 const PAYLOAD = '{"id":"evt_1","type":"card.created","note":"café/bar","data":{"balance":12.5,"label":"a b"}}';
+
+let here: World;
+beforeAll(async () => {
+  here = await world();
+});
+afterAll(() => here[Symbol.asyncDispose]());
 
 /** The digest `openssl dgst` makes, in hex. */
 function openssl(body: string, secret = SECRET, algorithm = 'sha256'): string {
@@ -27,7 +33,6 @@ interface Verifying {
 }
 
 async function verify({ payload = PAYLOAD, signature, secrets = [SECRET] }: Verifying) {
-  await using here = await world();
   await writeFile(join(here.folder, 'payload'), payload);
   const files = secrets.map((_, index) => `secret-${index}`);
   for (const [index, secret] of secrets.entries()) await writeFile(join(here.folder, `secret-${index}`), secret);
@@ -42,7 +47,6 @@ describe.skipIf(requires('openssl'))('a signature openssl made', () => {
   it('is verified, and ours is the same', async () => {
     const signature = openssl(PAYLOAD);
     expect(await verify({ signature })).toMatchObject({ code: 0, answer: { verified: true, as_documented: true } });
-    await using here = await world();
     await writeFile(join(here.folder, 'secret'), `${SECRET}\n`);
     const signed = await here.run('webhooks sign --payload - --secret-file secret', { stdin: PAYLOAD });
     expect(signed.out).toBe(`${signature}\n`);
@@ -88,7 +92,6 @@ it.each([
   ['white space', ' '.repeat(40)],
   ['characters nobody sees', '\u200b'.repeat(16)],
 ])('a secret of %s is none, and nothing is signed, checked or sent with it', async (_, secret) => {
-  await using here = await world();
   await writeFile(join(here.folder, 'secret'), secret);
   await writeFile(join(here.folder, 'payload'), '{}');
   const byAnybody = createHmac('sha256', '').update('{}').digest('hex');

@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Reconciliation } from '../../src/mirror/reconcile.ts';
 import { played } from '../books/over-http.ts';
+import { isWhole } from '../support/whole.ts';
 import { QUIET, saidAgain } from './earlier-checkpoint.ts';
 
 describe('two checkpoints that were kept', () => {
   it('say again what was said when the later one was made', () => saidAgain('auth-single', 2));
 
-  it('a span of several checkpoints is the sum of its parts', async () => {
+  it.runIf(isWhole)('a span of several checkpoints is the sum of its parts', async () => {
     await using account = await played('default', 9);
     const mirror = account.mirror('copy');
     const made: Reconciliation[] = [];

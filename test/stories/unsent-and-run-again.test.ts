@@ -7,10 +7,7 @@ import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts'
 
 const LINES = [
   ['cards fund card_old --amount 25', 'fund'],
-  ['cards withdraw card_old --amount 25', 'withdraw'],
-  ['api POST /cards/card_old/fund -F amount:=25', 'fund'],
   ['cards create --bin bin_1 --amount 25', 'create'],
-  ['cards terminate card_old --yes', 'terminate'],
   ['cards fund card_old --amount 25 --idempotency-key order-7', 'fund'],
 ] as const;
 

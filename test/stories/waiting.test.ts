@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { json, serve } from '../client/served.ts';
 import { firstOf } from '../support/first-of.ts';
+import { ask } from '../support/sandbox-http.ts';
 import { isWhole } from '../support/whole.ts';
 import { type World, world } from '../support/world.ts';
 
@@ -180,15 +181,17 @@ describe('3ds watch', () => {
 });
 
 describe('tx tail', () => {
+  const told = async ({ sandbox }: World, path: string, body: object) =>
+    expect((await ask(sandbox, { method: 'POST', path: `/_sandbox/v1/${path}`, body })).status).toBeLessThan(300);
   const pays = (here: World, amount: number) =>
-    here.run(`sandbox simulate authorize --card card_1 --amount ${amount} --merchant Shop -q`);
+    told(here, 'simulate/authorizations', { card_id: 'card_1', amount, merchant: 'Shop' });
 
   it('shows what is new, oldest first, over as many pages as it takes', async () => {
     await using here = await withCard();
     await pays(here, 1);
     const many = async () => {
       for (let amount = 2; amount <= 31; amount += 1) {
-        await here.run('sandbox clock advance --by 1s');
+        await told(here, 'clock/advance', { by: '1s' });
         await pays(here, amount / 10);
       }
     };
