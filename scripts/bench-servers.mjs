@@ -34,7 +34,7 @@ export async function bundle() {
 const alone = {
   name: 'one-transaction-a-request',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]store[\\/]sqlite[\\/]queue\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /[\\/]sandbox[\\/]store[\\/]queue\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       const contents = text.replace(/const LARGEST_BATCH = \d+;/, 'const LARGEST_BATCH = 1;');
       if (contents === text) throw new Error('the size of a batch is not where it was');

@@ -12,7 +12,7 @@ import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
-import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
+import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import type { SignOfLife } from '../terminal/progress.ts';
 import { checkKeyIsOf, checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
 import type { AppHost } from './process-host.ts';

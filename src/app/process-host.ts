@@ -15,7 +15,7 @@ import type { Folders, Host, InputStream, OutputStream, Randomness } from '../pl
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
 import { setFlag } from '../platform/v8.ts';
 import type { Keychain } from '../profile/keychain.ts';
-import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
+import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
 import type { KeySource } from '../terminal/reveal-screen.ts';
 
@@ -308,7 +308,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     },
     readFile: path => readText(host, path),
     async openSandbox() {
-      const { openEmbedded } = await import('../sandbox/serving/embedded.ts');
+      const { openEmbedded } = await import('../sandbox/serving/start.ts');
       setLater(5_000, collectOften);
       return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },

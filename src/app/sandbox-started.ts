@@ -57,7 +57,7 @@ export async function startDaemon({
   const log = join(folders.state, 'sandbox.log');
   const files = { platform: host.platform, random: host.noise, warn: () => undefined };
   for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
-  const { storeFile } = await import('../sandbox/serving/embedded.ts');
+  const { storeFile } = await import('../sandbox/serving/start.ts');
   const bytes = await stat(storeFile(folders.data)).then(
     found => found.size,
     () => 0,
@@ -215,7 +215,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
 async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
   const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-files.ts');
-  const { storeFile, storeFolder } = await import('../sandbox/serving/embedded.ts');
+  const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
   const { Secret } = await import('../core/secret.ts');
   const { clock, pid, platform, random } = host;
   // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.

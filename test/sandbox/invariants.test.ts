@@ -4,7 +4,7 @@
  */
 
 import { expect, test } from 'vitest';
-import { checkInvariants } from '../../src/sandbox/checks/whole.ts';
+import { checkInvariants } from '../../src/sandbox/checks/invariants.ts';
 import type { Sql } from '../../src/sandbox/store/sql.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { tellLongHistory } from '../support/long-history.ts';

@@ -1,7 +1,7 @@
 /** A timer whose action throws is parked with what it said; requests, and the timers behind it, go on. */
 import { expect, test } from 'vitest';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/challenges.ts';
-import { schedule } from '../../src/sandbox/clock/timers.ts';
+import { schedule } from '../../src/sandbox/clock/clock.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
+import { checkEndpoint } from '../../src/sandbox/outbox/outbox.ts';
 import { cardExpiry, isExpired, isoTime } from '../../src/sandbox/rules/dates.ts';
 import {
   type Asking,
@@ -9,7 +10,6 @@ import {
   declineReason,
   type Standing,
 } from '../../src/sandbox/rules/declines.ts';
-import { checkEndpoint } from '../../src/sandbox/rules/endpoints.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
 const at = (text: string) => Date.parse(text);

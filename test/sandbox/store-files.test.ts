@@ -99,8 +99,7 @@ it('refuses a symlink', async () => {
 
 const UMASK_SOURCE = `
 import type { Clock } from '../../src/platform/host.ts';
-import { libraryHost } from './src/sandbox/serving/start.ts';
-import { openEmbedded } from './src/sandbox/serving/embedded.ts';
+import { libraryHost, openEmbedded } from './src/sandbox/serving/start.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 process.umask(0);

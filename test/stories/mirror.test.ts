@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
+import type { EmbeddedSandbox } from '../../src/sandbox/serving/start.ts';
 import { world } from '../support/world.ts';
 
 const FILE = ['data', 'mirror', 'sandbox.sqlite'];

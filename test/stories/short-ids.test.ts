@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
+import { openEmbedded } from '../../src/sandbox/serving/start.ts';
 import { world } from '../support/world.ts';
 
 test('a cut id among several is found, however long it is, before any card is changed', async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
+import { openEmbedded } from '../../src/sandbox/serving/start.ts';
 import { type World, world } from '../support/world.ts';
 
 /** A world whose sandbox is the one of the data folder, as a person has it. */

@@ -16,7 +16,7 @@ import { systemWords } from '../../src/files/private-files.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { Clock, Environment, Folders, Host, OutputStream } from '../../src/platform/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
-import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
+import type { EmbeddedSandbox } from '../../src/sandbox/serving/start.ts';
 import { FIRST_SIGN_MS, LONG_WAIT_MS } from '../../src/terminal/progress.ts';
 import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';

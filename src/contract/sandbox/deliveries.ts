@@ -12,7 +12,7 @@ export type SignedWith = (typeof SIGNED_WITH)[number];
 
 const DELIVERY_STATES = ['queued', 'sending', 'delivered', 'failed', 'cancelled'] as const;
 
-const ATTEMPT = {
+export const ATTEMPT = {
   number: must(integer(described('Which attempt, from 1.'))),
   at: must(time(described('When, on the clock of the sandbox.'))),
   address: nullable(text(described('Address it went to.'))),

@@ -197,7 +197,7 @@ const FOUND_CARD = {
   created_at: CARD.created_at,
 } as const;
 
-const CARD_ENTRY = {
+export const CARD_ENTRY = {
   id: must(integer(described('Number of the entry.'))),
   at: must(time(described('When, on the clock of the sandbox.'))),
   kind: must(text(described('What it was.'))),

@@ -4,7 +4,7 @@
  */
 import type { Cents } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
-import { schedule, unschedule } from '../clock/timers.ts';
+import { schedule, unschedule } from '../clock/clock.ts';
 import { monthOf } from '../rules/dates.ts';
 import { type Asking, authorizationDue, type DeclineFacts, declineReason, type Standing } from '../rules/declines.ts';
 import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
@@ -17,7 +17,8 @@ import {
   updateAuthorization,
   usedBetween,
 } from '../store/account.ts';
-import { type Act, afterDecrease, cardOf, categoriesOf, minus, moveOnCard, plus, wireTransaction } from './ledger.ts';
+import { type Act, afterDecrease, cardOf, minus, moveOnCard, plus } from './ledger.ts';
+import { wireTransaction } from './wire.ts';
 
 export const AUTHORIZATION_EXPIRY = 'authorization.expiry';
 
@@ -55,7 +56,7 @@ function checkPurchase(
   const standing: Standing = {
     now,
     card,
-    categories: categoriesOf(card),
+    categories: JSON.parse(card.allowed_categories) as readonly string[],
     maxTransaction: bin?.max_transaction ?? NOTHING,
     usedThisMonth,
   };

@@ -1,7 +1,7 @@
 /** 3DS challenges: opened, answered, run out (docs/design/sandbox.md, section 9). */
 import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
 import type { Cents } from '../../core/money.ts';
-import { schedule, type TimerActions, unschedule } from '../clock/timers.ts';
+import { schedule, type TimerActions, unschedule } from '../clock/clock.ts';
 import { isExpired } from '../rules/dates.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/money.ts';
 import {
@@ -17,7 +17,8 @@ import {
   updateDeposit,
 } from '../store/account.ts';
 import { AUTHORIZATION_EXPIRY, authorize, decline, type Purchase, release } from './authorizations.ts';
-import { type Act, cardOf, post, wireChallenge, wireDeposit } from './ledger.ts';
+import { type Act, cardOf, post } from './ledger.ts';
+import { wireChallenge, wireDeposit } from './wire.ts';
 
 const CHALLENGE_EXPIRY = 'challenge.expiry';
 

@@ -11,12 +11,15 @@ import {
   advanceOf,
   beginAdvance,
   clockShowing,
+  type Fired as FiredTimer,
+  fireOne,
   isAdvanceRunning,
+  nextDue,
   readClock,
   sandboxNow,
   setClock,
+  type Timer,
 } from '../clock/clock.ts';
-import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
 import type { Sql } from '../store/sql.ts';
@@ -27,59 +30,18 @@ type Row = AdminOperations['clock.advance'];
 /** Last moment that ISO 8601 writes with four digits of the year. */
 const END_OF_TIME = Date.UTC(10_000, 0, 1) - 1;
 
-/**
- * Throws `invalid_request`: 400 for a time that is none or lies behind, 409 while another one moves the clock. A move that
- * another one left on its way is finished first.
- */
+/** Throws `invalid_request`: 400 for a time that is none or lies behind, 409 while another one moves the clock. */
 export async function advanceClock(parts: ServiceParts, input: Call<Row>['input']): Promise<ReplyOf<Row>> {
-  await finishMove(parts);
-  const { store, clock, owner, isGone } = parts;
-  const token = freshToken(parts);
-  const move = await store.write(sql => {
-    const real = clock.now();
+  const { store, clock, owner, isGone, random, dispatcher } = parts;
+  const token = Buffer.from(random.bytes(16)).toString('hex');
+  const { from, to } = await store.write(sql => {
     if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved already');
-    const from = sandboxNow(sql, real);
-    const to = targetOf(input, from);
-    beginAdvance(sql, { owner, token, moves_to: to });
-    return { from, to, token };
+    const shown = sandboxNow(sql, clock.now());
+    const target = targetOf(input, shown);
+    beginAdvance(sql, { owner, token, moves_to: target });
+    return { from: shown, to: target };
   });
-  return moveClock(parts, move);
-}
-
-/** Goes on where somebody who moved the clock ended or fell silent, to where it was to go. */
-export async function finishMove(parts: ServiceParts): Promise<void> {
-  const { store, clock, owner, isGone } = parts;
-  const left = (sql: Sql) => {
-    const found = advanceOf(sql);
-    return found !== undefined && isGone(found.owner) ? found.moves_to : undefined;
-  };
-  if ((await store.read(left)) === undefined) return;
-  const token = freshToken(parts);
-  const move = await store.write(sql => {
-    const to = left(sql);
-    if (to === undefined) return undefined;
-    const real = clock.now();
-    const from = sandboxNow(sql, real);
-    beginAdvance(sql, { owner, token, moves_to: to });
-    // A clock that goes by itself may be there already.
-    return { from, to: Math.max(from, to), token };
-  });
-  if (move !== undefined) await moveClock(parts, move);
-}
-
-interface Move {
-  /** ms UTC on the clock of the sandbox. */
-  readonly from: number;
-  readonly to: number;
-  readonly token: string;
-}
-
-const freshToken = ({ random }: ServiceParts) => Buffer.from(random.bytes(16)).toString('hex');
-
-async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>> {
-  const { store, clock } = parts;
-  const { from, to, token } = move;
-  const goOn = parts.dispatcher?.hold();
+  const goOn = dispatcher?.hold();
   try {
     // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
     // queued behind a clock that has gone past it.
@@ -117,11 +79,8 @@ function targetOf({ by, to }: Call<Row>['input'], now: number): number {
 type Fired = Pick<FiredTimer, 'dueAt' | 'kind' | 'ref' | 'error'>;
 
 function wireFired({ dueAt, kind, ref, error }: Fired) {
-  return { due_at: isoTime(dueAt), kind, ref, ...(error !== undefined && { error: messageOf(error) }) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  return { due_at: isoTime(dueAt), kind, ref, ...(error !== undefined && { error: said }) };
 }
 
 /**

@@ -1,15 +1,14 @@
 /** deliveries, deliveries.get, .redeliver, .recover, .example, .send, .rotate */
 import { createHash } from 'node:crypto';
 import { EVENTS, type EventName, withoutCode } from '../../contract/events.ts';
-import type { CompleteOf } from '../../contract/field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
-import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';
+import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
+import { wired } from '../account/wire.ts';
 import { type AdminCall, type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
 import { type Addressed, paged, webhookOf } from '../handlers/account.ts';
-import { enqueue } from '../outbox/outbox.ts';
+import { enqueue, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { exampleOf } from '../rules/endpoints.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import {
   type AttemptRow,
@@ -19,7 +18,7 @@ import {
   sendingNow,
   type WebhookRow,
   webhookById,
-} from '../store/deliveries.ts';
+} from '../store/records.ts';
 import { listed, type Page, type Sql } from '../store/sql.ts';
 
 export const DELIVERY_LOOKS = {
@@ -33,13 +32,9 @@ export const DELIVERY_LOOKS = {
       'state = ?': state,
     };
     const sending = beingSent(moment);
-    const list = (where: Page) => {
-      const { rows, total } = listed<DeliveryRow>(sql, { from: 'deliveries', wanted, order: 'position desc' }, where);
-      const told = [];
-      for (const row of rows) told.push(wireDelivery(row, attemptsOf(sql, row.id), sending));
-      return { rows: told, total };
-    };
-    return paged(input, 25, list, told => told);
+    const query = { from: 'deliveries', wanted, order: 'position desc' };
+    const list = (where: Page) => listed<DeliveryRow>(sql, query, where);
+    return paged(input, 25, list, row => wireDelivery(row, attemptsOf(sql, row.id), sending));
   },
 
   /** The digest is that of the bytes, also where a code in the text is not shown. */
@@ -181,45 +176,18 @@ function beingSent({ sql, parts }: StoreMoment): ReadonlySet<string> {
 }
 
 /** `sending`: ids of those whose last attempt is under way. */
-function wireDelivery(
-  row: DeliveryRow,
-  attempts: readonly AttemptRow[],
-  sending: ReadonlySet<string> = new Set(),
-): CompleteOf<typeof DELIVERY> {
+function wireDelivery(row: DeliveryRow, attempts: readonly AttemptRow[], sending: ReadonlySet<string> = new Set()) {
   const isUnderWay = ({ number }: AttemptRow) => number === row.attempt && sending.has(row.id);
-  return {
-    id: row.id,
-    webhook_id: row.webhook_id,
-    event_id: row.event_id,
+  return wired(DELIVERY, {
+    ...row,
     event: row.event_type,
-    state: row.state,
-    attempt: row.attempt,
-    created_at: isoTime(row.created_at),
-    due_at: row.state === 'queued' ? isoTime(row.due_at) : null,
+    due_at: row.state === 'queued' ? row.due_at : null,
     example: row.event_seq === null,
     edited: row.edited === 1,
     signed: row.sign ?? 'right',
     attempts: attempts.map(each => ({
-      ...wireAttempt(each),
+      ...wired(ATTEMPT, { ...each, duration_ms: each.duration }),
       ...(isUnderWay(each) && { error: 'waiting for the answer' }),
     })),
-  };
-}
-
-function wireAttempt(row: AttemptRow) {
-  return {
-    number: row.number,
-    at: isoTime(row.at),
-    address: row.address,
-    status: row.status,
-    duration_ms: row.duration,
-    error: row.error,
-    request_headers: headersOf(row.request_headers) ?? {},
-    answer_headers: headersOf(row.answer_headers),
-    answer_body: row.answer_body,
-  };
-}
-
-function headersOf(text: string | null): Readonly<Record<string, string>> | null {
-  return text === null ? null : (JSON.parse(text) as Readonly<Record<string, string>>);
+  });
 }

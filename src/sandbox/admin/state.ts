@@ -1,13 +1,13 @@
 /** status, reset, ledger, clock, faults, requests, keys, accounts, dialect: what the sandbox says of itself, and what is set in it. */
-import { loadSize } from '../../contract/sandbox/admin.ts';
-import { type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/faults.ts';
+import { ADMIN_OPERATIONS, loadSize } from '../../contract/sandbox/admin.ts';
+import { FAULT, type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/faults.ts';
 import { digestOf, statedForKey } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { wireDeposit } from '../account/ledger.ts';
+import { wireDeposit, wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, impossible, Refused } from '../calls/handler.ts';
-import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/whole.ts';
+import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/invariants.ts';
 import {
   advanceOf,
   type ClockRow,
@@ -15,12 +15,12 @@ import {
   clockShowing,
   forgetAdvance,
   isAdvanceRunning,
+  parkedTimers,
   REAL_CLOCK,
   readClock,
   sandboxNow,
   setClock,
 } from '../clock/clock.ts';
-import { parkedTimers } from '../clock/timers.ts';
 import { loadDataSet } from '../data/load.ts';
 import { paged } from '../handlers/account.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
@@ -36,7 +36,6 @@ import {
   lastCheck,
   walletOf,
 } from '../store/account.ts';
-import { sendingNow } from '../store/deliveries.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
   type ApiKeyRow,
@@ -47,7 +46,8 @@ import {
   pageOfRequests,
   type RequestFilter,
   type RequestRow,
-} from '../store/requests.ts';
+  sendingNow,
+} from '../store/records.ts';
 import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {
@@ -266,12 +266,7 @@ export const OF_SERVER = {
   },
 } satisfies Partial<ServiceHandlers>;
 
-const wireKey = ({ id, last4, access, created_at }: ApiKeyRow) => ({
-  id,
-  last4,
-  access,
-  created_at: isoTime(created_at),
-});
+const wireKey = (row: ApiKeyRow) => wired(ADMIN_OPERATIONS.keys.returns.shape, row);
 
 export const STATE_LOOKS = {
   faults: ({ sql, now }) => {
@@ -297,12 +292,11 @@ export const STATE_LOOKS = {
     return { ok: count === times, count, expected: times, request_ids: rows.map(row => row.request_id) };
   },
 
-  'clock.show': ({ sql, now }) => {
-    const target = advanceOf(sql)?.moves_to;
+  'clock.show': ({ sql, now, parts }) => {
     const shown = wireClock(readClock(sql), now);
-    if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
-    const sending = sendingNow(sql);
-    return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
+    const move = advanceOf(sql);
+    if (move === undefined || parts.isGone(move.owner)) return { ...shown, moving_to: null, awaited_deliveries: 0 };
+    return { ...shown, moving_to: isoTime(move.moves_to), awaited_deliveries: sendingNow(sql).length };
   },
 } satisfies Partial<LookHandlers>;
 
@@ -312,20 +306,14 @@ function faultOf({ sql, input }: Pick<Call, 'sql'> & { readonly input: { readonl
   return row;
 }
 
-function wireFault({ id, meets, times, seen, struck, expires_at, created_at, rule: text }: FaultRow, now: number) {
-  const { match = {}, phase = 'before', action } = JSON.parse(text) as FaultRule;
-  return {
-    id,
-    active: (times === null || struck < times) && (expires_at === null || expires_at > now),
-    match,
-    phase: meets === 'deliveries' ? null : phase,
-    action,
-    times,
-    seen,
-    struck,
-    expires_at: expires_at === null ? null : isoTime(expires_at),
-    created_at: isoTime(created_at),
-  };
+function wireFault(row: FaultRow, now: number) {
+  const { match = {}, phase = 'before', action } = JSON.parse(row.rule) as FaultRule;
+  const isActive = (row.times === null || row.struck < row.times) && (row.expires_at === null || row.expires_at > now);
+  return wired(FAULT, {
+    ...{ ...row, match, action },
+    active: isActive,
+    phase: row.meets === 'deliveries' ? null : phase,
+  });
 }
 
 // requests, requests.verify: what was asked of the service.

@@ -3,16 +3,15 @@ import { type AdminHandlers, impossible } from '../calls/handler.ts';
 import { REVEALS } from '../handlers/cards.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
 import type { Fields, Route } from '../http/request.ts';
-import { HOLDINGS } from '../inspecting/holdings.ts';
-import { REQUESTS } from '../inspecting/requests.ts';
-import { RECORDS, SCENARIOS } from '../inspecting/scenarios.ts';
-import { DIFFERENCES } from '../inspecting/snapshots.ts';
-import { TIMELINE } from '../inspecting/timeline.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
 import { DELIVERIES, DELIVERY_LOOKS } from './deliveries.ts';
-import { SNAPSHOTS } from './snapshots.ts';
+import { HOLDINGS } from './holdings.ts';
+import { REQUESTS } from './requests.ts';
+import { RECORDS, SCENARIOS } from './scenarios.ts';
+import { DIFFERENCES, SNAPSHOTS } from './snapshots.ts';
 import { OF_SERVER, STATE, STATE_LOOKS } from './state.ts';
+import { TIMELINE } from './timeline.ts';
 
 /** One transaction each. */
 export const ADMIN_HANDLERS: AdminHandlers = { ...SIMULATIONS, ...REVEALS, ...STATE, ...DELIVERIES };

@@ -49,8 +49,6 @@ export interface AdminCall<Row extends Operation> extends Call<Row> {
   readonly real: number;
   /** Whether a process, by its name, has ended for sure. */
   readonly isGone: (owner: string) => boolean;
-  /** What a reset that names nothing else goes back to. */
-  readonly startedWith: StartedWith;
 }
 
 /** The data set that a sandbox was started with. */

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { DAY } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import { AUTHORIZATION_EXPIRY } from '../account/authorizations.ts';
-import { cardDocument, type EntryKind } from '../account/ledger.ts';
+import type { EntryKind } from '../account/ledger.ts';
+import { cardDocument } from '../account/wire.ts';
 import { manyDigits, manyIds } from '../calls/deterministic-ids.ts';
 import { cardExpiry } from '../rules/dates.ts';
 import { authorizationDue } from '../rules/declines.ts';
@@ -21,9 +22,9 @@ import {
   isNumberTaken,
   type TransactionRow,
 } from '../store/account.ts';
-import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { ACCOUNT, LATE_INDEXES } from '../store/schema.ts';
-import type { Teller } from './demo.ts';
+import { BulkInsert, inBulk } from '../store/sql.ts';
+import type { Teller } from './load.ts';
 
 export interface LoadSize {
   readonly cards: number;
@@ -172,11 +173,7 @@ function drawsOf(seed: number): (nth: number, purpose: number) => number {
 /** Inserts cards, spread over all BINs; their sums and the card as it is sent follow, which are written last. */
 function issueCards(
   teller: Omit<Teller, 'bins'>,
-  {
-    count,
-    bins,
-    created_at,
-  }: { readonly count: number; readonly bins: readonly BinRow[]; readonly created_at: number },
+  { count, bins, created_at }: { count: number; bins: readonly BinRow[]; created_at: number },
 ): LoadCard[] {
   const idOf = manyIds(teller, 'card', count);
   const digits = manyDigits(teller, 'number', count);

@@ -12,8 +12,9 @@ import type { Clock, Randomness } from '../../platform/host.ts';
 import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
-import { deliveryFault } from '../faults/rules.ts';
+import { deliveryFault } from '../faults/faults.ts';
 import { enqueue } from '../outbox/outbox.ts';
+import type { Store } from '../store/queue.ts';
 import {
   activeWebhooks,
   cancelQueued,
@@ -23,8 +24,7 @@ import {
   sendingNow,
   type WebhookRow,
   webhookById,
-} from '../store/deliveries.ts';
-import type { Store } from '../store/queue.ts';
+} from '../store/records.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Reply, retryWait, type WebhookRequest } from './send.ts';
 

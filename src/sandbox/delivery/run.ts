@@ -1,6 +1,6 @@
 /** Sends what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the clock; any number of processes may run it on one store. */
 import { sandboxNow } from '../clock/clock.ts';
-import { sendingNow } from '../store/deliveries.ts';
+import { sendingNow } from '../store/records.ts';
 import { type Sql, StoreBusy } from '../store/sql.ts';
 import {
   type Claimed,

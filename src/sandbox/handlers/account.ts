@@ -4,13 +4,13 @@ import type { PageFacts } from '../../contract/operation.ts';
 import { CURRENCIES } from '../../contract/resources.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
-import { wireBin, wireChallenge, wireTransaction, wireWebhook } from '../account/ledger.ts';
+import { wireBin, wireChallenge, wireTransaction, wireWebhook } from '../account/wire.ts';
 import { type Call, type Handlers, Refused } from '../calls/handler.ts';
+import { checkEndpoint, checkedEvents } from '../outbox/outbox.ts';
 import { inclusiveRange } from '../rules/dates.ts';
-import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
 import { COINS, depositAddress } from '../rules/money.ts';
 import { allBins, type ChallengeRow, pageOfTransactions, walletOf } from '../store/account.ts';
-import { allWebhooks, cancelQueued, updateWebhook, type WebhookRow, webhookById } from '../store/deliveries.ts';
+import { allWebhooks, cancelQueued, updateWebhook, type WebhookRow, webhookById } from '../store/records.ts';
 import { conditions, type Listed, type Page } from '../store/sql.ts';
 
 export function pageFacts(page: number, perPage: number, total: number): PageFacts {

@@ -1,29 +1,19 @@
 /** cards.list, .get, .details, .freeze, .unfreeze, .terminate */
-
 import type { CARD, FUNDING } from '../../contract/card.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import {
-  afterDecrease,
-  cardDocument,
-  cardOf,
-  changeStatus,
-  livingCard,
-  type Moved,
-  moveOnCard,
-  post,
-  wireCard,
-} from '../account/ledger.ts';
+import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
+import { cardDocument, wireCard } from '../account/wire.ts';
 import { type AdminHandlers, type Call, encodedCard, type Handlers, Refused } from '../calls/handler.ts';
 import { cardExpiry, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { cardNumber, FREE_DIGITS } from '../rules/money.ts';
 import { type BinRow, binById, type CardRow, challengeById, insertCard, isNumberTaken } from '../store/account.ts';
 import { conditions } from '../store/sql.ts';
-import { pageFacts } from './account.ts';
+import { ACCOUNT_HANDLERS, pageFacts } from './account.ts';
 
 export const CARDS = {
   /** Newest first, as they are stored, which is as they are sent. */
@@ -214,3 +204,7 @@ export const REVEALS = {
     return { otp: new Secret(challenge.otp) };
   },
 } satisfies Partial<AdminHandlers>;
+
+// Every operation of the service and the handler that serves it. A missing one does not compile.
+
+export const HANDLERS: Handlers = { ...CARDS, ...ACCOUNT_HANDLERS };

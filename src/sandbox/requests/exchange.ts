@@ -8,13 +8,13 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { isFull } from '../../engine/open.ts';
-import { wireCard } from '../account/ledger.ts';
+import { wireCard } from '../account/wire.ts';
 import { makeExport, takeImport } from '../admin/snapshots.ts';
 import { LOOK_HANDLERS, SERVICE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { type LookName, Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
-import { FAULT_HEADER, faultInHeader, faultyAnswer } from '../faults/applied-fault.ts';
+import { FAULT_HEADER, faultInHeader, faultyAnswer } from '../faults/faults.ts';
 import { type Answer, refusedAnswer, replyAnswer, withAllowance } from '../http/answer.ts';
 import { fingerprintOf } from '../http/idempotency.ts';
 import {

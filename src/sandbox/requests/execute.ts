@@ -1,21 +1,28 @@
 /**
- * Executes one routed request in one transaction: its time, its number, its place under the limit, the fault it meets, its
- * idempotency record, its effect, its line of the log. All of it commits together and is answered after, so that a request
- * costs one sync, which those of the same turn share.
+ * Executes one routed request in one transaction: the timers that are due, its number, its place under the limit, the fault
+ * it meets, its idempotency record, its effect, its line of the log. All of it commits together and is answered after, so
+ * that a request costs one sync, which those of the same turn share.
  */
+import type { Operation } from '../../contract/operation.ts';
 import { ADMIN_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
-import { type Call, Refused } from '../calls/handler.ts';
-import { type ClockRow, shownTime } from '../clock/clock.ts';
-import { waitBefore } from '../faults/applied-fault.ts';
-import { faultFor } from '../faults/rules.ts';
-import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from '../http/answer.ts';
+import { type AdminCall, type Call, Refused } from '../calls/handler.ts';
+import { type ClockRow, fireAllDue, shownTime } from '../clock/clock.ts';
+import { faultFor, waitBefore } from '../faults/faults.ts';
+import {
+  type Allowance,
+  type Answer,
+  countRequest,
+  isCounted,
+  isStored,
+  refusedAnswer,
+  replayed,
+  replyAnswer,
+} from '../http/answer.ts';
 import { findRecord, keepAnswer } from '../http/idempotency.ts';
-import { type Allowance, countRequest, isCounted } from '../http/limits.ts';
 import {
   type AppliedFault,
   bodyOf,
-  type Fields,
   Gone,
   inputOf,
   type ParsedRequest,
@@ -24,10 +31,11 @@ import {
   refuseProblem,
   withCents,
 } from '../http/request.ts';
+import { recordEvent } from '../outbox/outbox.ts';
 import { requestRow } from '../service/request-log.ts';
-import { catchUp, type ServiceParts, transactionCall } from '../service/service.ts';
+import { firingOf, type ServiceParts } from '../service/service.ts';
 import type { IdForm } from '../store/open.ts';
-import { insertRequest } from '../store/requests.ts';
+import { insertRequest } from '../store/records.ts';
 import { endsTransaction, type Sql } from '../store/sql.ts';
 
 /** What became known of a request on its way. */
@@ -50,21 +58,21 @@ export async function executeRequest(
   parsed: ParsedRequest,
   { seen, stopping }: { readonly seen: Seen; readonly stopping: AbortSignal },
 ): Promise<Answer | undefined> {
-  const { store, requestNumbers, clock } = parts;
+  const { store, requestNumbers, clock, rateLimits } = parts;
   const { route } = parsed;
-  const attempt: Attempt = { parsed, passed: undefined, number: undefined, heedsTimers: true };
-  let reads = isPlainRead(parts, route);
+  // Reading requests write nothing when nothing is limited: their numbers come from a block this process took. Where
+  // limits are on, each request is a row, because every command is a process of its own and all share the limit.
+  const isPlainRead = rateLimits === 'none' && route.row.method === 'GET';
+  let reads = isPlainRead;
+  let number: number | undefined;
+  let passed: Known | undefined;
   for (;;) {
-    if (reads) attempt.number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
+    if (reads) number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
+    const attempt = { parsed, number, passed };
     const done = await (reads
-      ? store.read(sql => attempted(parts, sql, attempt, 'read'))
-      : store.write(sql => attempted(parts, sql, attempt, 'write')));
-    if (done === 'timers are due') {
-      await catchUp(parts);
-      attempt.heedsTimers = false;
-      continue;
-    }
-    if (done === 'a fault is counted') {
+      ? store.read(sql => attempted(parts, sql, { ...attempt, access: 'read' }))
+      : store.write(sql => attempted(parts, sql, { ...attempt, access: 'write' })));
+    if (done === 'needs to write') {
       reads = false;
       continue;
     }
@@ -79,35 +87,26 @@ export async function executeRequest(
     await clock.sleep(ms, stopping).catch((reason: unknown) => {
       throw stopping.aborted ? new Gone('the server stops') : reason;
     });
-    Object.assign(attempt, { passed: known, heedsTimers: true });
-    reads = isPlainRead(parts, route);
+    passed = known;
+    reads = isPlainRead;
   }
   const handler = serviceHandlerOf(route);
   if (handler === undefined) throw new Error(`${route.name} was not executed`);
   return replyAnswer(route.row, await handler(parts, inputOf(parsed)));
 }
 
-/**
- * Reading requests write nothing when nothing is limited: their numbers come from a block this process took. Where
- * limits are on, each request is a row, because every command is a process of its own and all share the limit; at
- * most 600 a minute get through, so those rows cost nothing worth saving.
- */
-const isPlainRead = ({ rateLimits }: ServiceParts, { row }: Route) => rateLimits === 'none' && row.method === 'GET';
-
 interface Attempt {
   readonly parsed: ParsedRequest;
-  /** What is known of a request that was counted, named and made to wait already. */
-  passed: Known | undefined;
   /** Handed out before; undefined to take the next one in the store. */
-  number: number | undefined;
-  heedsTimers: boolean;
+  readonly number: number | undefined;
+  /** What is known of a request that was counted, named and made to wait already. */
+  readonly passed: Known | undefined;
+  readonly access: 'read' | 'write';
 }
 
 type Known = Seen & { readonly requestId: string; readonly now: number };
 /** Neither answer nor error: a fault keeps the work from happening, or it is that of the whole service. */
-type Done = Known & { readonly answer?: Answer | undefined; readonly error?: unknown };
-/** A timer fires before the request is admitted; counting a match of a fault is a write: a read begins again as one. */
-type NotYet = 'timers are due' | 'a fault is counted';
+type Done = Known & Outcome;
 
 interface Facts extends ClockRow {
   readonly seed: number;
@@ -124,87 +123,86 @@ const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(
     and (times is null or struck < times)) then 1 else 0 end as faults
   from meta m left join clock c on true where m.one = 1`;
 
+/** A read that would have to fire a timer, or to count a match of a fault, begins again as a write. */
 function attempted(
   parts: ServiceParts,
   sql: Sql,
-  { parsed, passed, number, heedsTimers }: Attempt,
-  access: 'read' | 'write',
-): Done | NotYet {
-  const real = parts.clock.now();
+  { parsed, number, passed, access }: Attempt,
+): Done | 'needs to write' {
+  const { clock, requestLog } = parts;
+  const { route, keyed } = parsed;
+  const real = clock.now();
   const facts = sql.get<Facts>(FACTS);
   if (facts === undefined) throw new Error('the store says nothing about itself');
+  const meta = { seed: facts.seed, ids: facts.ids };
   const now = shownTime(facts, real);
-  if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return 'timers are due';
-  const isService = parsed.route.surface === 'service';
-  const moment: Moment = { now, real, meta: { seed: facts.seed, ids: facts.ids } };
-  const { requestId, allowance } = passed ?? counted(parts, sql, { parsed, number, moment });
-  const hasFaults = isService && passed === undefined && facts.faults === 1;
-  if (hasFaults && access === 'read') return 'a fault is counted';
-  const isLimited = passed === undefined && allowance?.retryAfter !== undefined;
-  const isMet = !isLimited && passed === undefined && (hasFaults || parsed.fault !== undefined);
+  const areTimersDue = facts.due_at !== null && facts.due_at <= now;
+  const hasFaults = route.surface === 'service' && passed === undefined && facts.faults === 1;
+  if (access === 'read' && (areTimersDue || hasFaults)) return 'needs to write';
+  if (areTimersDue) fireAllDue(sql, firingOf(parts, now));
+  const allowance = passed === undefined ? allowanceOf(parts, sql, { route, now, real }) : passed.allowance;
+  const isOver = passed === undefined && allowance?.retryAfter !== undefined;
+  const nextId = () =>
+    number === undefined
+      ? // One that is turned away comes again under its key, and that is another request.
+        deterministicIds({ sql, key: isOver ? undefined : keyed?.scope, meta }).id('req')
+      : requestIdOf(meta, number);
+  const requestId = passed?.requestId ?? nextId();
+  const isMet = passed === undefined && !isOver && (hasFaults || parsed.fault !== undefined);
   const appliedFault = isMet ? faultFor(sql, { parsed, now, requestId }) : passed?.appliedFault;
   const known: Known = { requestId, allowance, now, appliedFault };
   const isKeptFrom = passed === undefined && appliedFault?.phase === 'before';
   // One that waits is logged when it is over.
   if (isKeptFrom && waitBefore(appliedFault) !== undefined) return known;
-  const outcome: Outcome = isLimited
-    ? { answer: refusedAnswer(tooMany(allowance), requestId) }
+  const { answer, error }: Outcome = isOver
+    ? {
+        answer: refusedAnswer(
+          new Refused('rate_limited', `At most ${allowance?.limit} such requests a minute.`),
+          requestId,
+        ),
+      }
     : isKeptFrom
       ? {}
-      : answerWithin(parts, sql, { parsed, requestId, moment });
-  const { answer, error } = outcome;
-  if (isService) {
-    const took = Math.max(0, Math.round(parts.clock.monotonic() - parsed.arrivedAt));
+      : answerWithin(parts, sql, { parsed, requestId, now, real, meta });
+  if (route.surface === 'service') {
+    const took = Math.max(0, Math.round(clock.monotonic() - parsed.arrivedAt));
     const row = requestRow(parsed, { requestId, now, answer, appliedFault, took });
     if (access === 'write') insertRequest(sql, row);
-    else parts.requestLog.keep(row);
+    else requestLog.keep(row);
   }
   return { ...known, answer, error };
 }
 
-interface Moment {
+/** Its place under the limit; undefined where it is not counted. */
+function allowanceOf(
+  { rateLimits, virtualLimits }: ServiceParts,
+  sql: Sql,
+  { route, now, real }: { readonly route: Route; readonly now: number; readonly real: number },
+): Allowance | undefined {
+  const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
+  const isLimited = (route.surface === 'service' || bucket === 'details') && isCounted(rateLimits, bucket);
+  return isLimited ? countRequest(sql, { bucket, real: virtualLimits ? now : real, shown: now }) : undefined;
+}
+
+interface Admitted {
+  readonly parsed: ParsedRequest;
+  readonly requestId: string;
   /** Clock of the sandbox and real time, ms UTC. */
   readonly now: number;
   readonly real: number;
   readonly meta: { readonly seed: number; readonly ids: IdForm };
 }
 
-interface Counting {
-  readonly parsed: ParsedRequest;
-  readonly number: number | undefined;
-  readonly moment: Moment;
-}
-
-/** Its place under the limit, and its name. */
-function counted(
-  { rateLimits, virtualLimits }: ServiceParts,
-  sql: Sql,
-  { parsed: { route, keyed }, number, moment: { now, real, meta } }: Counting,
-) {
-  const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
-  const isLimited = (route.surface === 'service' || bucket === 'details') && isCounted(rateLimits, bucket);
-  const at = virtualLimits ? now : real;
-  const allowance = isLimited ? countRequest(sql, { bucket, real: at, shown: now }) : undefined;
-  if (number !== undefined) return { requestId: requestIdOf(meta, number), allowance };
-  // One that is turned away comes again under its key, and that is another request.
-  const key = allowance?.retryAfter === undefined ? keyed?.scope : undefined;
-  return { requestId: deterministicIds({ sql, key, meta }).id('req'), allowance };
-}
-
-const tooMany = ({ limit }: Allowance) => new Refused('rate_limited', `At most ${limit} such requests a minute.`);
-
-interface Admitted {
-  readonly parsed: ParsedRequest;
-  readonly requestId: string;
-  readonly moment: Moment;
-}
-
 /** What came of the work: an answer, with what it was refused for, or an error nobody expected. */
-type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly error?: unknown };
+interface Outcome {
+  readonly answer?: Answer | undefined;
+  readonly refused?: Refused;
+  readonly error?: unknown;
+}
 
 /** Effect and idempotency record are one transaction (A-99). */
 function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Outcome {
-  const { parsed, requestId, moment } = admitted;
+  const { parsed, requestId, now } = admitted;
   const { keyed } = parsed;
   if (keyed === undefined) {
     return carefully(sql, requestId, () => {
@@ -213,9 +211,13 @@ function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Outcom
     });
   }
   const refuse = (refused: Refused): Outcome => ({ answer: refusedAnswer(refused, requestId) });
-  if (keyed.rival !== undefined) return refuse(keyed.rival === keyed.fingerprint ? inProgress() : otherBody());
+  const otherBody = () => new Refused('idempotency_key_reused', 'This idempotency key was used with another body.');
+  if (keyed.rival !== undefined) {
+    const inProgress = 'A request with this idempotency key is still being worked on.';
+    return refuse(keyed.rival === keyed.fingerprint ? new Refused('idempotency_in_progress', inProgress) : otherBody());
+  }
   const problem = problemOf(parsed);
-  const mine = { scope: keyed.scope, fingerprint: keyed.fingerprint, now: moment.now };
+  const mine = { scope: keyed.scope, fingerprint: keyed.fingerprint, now };
   const found = findRecord(sql, mine);
   if (found.kind === 'other-body') return refuse(otherBody());
   if (found.kind === 'replay') return { answer: replayed(found.answer) };
@@ -223,20 +225,16 @@ function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Outcom
   const { generation } = found;
   const outcome = carefully(sql, requestId, () => handled(parts, sql, admitted, `${generation} ${keyed.scope}`));
   const { answer, refused } = outcome;
-  const isKept = answer !== undefined && (refused === undefined || isStored(refused));
-  if (isKept) keepAnswer(sql, mine, { generation, answer });
+  if (answer !== undefined && (refused === undefined || isStored(refused))) {
+    keepAnswer(sql, mine, { generation, answer });
+  }
   return outcome;
 }
-
-const inProgress = () =>
-  new Refused('idempotency_in_progress', 'A request with this idempotency key is still being worked on.');
-const otherBody = () => new Refused('idempotency_key_reused', 'This idempotency key was used with another body.');
 
 /** Runs work so that a refusal or an error undoes what it did, and nothing else of the transaction. */
 function carefully(sql: Sql, requestId: string, work: () => Answer | undefined): Outcome {
   try {
-    const answer = sql.undoable(work);
-    return answer === undefined ? {} : { answer };
+    return { answer: sql.undoable(work) };
   } catch (error) {
     // Of these the transaction itself is lost, or must be tried again.
     if (endsTransaction(error)) throw error;
@@ -244,10 +242,11 @@ function carefully(sql: Sql, requestId: string, work: () => Answer | undefined):
   }
 }
 
-type Handler = (call: Call<never>) => unknown;
+type Handler = (call: AdminCall<Operation>) => unknown;
 
-/** What the handler of the operation gives, or that of the dialect in its place. */
-function handled(parts: ServiceParts, sql: Sql, { parsed, moment }: Admitted, key?: string): Answer {
+/** What the handler of the operation gives, or that of the dialect in its place. `key` derives its ids. */
+function handled(parts: ServiceParts, sql: Sql, { parsed, now, real, meta }: Admitted, key?: string): Answer {
+  const { webhookSecret, isGone } = parts;
   const { surface, name, row } = parsed.route;
   const { dialect } = parts.activeDialect;
   const isAdmin = surface === 'admin';
@@ -255,8 +254,10 @@ function handled(parts: ServiceParts, sql: Sql, { parsed, moment }: Admitted, ke
   const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
   if (handler === undefined) throw new Error(`no handler for ${name}`);
   const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
-  const call = transactionCall(parts, sql, { ...moment, key }, input);
-  const reply = handler(call as unknown as Call<never>);
-  if (!isAdmin) return replyAnswer(row, dialect.reply === undefined ? reply : dialect.reply(call, name, reply));
-  return replyAnswer(row, reply as Fields);
+  const idSource = deterministicIds({ sql, key, meta, webhookSecret });
+  const emit: Call['emit'] = (event, data) =>
+    recordEvent({ sql, now, idSource }, event, dialect.eventData?.({ sql }, event, data) ?? data);
+  const call = { sql, now, real, isGone, idSource, emit, input };
+  const reply = handler(call as unknown as AdminCall<Operation>);
+  return replyAnswer(row, isAdmin || dialect.reply === undefined ? reply : dialect.reply(call, name, reply));
 }

@@ -2,15 +2,16 @@
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operation.ts';
+import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import type { NotKept, NotKeptReason } from '../../contract/sandbox/not-kept.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
+import { wired } from '../account/wire.ts';
 import { Refused } from '../calls/handler.ts';
-import { faultText } from '../faults/applied-fault.ts';
+import { faultText } from '../faults/faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault, ParsedRequest } from '../http/request.ts';
-import { isoTime } from '../rules/dates.ts';
 import type { Store } from '../store/queue.ts';
-import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/requests.ts';
+import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/records.ts';
 import { type Sql, StoreBusy, takeCounts } from '../store/sql.ts';
 
 type Parts = Pick<
@@ -180,38 +181,7 @@ function withoutFoundSecrets(text: string): string {
 
 // A logged request as it is told.
 
-export function wireRequest(row: RequestRow) {
-  const {
-    request_id,
-    at,
-    operation,
-    method,
-    path,
-    query,
-    status,
-    error,
-    replayed,
-    fault,
-    idempotency_key,
-    card_id,
-    body,
-  } = row;
-  return {
-    request_id,
-    at: isoTime(at),
-    operation,
-    method,
-    path,
-    query,
-    status,
-    error,
-    replayed: replayed === 1,
-    fault,
-    idempotency_key,
-    card_id,
-    body: body === null ? null : (JSON.parse(body) as Readonly<Record<string, unknown>>),
-  };
-}
+export const wireRequest = (row: RequestRow) => wired(LOGGED_REQUEST, row);
 
 // What was asked of the service, for whoever looks at a test that failed. A row in the transaction that counts the request anyway; requests that write nothing are remembered in this process until somebody asks. Requests that were refused before they were counted (route, key) are not in it.
 

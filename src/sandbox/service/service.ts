@@ -1,25 +1,21 @@
 /** What a server of the sandbox is made of, and what every transaction of it shares. */
-import type { Operation, ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import type { Call, Handlers, LookName, ServiceHandlerName, StartedWith } from '../calls/handler.ts';
-import { sandboxNow } from '../clock/clock.ts';
-import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
+import { type Firing, fireDue, nextDue, sandboxNow, type TimerActions } from '../clock/clock.ts';
 import type { Dispatcher } from '../delivery/run.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
-import type { LimitsKept } from '../http/limits.ts';
+import type { LimitsKept } from '../http/answer.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
-import type { IdForm } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
 import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { Act, Recent, TurnedAway } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
-
-type MaybeLater<T> = T | Promise<T>;
 
 /** What takes the whole service, and not one transaction. */
 export type ServiceHandlers = {
@@ -28,6 +24,8 @@ export type ServiceHandlers = {
     input: Call<AdminOperations[N]>['input'],
   ) => MaybeLater<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : object>;
 };
+
+type MaybeLater<T> = T | Promise<T>;
 
 /** What a look sees: one moment of the store, and what this process has not written yet. */
 export interface StoreMoment {
@@ -92,45 +90,6 @@ export interface ServiceParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** A call for one transaction. */
-export function transactionCall<Input>(
-  { webhookSecret, activeDialect, isGone, startedWith }: ServiceParts,
-  sql: Sql,
-  about: Moment,
-  input: Input,
-) {
-  const { now, real, key, meta } = about;
-  const idSource = deterministicIds({ sql, key, meta, webhookSecret });
-  const { eventData } = activeDialect.dialect;
-  const emit: Call<Operation>['emit'] = (event, data) => {
-    const eventBody = eventData === undefined ? data : eventData({ sql }, event, data);
-    recordEvent({ sql, now, idSource }, event, eventBody);
-  };
-  return { sql, now, real, isGone, startedWith, idSource, emit, input };
-}
-
-interface Moment {
-  /** Clock of the sandbox and real time, ms UTC. */
-  readonly now: number;
-  readonly real: number;
-  readonly meta: { readonly seed: number; readonly ids: IdForm };
-  /** Ids derive from it, see deterministic-ids.ts. */
-  readonly key: string | undefined;
-}
-
-/**
- * Runs the timers that are due on the clock of the sandbox now, earliest first. Looked for by reading: live timers ask
- * four times a second, and where nothing is due nobody has to wait for the write lock.
- */
-export async function catchUp(parts: ServiceParts): Promise<readonly Fired[]> {
-  const { store, clock } = parts;
-  const upTo = await store.read(sql => {
-    const now = sandboxNow(sql, clock.now());
-    return nextDue(sql, now) === undefined ? undefined : now;
-  });
-  return upTo === undefined ? [] : fireDue(store, firingOf(parts, upTo));
-}
-
 /** How timers due up to `upTo` are fired here. */
 export function firingOf({ timerActions: actions, onFault }: ServiceParts, upTo: number): Firing {
   return {
@@ -179,7 +138,12 @@ export async function runTimersUntil(parts: ServiceParts, signal: AbortSignal): 
   let wasBusy = false;
   while (!signal.aborted) {
     try {
-      await catchUp(parts);
+      // Looked for by reading: where nothing is due nobody has to wait for the write lock.
+      const upTo = await parts.store.read(sql => {
+        const now = sandboxNow(sql, parts.clock.now());
+        return nextDue(sql, now) && now;
+      });
+      if (upTo !== undefined) await fireDue(parts.store, firingOf(parts, upTo));
       wasBusy = false;
     } catch (error) {
       const isBusy = error instanceof StoreBusy;

@@ -8,17 +8,16 @@ import { Secret } from '../../core/secret.ts';
 import { type IsRunning, isOwnerGone, ownerName } from '../../files/lock.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/challenges.ts';
-import { finishMove } from '../admin/advance-clock.ts';
 import { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import { checkWhole } from '../checks/whole.ts';
+import { checkWhole } from '../checks/invariants.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
 import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { createDispatcher, type Dispatcher } from '../delivery/run.ts';
 import { ActiveDialect } from '../dialects/table.ts';
-import { HANDLERS } from '../handlers/table.ts';
-import type { LimitsKept } from '../http/limits.ts';
+import { HANDLERS } from '../handlers/cards.ts';
+import type { LimitsKept } from '../http/answer.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
 import { Recent } from '../service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../service/request-log.ts';
@@ -27,8 +26,7 @@ import { keepCheck, walletOf } from '../store/account.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
 import type { Sql } from '../store/sql.ts';
-import { privateSocket } from './private-socket.ts';
-import { type ListenAddress, serve } from './server.ts';
+import { type ListenAddress, privateSocket, serve } from './server.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
@@ -222,7 +220,6 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     const sending = createDispatcher(base, plan.deliveries);
     const parts = plan.deliveries.live ? { ...base, dispatcher: sending } : base;
     const ticking = new AbortController();
-    const finishing = plan.liveTimers === true ? finishMove(parts).catch(onFault) : undefined;
     const timers = plan.liveTimers === true ? runTimersUntil(parts, ticking.signal) : undefined;
     return {
       parts,
@@ -231,7 +228,6 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       async close() {
         ticking.abort();
         await timers;
-        await finishing;
         await parts.requestLog.flush(parts).catch(onFault);
         await sending.stop();
         await store.close();

@@ -15,7 +15,7 @@ import { holderOf } from '../../files/lock.ts';
 import { type FileDependencies, readPrivate, systemCode, writePrivate } from '../../files/private-files.ts';
 import type { Clock, Folders, Host } from '../../platform/host.ts';
 import { proofOf } from '../requests/authorize.ts';
-import { storeFile, storeFolder } from './embedded.ts';
+import { storeFile, storeFolder } from './start.ts';
 
 /** What `server.json` says. */
 export interface ServerFacts {

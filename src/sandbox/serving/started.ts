@@ -15,8 +15,8 @@ import type { PageFiles } from '../page/inspector-sessions.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
 import { assemble, randomKey, randomSeed } from './assemble.ts';
-import { storeFile, storeFolder } from './embedded.ts';
 import { readFacts, readSecret, type ServerFacts, type ServerPaths, serverPaths, writeSecret } from './server-files.ts';
+import { storeFile, storeFolder } from './start.ts';
 
 interface StartOptions {
   /** 0 or none: any free one. */

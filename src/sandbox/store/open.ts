@@ -5,10 +5,9 @@ import { connectTo, engineCode, isBusy, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { between } from '../../platform/time.ts';
-import { KIB_ELSE } from './bulk.ts';
 import { QueuedStore, type Store } from './queue.ts';
 import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES, TABLES } from './schema.ts';
-import { type Sql, type StoreBroken, StoreBusy } from './sql.ts';
+import { KIB_ELSE, type Sql, type StoreBroken, StoreBusy } from './sql.ts';
 
 export type IdForm = 'derived' | 'counted';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TimelineKind } from '../../../src/contract/sandbox/inspector.ts';
-import { inOrder, type LifeItem } from '../../../src/sandbox/inspecting/timeline.ts';
+import { inOrder, type LifeItem } from '../../../src/sandbox/admin/timeline.ts';
 
 const NONE = { request: [], transaction: [], entry: [], challenge: [], event: [], delivery: [] };
 const item = (kind: TimelineKind, id: string, more: Partial<LifeItem> = {}): LifeItem => ({

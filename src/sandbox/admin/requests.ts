@@ -1,35 +1,29 @@
 /** requests.get, requests.turned: what was asked and answered, and what got no further than the door. */
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { RequestAction } from '../../contract/sandbox/faults.ts';
-import type { NotKept } from '../../contract/sandbox/not-kept.ts';
+import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { explainMismatch, matchSignature } from '../../contract/signature/signature.ts';
 import { nearest } from '../../core/nearest.ts';
 import { Secret } from '../../core/secret.ts';
+import { wired } from '../account/wire.ts';
 import { Refused } from '../calls/handler.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
-import { wireRequest } from '../service/request-log.ts';
 import type { LookHandlers } from '../service/service.ts';
 import { transactionById } from '../store/account.ts';
-import { webhookById } from '../store/deliveries.ts';
-import { requestById } from '../store/requests.ts';
+import { requestById, webhookById } from '../store/records.ts';
 
 export const REQUESTS = {
   'requests.get': ({ sql, parts, input: { request_id: id } }) => {
     const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? requestById(sql, id);
     if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
-    const { answer, request_headers: headers, key_last4, took, body_bytes, not_kept } = row;
-    return {
-      ...wireRequest(row),
-      answer,
-      headers: headers === null ? {} : (JSON.parse(headers) as Readonly<Record<string, string>>),
-      body_bytes,
-      not_kept: not_kept === null ? null : (JSON.parse(not_kept) as readonly NotKept[]),
-      key_last4,
-      took_ms: took,
+    return wired(REQUEST_PAIR, {
+      ...row,
+      headers: row.request_headers ?? '{}',
+      took_ms: row.took,
       on_the_wire: onTheWire(row.fault),
-    };
+    });
   },
 
   'requests.turned': ({ now, parts }) => {
@@ -113,7 +107,3 @@ function nearestRoute(method: string, path: string): string | null {
   const best = fitting.find(route => route.method === method) ?? fitting[0];
   return best === undefined ? null : `${best.method} ${best.path}`;
 }
-
-// transactions.why: the checks of A-48 as they went for one record.
-
-// deliveries.explain: whether a signature is that of a subscription over a text, and which usual mistake was made.

@@ -17,8 +17,7 @@ import {
   pageOfTransactions,
   type TransactionRow,
 } from '../store/account.ts';
-import type { DeliveryRow } from '../store/deliveries.ts';
-import type { RequestRow } from '../store/requests.ts';
+import type { DeliveryRow, RequestRow } from '../store/records.ts';
 
 interface Item extends LifeItem {
   readonly number: number | null;
@@ -212,80 +211,54 @@ const IS_NUMBERED: Readonly<Record<TimelineKind, boolean>> = {
 export function inOrder<Item extends LifeItem>(
   lists: Readonly<Record<TimelineKind, readonly Item[]>>,
 ): readonly Item[] {
-  return new Merging(lists).all();
-}
-
-/** What waits under one name, oldest first. */
-interface Waiting<Item> {
-  readonly items: Item[];
-  /** Those before it are told. */
-  next: number;
-}
-
-class Merging<Item extends LifeItem> {
-  readonly #lists: Readonly<Record<TimelineKind, readonly Item[]>>;
-  readonly #places = new Map<Item, number>();
-  readonly #next = new Map<TimelineKind, number>();
-  readonly #waiting = new Map<string, Waiting<Item>>();
-  readonly #told = new Set<Item>();
-  readonly #order: Item[] = [];
-
-  constructor(lists: Readonly<Record<TimelineKind, readonly Item[]>>) {
-    this.#lists = lists;
-    for (const list of Object.values(lists)) {
-      for (const [place, item] of list.entries()) {
-        this.#places.set(item, place);
-        for (const mark of item.marks) this.#waitingFor(mark).items.push(item);
+  const order: Item[] = [];
+  const done = new Set<Item>();
+  const places = new Map<Item, number>();
+  /** What has a mark and is not done, oldest first. */
+  const byMark = new Map<string, Item[]>();
+  for (const list of Object.values(lists)) {
+    for (const [place, item] of list.entries()) {
+      places.set(item, place);
+      for (const mark of item.marks) {
+        const marked = byMark.get(mark);
+        if (marked === undefined) byMark.set(mark, [item]);
+        else marked.push(item);
       }
     }
   }
-
-  all(): readonly Item[] {
-    for (let item = this.#choose(); item !== undefined; item = this.#choose()) this.#tell(item);
-    return this.#order;
-  }
-
-  /** The earliest of what is next; at one time what nothing has to come before, the end of a chain first. */
-  #choose(): Item | undefined {
-    const heads = KINDS.map(kind => this.#head(kind)).filter(head => head !== undefined);
+  const next: Record<string, number> = {};
+  /** The first of a kind that is not done. */
+  const head = (kind: TimelineKind): Item | undefined => {
+    let place = next[kind] ?? 0;
+    for (let item = lists[kind][place]; item !== undefined && done.has(item); item = lists[kind][place]) place += 1;
+    next[kind] = place;
+    return lists[kind][place];
+  };
+  /** What has to come before it and is not done. */
+  const causes = ({ behind, at }: Item): readonly Item[] =>
+    behind.flatMap(mark => {
+      const waiting = byMark.get(mark) ?? [];
+      while (waiting[0] !== undefined && done.has(waiting[0])) waiting.shift();
+      return waiting[0] !== undefined && waiting[0].at <= at ? [waiting[0]] : [];
+    });
+  /** What is before it in its own order goes first, then what led to it. */
+  const add = (item: Item): void => {
+    if (done.has(item)) return;
+    done.add(item);
+    const place = places.get(item) ?? 0;
+    if (IS_NUMBERED[item.kind]) {
+      for (let at = next[item.kind] ?? 0; at < place; at += 1) add(lists[item.kind][at] as Item);
+    }
+    for (const cause of causes(item)) add(cause);
+    order.push(item);
+  };
+  for (;;) {
+    // The earliest of what is next; at one time what nothing has to come before, the end of a chain first.
+    const heads = KINDS.map(head).filter(item => item !== undefined);
     const earliest = Math.min(...heads.map(({ at }) => at));
     const now = heads.filter(({ at }) => at === earliest);
-    return now.find(item => this.#before(item).length === 0) ?? now[0];
-  }
-
-  #head(kind: TimelineKind): Item | undefined {
-    const list = this.#lists[kind];
-    let next = this.#next.get(kind) ?? 0;
-    for (let item = list[next]; item !== undefined && this.#told.has(item); item = list[next]) next += 1;
-    this.#next.set(kind, next);
-    return list[next];
-  }
-
-  #waitingFor(mark: string): Waiting<Item> {
-    const known = this.#waiting.get(mark) ?? { items: [], next: 0 };
-    this.#waiting.set(mark, known);
-    return known;
-  }
-
-  /** What has to be told before it and is not. */
-  #before({ behind, at }: Item): readonly Item[] {
-    return behind.flatMap(mark => {
-      const waiting = this.#waitingFor(mark);
-      let item = waiting.items[waiting.next];
-      for (; item !== undefined && this.#told.has(item); item = waiting.items[waiting.next]) waiting.next += 1;
-      return item !== undefined && item.at <= at ? [item] : [];
-    });
-  }
-
-  /** What is before it in its own order goes first, then what led to it. */
-  #tell(item: Item): void {
-    if (this.#told.has(item)) return;
-    this.#told.add(item);
-    if (IS_NUMBERED[item.kind]) {
-      const place = this.#places.get(item) ?? 0;
-      for (let at = this.#next.get(item.kind) ?? 0; at < place; at += 1) this.#tell(this.#lists[item.kind][at] as Item);
-    }
-    for (const cause of this.#before(item)) this.#tell(cause);
-    this.#order.push(item);
+    const chosen = now.find(item => causes(item).length === 0) ?? now[0];
+    if (chosen === undefined) return order;
+    add(chosen);
   }
 }

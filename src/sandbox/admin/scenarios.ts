@@ -1,5 +1,4 @@
 /** scenarios, .check, .play, .show, .record; acts: what was done lately, and the same again; page.tickets, .show, .end. */
-
 import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { cardOf } from '../account/ledger.ts';

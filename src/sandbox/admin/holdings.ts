@@ -1,7 +1,10 @@
 /** overview, spending, marks, and what the sandbox holds: cards, transactions, challenges, timers, subscriptions, events. */
-import type { CHALLENGE_STATUSES } from '../../contract/sandbox/state.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { TIMER } from '../../contract/sandbox/inspector.ts';
+import { CARD_ENTRY, EVENT } from '../../contract/sandbox/state.ts';
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
-import { cardOf, wireCard, wireTransaction } from '../account/ledger.ts';
+import { cardOf } from '../account/ledger.ts';
+import { wired, wireTransaction } from '../account/wire.ts';
 import { Refused } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
 import { paged } from '../handlers/account.ts';
@@ -22,8 +25,8 @@ import {
   usedBetween,
   walletOf,
 } from '../store/account.ts';
-import type { WebhookRow } from '../store/deliveries.ts';
 import { generationOf } from '../store/open.ts';
+import type { WebhookRow } from '../store/records.ts';
 import { escaped, listed, type Page, type Sql } from '../store/sql.ts';
 
 const NOTHING = 0 as Cents;
@@ -37,28 +40,14 @@ export const HOLDINGS = {
     const { rows, total: timers } = timersInOrder(sql, { limit: 1, offset: 0 });
     const [next] = rows;
     if (held === undefined) throw new Error('the store says nothing of what it holds');
-    return {
-      now: isoTime(now),
+    return wired(ADMIN_OPERATIONS.overview.returns.shape, {
+      ...{ ...held, now, transactions, webhooks, events, faults, timers },
       data_set: wallet?.data_set ?? 'none',
-      deposited: toUsd(wallet?.deposited ?? NOTHING),
-      wallet: toUsd(wallet?.balance ?? NOTHING),
-      on_cards: toUsd(held.on_cards),
-      on_hold: toUsd(held.on_hold),
-      spent: toUsd(wallet?.spent ?? NOTHING),
-      cards_active: held.cards_active,
-      cards_frozen: held.cards_frozen,
-      cards_terminated: held.cards_terminated,
-      transactions,
-      open_holds: held.open_holds,
-      open_challenges: held.open_challenges,
-      pending_deposits: held.pending_deposits,
-      webhooks,
-      failed_deliveries: held.failed_deliveries,
-      events,
-      faults,
-      timers,
+      deposited: wallet?.deposited ?? NOTHING,
+      wallet: wallet?.balance ?? NOTHING,
+      spent: wallet?.spent ?? NOTHING,
       next_timer: next === undefined ? null : { due_at: isoTime(next.due_at), kind: next.kind, ref: next.ref },
-    };
+    });
   },
 
   cards: ({ sql, input }) => {
@@ -72,16 +61,12 @@ export const HOLDINGS = {
       wanted: { 'status = ?': status, 'bin_id = ?': bin, [FOUND]: text === '' ? undefined : found },
       order: 'created_at desc, id desc',
     };
+    const { shape } = ADMIN_OPERATIONS.cards.returns;
     return paged(
       input,
       50,
       where => listed<FoundCard>(sql, query, where),
-      row => ({
-        ...row,
-        balance: toUsd(row.balance),
-        hold: toUsd(row.hold),
-        created_at: isoTime(row.created_at),
-      }),
+      row => wired(shape, row),
     );
   },
 
@@ -92,16 +77,15 @@ export const HOLDINGS = {
     const used = usedBetween(sql, { card: id, ...monthOf(now) });
     const entries = withBalances(entriesOfCard(sql, id), id);
     const last = entries.at(-1);
-    return {
-      ...wireCard(card),
-      hold: toUsd(card.hold),
-      used_this_month: toUsd(used),
-      max_transaction: toUsd(bin?.max_transaction ?? NOTHING),
-      max_monthly: toUsd(bin?.max_monthly ?? NOTHING),
+    return wired(ADMIN_OPERATIONS['cards.show'].returns.shape, {
+      ...card,
+      used_this_month: used,
+      max_transaction: bin?.max_transaction ?? NOTHING,
+      max_monthly: bin?.max_monthly ?? NOTHING,
       agrees: (last?.card_after ?? 0) === card.balance && (last?.hold_after ?? 0) === card.hold,
       entries_total: entries.length,
       entries: entries.slice(-SHOWN_ENTRIES).toReversed().map(wireEntry),
-    };
+    });
   },
 
   transactions: ({ sql, input }) =>
@@ -118,33 +102,18 @@ export const HOLDINGS = {
     const { held, settled, released, refunded } = records.find(record => record.id === purchase) ?? own;
     const refs = new Set(records.map(record => record.id));
     const entries = withBalances(entriesOfCard(sql, found.card_id), found.card_id);
-    return {
-      ...wireFound(own),
-      held: toUsd(held),
-      settled: toUsd(settled),
-      released: toUsd(released),
-      refunded: toUsd(refunded),
-      chain: entries.filter(({ ref }) => refs.has(ref)).map(wireEntry),
-    };
+    const chain = entries.filter(({ ref }) => refs.has(ref)).map(wireEntry);
+    const { shape } = ADMIN_OPERATIONS['transactions.show'].returns;
+    return wired(shape, { ...own, currency: 'USD', held, settled, released, refunded, chain });
   },
 
+  /** Their shape has no code. */
   challenges: ({ sql, input }) =>
     paged(
       input,
       50,
       where => ofCards<FoundChallenge>(sql, 'challenges', input, where),
-      // One by one: the code stands beside them.
-      row => ({
-        id: row.id,
-        card_id: row.card_id,
-        last4: row.last4,
-        merchant: row.merchant,
-        attempts: row.attempts,
-        amount: toUsd(row.amount),
-        status: row.status as (typeof CHALLENGE_STATUSES)[number],
-        created_at: isoTime(row.created_at),
-        expires_at: isoTime(row.expires_at),
-      }),
+      row => wired(ADMIN_OPERATIONS.challenges.returns.shape, row),
     ),
 
   spending: ({ sql, now, input: { days = 14 } }) => {
@@ -186,26 +155,14 @@ export const HOLDINGS = {
       input,
       50,
       where => timersInOrder(sql, where),
-      ({ due_at, kind, ref, error }) => ({
-        due_at: isoTime(due_at),
-        kind,
-        ref,
-        state: error !== null ? ('parked' as const) : due_at <= now ? ('due' as const) : ('waiting' as const),
-        error,
-      }),
+      row => wired(TIMER, { ...row, state: row.error !== null ? 'parked' : row.due_at <= now ? 'due' : 'waiting' }),
     ),
 
   /** Of an address where it leads to alone: its path or query may be a password. */
   webhooks: ({ sql }) => {
     const rows = sql.all<CountedSubscription>(SUBSCRIPTIONS);
-    const data = rows.map(({ url, events, created_at, failing_since, ...row }) => ({
-      ...row,
-      address: new URL(url).origin,
-      events: JSON.parse(events) as readonly string[],
-      created_at: isoTime(created_at),
-      failing_since: failing_since === null ? null : isoTime(failing_since),
-    }));
-    return { data, page: {} };
+    const { shape } = ADMIN_OPERATIONS.webhooks.returns;
+    return { data: rows.map(row => wired(shape, { ...row, address: new URL(row.url).origin })), page: {} };
   },
 
   events: ({ sql, input }) => {
@@ -219,7 +176,7 @@ export const HOLDINGS = {
       input,
       100,
       where => listed<EventRow>(sql, { from: 'events', wanted, order: `seq ${order}` }, where),
-      row => ({ ...row, created_at: isoTime(row.created_at) }),
+      row => wired(EVENT, row),
     );
   },
 } satisfies Partial<LookHandlers>;
@@ -367,16 +324,7 @@ const SUBSCRIPTIONS = `select w.id, w.url, w.events, w.status, w.created_at, w.f
 /** The newest of them are shown. */
 const SHOWN_ENTRIES = 50;
 
-const wireEntry = ({ id, at, kind, ref, card, hold, card_after, hold_after }: CardEntry) => ({
-  id,
-  at: isoTime(at),
-  kind,
-  ref,
-  card: toUsd(card),
-  hold: toUsd(hold),
-  card_after: toUsd(card_after),
-  hold_after: toUsd(hold_after),
-});
+const wireEntry = (entry: CardEntry) => wired(CARD_ENTRY, entry);
 
 interface CardEntry {
   readonly id: number;
