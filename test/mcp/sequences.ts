@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { hostOf } from '../simulation/host.ts';
-import type { Exchange } from '../simulation/mistakes.ts';
 import { removeHome } from '../simulation/platform.ts';
-import { buildProgram, openProgram, type Program } from '../simulation/program.ts';
+import { buildProgram, type Exchange, openProgram, type Program } from '../simulation/program.ts';
 import { API_KEY, CARD_NUMBER, type Lie, SAYING_NAMES, Service } from '../simulation/service.ts';
 import { Chance, type Fate, Process, World } from '../simulation/world.ts';
 

@@ -119,7 +119,7 @@ export function historyOf(seed: number): History {
     ...(shared ? { shared, cuts: calm ? [] : cutsOf(chance) } : {}),
     steps: stepsOf(chance, { wishes, machines: machines.length, calm, held, shared }),
   };
-  if (!chance.is(0.15)) return history;
+  if (!chance.is(0.2)) return history;
   const corners = calm ? (shared ? [resumedBeside] : []) : shared ? [twoAtAnOp] : ALONE;
   return corners.length === 0 ? history : { ...history, ...chance.of(corners)(chance, history) };
 }
@@ -240,7 +240,68 @@ const equalCards: Corner = (chance, history) => {
   };
 };
 
-const ALONE = [lateList, spentAtOnce, equalCards, refusedThoughDone];
+/** It happens long after its answer was lost, and somebody lets it be sent again who was told that no trace of it was found. */
+const resentWhenLate: Corner = (chance, history) => {
+  const [typed] = buying(history, [0], chance.is(0.5));
+  const resume = { ...typed, act: { do: 'resume', of: typed.name, resend: true } } as const;
+  return {
+    held: false,
+    probed: false,
+    cap: 0,
+    service: { ...history.service, wallet: 1_000_000, metadata: 'everywhere', behind: NOT_LATE, others: [] },
+    lies: [{ ...LOST, does: 'later', ms: 20_000 }],
+    steps: [typed, { ...resume, name: 98 }, { ...resume, name: 99, wait: chance.of([0, 30_000]) }],
+  };
+};
+
+/** What came onto a card is spent before anybody looks, and by then its key is forgotten. */
+const keyForgotten: Corner = (chance, history) => {
+  const { dollars, card } = history.wishes[0] as Wish;
+  const [typed] = buying(history, [0], true);
+  const fate: Fate = { how: 'dies', nth: 1, effect: 0, when: 'after', ms: 0 };
+  const act: Act = { do: 'resume', of: typed.name, resend: false };
+  return {
+    held: false,
+    probed: true,
+    cap: 0,
+    wishes: wishing(history, { change: 'fund', intent: false }),
+    service: {
+      ...history.service,
+      wallet: 1_000_000,
+      keysMs: 600_000,
+      limitsRepeats: false,
+      diesAt: 0,
+      repeated: 0,
+      metadata: 'everywhere',
+      behind: NOT_LATE,
+      others: [{ at: 5_000, cents: -100 * dollars, card }],
+    },
+    lies: [],
+    steps: [
+      { ...typed, fate },
+      { ...typed, name: 99, act, wait: chance.of([10_000, 900_000]) },
+    ],
+  };
+};
+
+/** "Later" is said of what was done, and for longer than anybody looks the wallet alone shows it. */
+const walletAlone: Corner = (chance, history) => ({
+  held: false,
+  cap: 0,
+  wishes: wishing(history, { intent: false }),
+  service: {
+    ...history.service,
+    wallet: 1_000_000,
+    keysMs: 0,
+    metadata: 'everywhere',
+    behind: { ...NOT_LATE, list: 9_000 + chance.below(3_000), card: 9_000 + chance.below(3_000) },
+    others: [],
+  },
+  lies: [{ ...LOST, says: '429' }],
+  steps: buying(history, [0], false).slice(0, 1),
+});
+
+const ALONE = [lateList, spentAtOnce, equalCards, refusedThoughDone, resentWhenLate, keyForgotten, walletAlone];
 
 /** The first step, and who resumes it beside it on the second machine. */
 function resumed({ steps }: History, fate: Fate | undefined, wait: number): Step[] {
@@ -257,7 +318,7 @@ function resumed({ steps }: History, fate: Fate | undefined, wait: number): Step
 /** One stands still, another machine takes its op, and both have it for a moment. */
 const twoAtAnOp: Corner = (chance, history) => {
   const isUnsent = chance.is(0.6);
-  const at = isUnsent ? { nth: 0, effect: 50 + chance.below(45) } : { nth: 1, effect: chance.below(20) };
+  const at = isUnsent ? { nth: 0, effect: 94 + chance.below(30) } : { nth: 1, effect: chance.below(20) };
   const fate: Fate = { how: 'stands still', when: 'before', ms: 70_000, ...at };
   return {
     held: false,

@@ -67,8 +67,8 @@ export class Judge {
   readonly #purchases: Purchase[] = [];
   /** What each op is about, where somebody was told its name. */
   readonly #ops = new Map<string, readonly Purchase[]>();
-  /** Wishes that a person has let be sent again. */
-  readonly #excused = new Set<number>();
+  /** How often a person has let a wish be sent again. */
+  readonly #excused = new Map<number, number>();
   /** How often an op with that wish was approved. */
   readonly #approved = new Map<number, number>();
 
@@ -124,8 +124,8 @@ export class Judge {
       purchase.living -= 1;
       purchase.isBegun ||= ran.who.writes > 0;
     }
-    // A guard that says how to go on with an op names that of somebody else.
-    const op = hintOf(ran) === undefined ? opOf(ran) : undefined;
+    // A guard that says how to go on with an op names that of somebody else; a page has its own.
+    const op = hintOf(ran) === undefined ? opOf(ran) : pageOf(ran).op;
     // Whoever was killed was told no name: it may be another op than the one of which somebody knows.
     if (ran.code === undefined) for (const each of meant) if (each.op !== undefined) each.op = 'several';
     if (op !== undefined) {
@@ -144,7 +144,7 @@ export class Judge {
   /** An op is resumed; returns who is told how that has ended. */
   resumes(op: string, journal: number, excused: readonly number[]): (when: string, ran: Ran) => void {
     const known = this.#known(op, journal);
-    for (const wish of excused) if (!this.#isShown(wish)) this.#excused.add(wish);
+    for (const wish of excused) if (!this.#isShown(wish)) this.#excused.set(wish, (this.#excused.get(wish) ?? 0) + 1);
     // Rows that were not sent are sent now.
     const anew = known.filter(({ told }) => told === 'no');
     for (const purchase of anew) purchase.told = 'open';
@@ -181,11 +181,15 @@ export class Judge {
   /** The purchases that an op is about; where nobody was told its name, those of which nobody knows. */
   #known(op: string, journal: number): readonly Purchase[] {
     const named = new Set([...this.#ops.values()].flat());
-    // A database that went away says no to what was claimed, and names no op.
-    const isOff = ({ told, op: by }: Purchase) => this.#history.shared && told === 'no' && by === undefined;
+    // A database that went away says no to what was claimed, or leaves what is done unacknowledged, and names no op.
+    const isOff = ({ told, op: by }: Purchase) => this.#history.shared && told !== 'open' && by === undefined;
     const mayBe = (each: Purchase) =>
       each.journals.has(journal) && !named.has(each) && (each.told === 'open' || isOff(each));
-    return this.#ops.get(op) ?? this.#purchases.filter(mayBe);
+    const likely = ['open', 'done', 'no'];
+    return (
+      this.#ops.get(op) ??
+      this.#purchases.filter(mayBe).toSorted((a, b) => likely.indexOf(a.told) - likely.indexOf(b.told))
+    );
   }
 
   /** What a process has told of these purchases. */
@@ -236,9 +240,11 @@ export class Judge {
       const own = this.#purchases.filter(each => each.wish === wish);
       const done = own.filter(({ told }) => told === 'done').length;
       const most =
-        own.filter(({ told, living }) => told !== 'no' || living > 0).length + (this.#excused.has(wish) ? 1 : 0);
+        own.filter(({ told, living }) => told !== 'no' || living > 0).length + (this.#excused.get(wish) ?? 0);
       // Two journals that do not know of each other cannot tell their equal transfers of one card apart: each sees that it moved.
-      const isMixed = change !== 'create' && new Set(own.map(({ journal }) => journal)).size > 1;
+      // Nor can they tell equal cards that show no marker, where an answer to one names the card of the other.
+      const isAlike = change !== 'create' || this.#history.service.metadata !== 'everywhere';
+      const isMixed = isAlike && new Set(own.map(({ journal }) => journal)).size > 1;
       if (all.length < done && !isMixed)
         this.break(`${when}: wish ${wish} was said to be done ${done} times, and happened ${all.length} times`);
       const refused = own.length - most;
@@ -298,7 +304,9 @@ export class Judge {
     // A file that was done before is refused, whatever it means.
     const isFirst = ({ wish: of, doneAt }: Purchase) =>
       this.#purchases.filter(({ wish }) => wish === of).length === 1 && !(doneAt <= ran.from);
-    if (ran.code !== 0 && (ran.code !== 11 || isAlone) && !mayFail && begun.length > 0 && begun.every(isFirst))
+    // Whoever resumes it beside may verify it first.
+    const isDone = ran.code === 0 || errorOf(ran).outcome === 'done';
+    if (!isDone && (ran.code !== 11 || isAlone) && !mayFail && begun.length > 0 && begun.every(isFirst))
       this.break(`calm: ${when} ends with ${ran.code}`);
   }
 
@@ -390,9 +398,11 @@ function errorOf({ err }: Ran): { readonly op?: string; readonly outcome?: strin
   return (jsonOf(err.trim().split('\n').at(-1) ?? '')['error'] ?? {}) as { op?: string; outcome?: string };
 }
 
+const pageOf = ({ out }: Ran) => (jsonOf(out)['page'] ?? {}) as { readonly op?: string };
+
 /** The op that an error or a page names. */
 export function opOf(ran: Ran): string | undefined {
-  return errorOf(ran).op ?? (jsonOf(ran.out)['page'] as { op?: string } | undefined)?.op;
+  return errorOf(ran).op ?? pageOf(ran).op;
 }
 
 /** The op that a guard says to go on with. */

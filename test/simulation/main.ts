@@ -3,14 +3,14 @@
  * A failing seed is one line with the command that replays it alone.
  */
 import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { FOUND } from './found.ts';
 import { type History, historyOf, shorter } from './history.ts';
-import { MISTAKES } from './mistakes.ts';
 import { type Played, play } from './play.ts';
-import { buildProgram, openProgram, type Program, planted } from './program.ts';
+import { buildProgram, type Exchange, openProgram, type Program, planted } from './program.ts';
 import { takeCrashes } from './world.ts';
 
 const { values } = parseArgs({
@@ -30,6 +30,7 @@ const { values } = parseArgs({
 });
 
 const seeds = Number(values.seeds ?? 2000);
+const textOf = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 async function command(): Promise<number> {
@@ -106,7 +107,9 @@ async function showShortest(program: Program, history: History, played: Played):
 async function replayFound(): Promise<number> {
   const program = await opened();
   let failed = 0;
-  for (const { name, history } of FOUND) {
+  const found = textOf('found.jsonl').trim().split('\n');
+  for (const line of found) {
+    const { name, history } = JSON.parse(line) as { readonly name: string; readonly history: History };
     const played = await play(program, history);
     const isBroken = played.broken.length > 0;
     print(`${isBroken ? 'BROKEN' : 'kept'}: ${name}`);
@@ -116,14 +119,35 @@ async function replayFound(): Promise<number> {
   return failed;
 }
 
+/** A mistake that is planted; see `mistakes.diff`. */
+interface Mistake {
+  readonly name: string;
+  /** One that finds it; 0: none is known. */
+  readonly seed: number;
+  readonly exchanges: readonly Exchange[];
+}
+
+function mistakeOf(text: string): Mistake {
+  const [title = '', ...files] = text.trimEnd().split('\n@ ');
+  const [, name = '', seed = '0'] = /^(.*?)(?: \(seed (\d+)\))?$/.exec(title) ?? [];
+  const exchanges = files.map((each): Exchange => {
+    const [file = '', ...lines] = each.split('\n');
+    const side = (sign: string) => lines.flatMap(line => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n');
+    return [file, side('-'), side('+')];
+  });
+  return { name, seed: Number(seed), exchanges };
+}
+
 /**
  * One program with all mistakes. Each is made alone in the seed that is known; those that are left are made together in one seed
  * after the other, and where a law is broken, in halves of them.
  */
 async function judgeMistakes(): Promise<number> {
   takeCrashes();
-  const program = await openProgram(await buildProgram(MISTAKES.map(({ exchanges }) => exchanges)));
-  const left = new Set([...MISTAKES.keys()].filter(n => MISTAKES[n]?.name.match(values.mistake)));
+  const [, ...texts] = textOf('mistakes.diff').split('\n# ');
+  const mistakes = texts.map(mistakeOf);
+  const program = await openProgram(await buildProgram(mistakes.map(({ exchanges }) => exchanges)));
+  const left = new Set([...mistakes.keys()].filter(n => mistakes[n]?.name.match(values.mistake)));
   const playWith = async (seed: number, wrong: readonly number[]) => {
     planted.clear();
     for (const n of wrong) planted.add(n);
@@ -135,20 +159,20 @@ async function judgeMistakes(): Promise<number> {
     const [only = 0] = wrong;
     if (wrong.length === 1) {
       left.delete(only);
-      return print(`seed ${seed}\t${MISTAKES[only]?.name}\t${broken}`);
+      return print(`seed ${seed}\t${mistakes[only]?.name}\t${broken}`);
     }
     const half = wrong.length >> 1;
     await narrow(seed, wrong.slice(0, half));
     await narrow(seed, wrong.slice(half));
   };
-  for (const [n, { seed }] of MISTAKES.entries()) if (seed > 0 && left.has(n)) await narrow(seed, [n]);
+  for (const [n, { seed }] of mistakes.entries()) if (seed > 0 && left.has(n)) await narrow(seed, [n]);
   const from = Number(values.seed ?? 1);
   for (let seed = from; seed < from + seeds && left.size > 0; seed += 1) {
     // A seed that breaks a law without them proves nothing.
     if ((await playWith(seed, [...left])) === undefined || (await playWith(seed, [])) !== undefined) continue;
     await narrow(seed, [...left]);
   }
-  for (const n of left) print(`NOT FOUND\t${MISTAKES[n]?.name}`);
+  for (const n of left) print(`NOT FOUND\t${mistakes[n]?.name}`);
   return left.size;
 }
 

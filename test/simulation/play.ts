@@ -22,6 +22,8 @@ interface Entry {
   /** Under the intent of that other wish. */
   readonly named: number | undefined;
   ran?: Ran;
+  /** What a resume of it has named as the next step. */
+  hints: string;
 }
 
 /** A machine with the home of its user. */
@@ -226,8 +228,9 @@ class Player {
     const [first = 0] = wishes;
     const place = this.#places[step.machine];
     const { change } = this.#history.wishes[first] ?? {};
-    if (place === undefined || change === undefined) return;
-    const entry: Entry = { wishes, how, machine: step.machine, named };
+    // A history that was made shorter may have lost one.
+    if (place === undefined || change === undefined || wishes.some(wish => !this.#history.wishes[wish])) return;
+    const entry: Entry = { wishes, how, machine: step.machine, named, hints: '' };
     this.#entries.set(step.name, entry);
     const isFile = how === 'file';
     const { journal } = place;
@@ -285,11 +288,14 @@ class Player {
     const place = this.#places[step.machine];
     const entry = this.#entries.get(of);
     if (entry === undefined || place === undefined) return;
-    const mayResend = resend && entry.ran?.err.includes('--resend-absent') === true;
-    const more = `${mayResend ? ' --resend-absent' : ''}${this.#history.shared ? ' --reason away' : ''}`;
     for (const op of await this.#opsOf(entry, step)) {
+      const mayResend = resend && entry.hints.includes(`${op} --resend-absent`);
+      if (mayResend) this.#count('somebody goes on: resume with --resend-absent');
+      const more = `${mayResend ? ' --resend-absent' : ''}${this.#history.shared ? ' --reason away' : ''}`;
       const resumed = this.judge.resumes(op, place.journal, mayResend ? entry.wishes : []);
-      resumed(`step ${step.name}`, await this.#run(step.machine, `ops resume ${op}${more} --yes --json`, step));
+      const ran = await this.#run(step.machine, `ops resume ${op}${more} --yes --json`, step);
+      entry.hints += ran.err;
+      resumed(`step ${step.name}`, ran);
     }
   }
 
@@ -362,7 +368,7 @@ class Player {
       } catch (thrown) {
         const { outcome, op, message } = thrown as { outcome?: string; op?: string; message: string };
         await host.streams.stderr.write(`${JSON.stringify({ error: { outcome, op, message } })}\n`);
-        return outcome === 'refused' || outcome === 'not_sent' ? 14 : 11;
+        return { refused: 14, not_sent: 14, done: 15 }[outcome ?? ''] ?? 11;
       } finally {
         await client.close();
       }

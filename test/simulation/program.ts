@@ -10,9 +10,11 @@ import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
 import type { AppHost } from '../../src/app/process-host.ts';
-import type { Exchange } from './mistakes.ts';
 import { platform } from './platform.ts';
 import { PgClient } from './postgres.ts';
+
+/** A text that stands exactly once in a file of `src`, and what it becomes. */
+export type Exchange = readonly [file: string, is: string, becomes: string];
 
 const modules: Readonly<Record<string, unknown>> = { ...platform.modules, 'pg/lib/client.js': PgClient };
 const root = join(import.meta.dirname, '..', '..');
