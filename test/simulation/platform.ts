@@ -496,4 +496,6 @@ export const platform = {
   timeoutSignal,
   dateNow: () => turnOf()?.wall() ?? START,
   monotonic: () => turnOf()?.world.now ?? 0,
+  random: () => turnOf()?.started.chance.fraction() ?? Math.random(),
+  randomValues: own.randomFillSync,
 };

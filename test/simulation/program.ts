@@ -52,6 +52,8 @@ const SIMULATED_GLOBALS = {
   'AbortSignal.timeout': 'simulated.timeoutSignal',
   'Date.now': 'simulated.dateNow',
   'performance.now': 'simulated.monotonic',
+  'Math.random': 'simulated.random',
+  'globalThis.crypto.getRandomValues': 'simulated.randomValues',
   planted: 'simulated.planted',
 };
 
