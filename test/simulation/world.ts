@@ -142,7 +142,7 @@ export class Process {
   sends(): void {
     this.writes += 1;
     const { fate } = this.started;
-    if (fate?.nth === this.writes && this.#fated === 0) this.#fated = this.effects + fate.effect;
+    if (fate?.nth === this.writes && this.#fated === 0) this.#fated = this.effects + 1 + fate.effect;
   }
 
   /** Before an effect; throws `Gone` where it is never done. */
