@@ -10,9 +10,7 @@ import { ended, type Home, home } from '../package/built.ts';
 async function listening(place: Home) {
   const child = place.start(['--sandbox', 'webhooks', 'listen', '--ready-file', join(place.folder, 'ready')]);
   const end = ended(child);
-  await expect
-    .poll(() => readFile(join(place.folder, 'ready'), 'utf8').catch(() => ''), { interval: 20, timeout: 20_000 })
-    .not.toBe('');
+  await expect.poll(() => readFile(join(place.folder, 'ready'), 'utf8').catch(() => ''), { interval: 20 }).not.toBe('');
   return { child, end };
 }
 
@@ -41,7 +39,7 @@ async function leasing(place: Home, script: string) {
   const words = ['--sandbox', 'cards', 'lease', '--amount', '25', '--reveal', '--yes', '--', process.execPath, program];
   const child = place.start(words, { stdio: ['ignore', 'pipe', 'pipe'] });
   const end = ended(child);
-  await expect.poll(() => readFile(started, 'utf8').catch(() => ''), { interval: 20, timeout: 20_000 }).not.toBe('');
+  await expect.poll(() => readFile(started, 'utf8').catch(() => ''), { interval: 20 }).not.toBe('');
   return { child, end, program: Number(await readFile(started, 'utf8')) };
 }
 
@@ -50,7 +48,6 @@ it('kill -9 of a listener, then the reaper: no subscription is left', async () =
   const { child, end } = await listening(place);
   child.kill('SIGKILL');
   expect((await end).signal).toBe('SIGKILL');
-  expect(await subscriptions(place)).toHaveLength(1);
   const { code, out } = await place.run(['--sandbox', 'webhooks', 'listen', '--reap', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(out).ended).toHaveLength(1);

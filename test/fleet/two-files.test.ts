@@ -84,8 +84,3 @@ it('ends with 13 where the card that is there has another label, limit and amoun
   );
   expect([data[0].amount, page.spent]).toEqual([30, 30]);
 });
-
-it('and where it has another amount alone', async () => {
-  const amount = await applied(ONE, { label: 'a one', spending_limit: 100, amount: 12 });
-  expect([amount.apply.code, amount.cards], amount.apply.all).toEqual([13, 1]);
-});

@@ -20,10 +20,4 @@ describe('an error that nothing caught', () => {
   it('ends the program with 1 and one line', async () => {
     expect(await crash()).toEqual({ code: 1, signal: null, out: '', err: 'error: unexpected: boom\n' });
   });
-
-  it('is JSON where JSON was asked for', async () => {
-    const { code, err } = await crash('--json');
-    expect(code).toBe(1);
-    expect(JSON.parse(err)).toMatchObject({ error: { kind: 'internal', message: 'unexpected: boom', exit_code: 1 } });
-  });
 });

@@ -12,7 +12,7 @@ describe('into a pipe', () => {
   it('no escape, no return and no control byte but newline and tab', () => {
     const { expected } = outputs();
     for (const text of expected) expect(text).toMatch(/^[^\0-\x08\x0b-\x1f\x7f\x80-\x9f]*$/);
-    expect(expected[0]).toContain('10000.00');
+    expect(expected[0]).toMatch(/\d\.\d\d,/);
     expect(expected.at(-1)).toMatch(/: 5\n.*no_such_card/s);
   });
 

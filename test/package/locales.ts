@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Home, home } from './built.ts';
 
-const LINES = ['wallet', 'tx list -o csv --limit 40', 'cards get no_such_card'];
+const LINES = ['tx list -o csv --limit 40', 'cards get no_such_card'];
 
 let place: Home;
 /** Outputs where nothing is set. */

@@ -16,7 +16,9 @@ const update = process.env['UPDATE'] === '1';
  * them, and every run that writes stories down. What moves money, refuses or loses an answer is always told.
  */
 const LONG: ReadonlySet<string> = new Set([
+  'api/raw-requests.md',
   'bins/list-and-pick.md',
+  'bulk/idle.md',
   'bulk/other-forms.md',
   'cards/list-idle.md',
   'cards/list-sorted.md',
@@ -24,6 +26,7 @@ const LONG: ReadonlySet<string> = new Set([
   'fleet/adopted.md',
   'fleet/changed-fields.md',
   'fleet/retired.md',
+  'fleet/top-up.md',
   'books/first-copy.md',
   'books/off-and-away.md',
   'overview/one-page.md',
@@ -33,12 +36,14 @@ const LONG: ReadonlySet<string> = new Set([
   'books/a-month-of-life.md',
   'run/another-route.md',
   'run/asked-for.md',
+  'run/copied.md',
   'run/explain.md',
   'run/fields.md',
   'run/jq.md',
   'run/short-ids.md',
   'run/verbose.md',
   'sandbox/3ds-ends.md',
+  'sandbox/auto-freeze.md',
   'sandbox/clock.md',
   'sandbox/declines.md',
   'sandbox/deposits.md',

@@ -372,6 +372,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const corrected = new Map<number, RowOutcome>();
     const working: Working = { ...driving, run, recorded: underway.rows, rows, tally, held, corrected };
     let [stopped, objected]: (CliError | undefined)[] = [];
+    let last: readonly Row[] = [];
     ctx.ui.progress.begin();
     try {
       // An output that cannot be written must be found out before anything is sent.
@@ -381,10 +382,12 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     } finally {
       failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
       if (failure === undefined) summary = `${tally.totals.total} of ${tally.totals.total} done${movedText(tally)}.`;
+      last = held.map(each => shownRow(working, corrected.get(each.row) ?? each));
+      // What is told beside the rows counts them as they are shown.
       const more = driving.extras?.page();
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }
-    if (held.length > 0) yield held.map(each => shownRow(working, corrected.get(each.row) ?? each));
+    if (last.length > 0) yield last;
   }
   return {
     listing: { batches: batches(), page: () => page, runsOn: true },
