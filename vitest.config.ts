@@ -21,8 +21,8 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
-    // Much of a story is waiting, for a program it has started or for a moment.
-    maxWorkers: availableParallelism() + 3,
+    // One waits for a program it has started or for a moment while the others work; each more would load all the code again.
+    maxWorkers: availableParallelism() + 1,
     // One process serves many files: nothing is mocked and nothing is kept between them, and loading the code anew for
     // each of them took half of the time (of small tests alone 7 %: 41 in place of 38 s of the processor).
     isolate: false,
