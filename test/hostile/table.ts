@@ -306,17 +306,10 @@ export interface Summary {
 }
 
 /** Plays them one after the other. */
-export async function playTable(
-  arena: Arena,
-  cells: readonly Cell[],
-  how: HowFar,
-  onPlayed: (played: Played) => void = () => undefined,
-): Promise<Summary> {
+export async function playTable(arena: Arena, cells: readonly Cell[], how: HowFar): Promise<Summary> {
   const played: Played[] = [];
   for (const cell of cells) {
-    const one = await playCell(arena, cell, how);
-    onPlayed(one);
-    played.push(one);
+    played.push(await playCell(arena, cell, how));
   }
   return {
     cells: cells.length,

@@ -28,8 +28,6 @@ export interface JournalServer extends AsyncDisposable {
   readonly server: Server;
   /** Address over the socket, where nobody is asked for a password. */
   url(user: string): string;
-  /** Address over TLS; the password of a role is `of ` and its name. */
-  tlsUrl(user: string): string;
   /** Statements of the owner of the journal. */
   sql<Row = Record<string, unknown>>(statement: string, ...values: (string | number)[]): Promise<readonly Row[]>;
   stop(signal?: 'SIGQUIT' | 'SIGINT' | 'SIGKILL'): Promise<void>;
@@ -89,8 +87,6 @@ async function startedServer(): Promise<JournalServer> {
       return server;
     },
     url,
-    tlsUrl: user =>
-      `postgres://${user}@localhost:${port}/postgres?sslmode=verify-full&sslrootcert=${join(data, 'server.crt')}`,
     sql,
     stop,
     start,

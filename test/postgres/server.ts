@@ -47,12 +47,6 @@ export interface Settings {
   readonly port?: number;
   /** A certificate; then it listens on loopback too. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Lines of postgresql.conf. */
-  readonly conf?: readonly string[];
-  /** The whole of pg_hba.conf. */
-  readonly hba?: readonly string[];
-  /** Gets the folder before a cluster is made in it; answers further words of initdb. */
-  readonly before?: (folder: string) => readonly string[];
 }
 
 /** PostgreSQL refuses to run as root: then it runs as nobody, on a folder that is given to it. */
@@ -65,14 +59,10 @@ const HBA = ['local all all trust', 'host all all 127.0.0.1/32 scram-sha-256'];
  * Makes a database cluster in an empty folder and starts it. It outlives this process until it is stopped. `fsync` stays
  * on, which the journal insists on.
  */
-export async function startServer(
-  folder: string,
-  { port = 5432, tls, conf = [], hba = HBA, before }: Settings = {},
-): Promise<Server> {
+export async function startServer(folder: string, { port = 5432, tls }: Settings = {}): Promise<Server> {
   prepare(folder);
   const data = join(folder, 'data');
-  if (before === undefined) await likeTheFirst(folder, data);
-  else await makeCluster(folder, data, before(folder));
+  await likeTheFirst(folder, data);
   const own = [
     `unix_socket_directories = '${join(folder, 'socket')}'`,
     `listen_addresses = '${tls === undefined ? '' : '127.0.0.1'}'`,
@@ -83,8 +73,8 @@ export async function startServer(
     // With a database for each test file there would be a worker every second, and no table lives long enough to need one.
     'autovacuum = off',
   ];
-  await appendFile(join(data, 'postgresql.conf'), `${[...own, ...conf].join('\n')}\n`);
-  await writeFile(join(data, 'pg_hba.conf'), `${hba.join('\n')}\n`);
+  await appendFile(join(data, 'postgresql.conf'), `${own.join('\n')}\n`);
+  await writeFile(join(data, 'pg_hba.conf'), `${HBA.join('\n')}\n`);
   if (tls !== undefined) {
     for (const [name, pem] of [
       ['server.key', tls.key],
@@ -97,15 +87,15 @@ export async function startServer(
   return startAgain(folder, port);
 }
 
-async function makeCluster(folder: string, data: string, more: readonly string[] = []): Promise<void> {
-  const options = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', ...more];
+async function makeCluster(folder: string, data: string): Promise<void> {
+  const options = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N'];
   const [code] = await once(run(folder, 'initdb', options), 'close');
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`);
 }
 
 /**
- * Half a second of the processor to make, a twentieth of it to copy: the first cluster of a run is kept for the others. So
- * they have one system identifier; a test of two servers that are told apart gives a `before`.
+ * Half a second of the processor to make, a twentieth of it to copy: the first cluster of a run is kept for the others, so
+ * they have one system identifier.
  */
 async function likeTheFirst(folder: string, data: string): Promise<void> {
   const kept = join(process.env['TEST_POSTGRES_FOLDER'] ?? folder, 'first');

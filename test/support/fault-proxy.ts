@@ -1,7 +1,6 @@
 /** A proxy between client and service that loses, breaks or delays single requests, and can take keys away. */
 import { createServer, type IncomingHttpHeaders, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 
 /** In the form of the service (interface 2.7): an answer in no form may follow the deed. */
 const UNAUTHORIZED = JSON.stringify({
@@ -18,8 +17,6 @@ export type Fault =
   | 'drop-before'
   /** The service does it, and the answer is lost. */
   | 'drop-after'
-  /** The service does it, and a gateway answers instead. */
-  | 'html-502'
   /** The service does it at once and is answered for only after `delayMs`. */
   | 'late-answer'
   /** The service does it at once and is answered for only after `release`. */
@@ -27,9 +24,7 @@ export type Fault =
   /** Answered 401 by something on the way; the service sees nothing. */
   | 'unauthorized'
   /** Answered 429 with `Retry-After: 1`; the service sees nothing. */
-  | 'throttled'
-  /** The service does it, and something on the way counts it and answers 429 with `Retry-After: 1`. */
-  | 'throttled-after';
+  | 'throttled';
 
 export interface SeenRequest {
   readonly method: string;
@@ -48,18 +43,10 @@ export interface FaultProxy extends AsyncDisposable {
   posts(): readonly SeenRequest[];
   /** Resolves when it has seen so many of them. */
   posted(count: number): Promise<void>;
-  /** The service has forgotten the keys it saw so far: they are new to it. Later ones it remembers. */
-  forgetKeys(): void;
-  /** Resolves when every client has hung up and the service has done what they asked for: nothing is on its way. */
-  quiet(): Promise<void>;
-  /** Resolves when the service has answered everything that it was let see. */
-  answered(): Promise<void>;
   /** Nothing that was told before fails any more. */
   mend(): void;
-  /** From now on so many requests are let through, and any more are answered 429; each call gives so many places anew. */
-  allow(places: number): void;
-  /** Lets held answers through, or has a gateway answer in their place. */
-  release(how?: 'html-502'): void;
+  /** Lets held answers through. */
+  release(): void;
   /** How often each fault has come to pass; one that follows the deed counts when that is done. */
   happened(): Readonly<Partial<Record<Fault, number>>>;
 }
@@ -78,18 +65,14 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const upstream = new URL(target);
   const seen: SeenRequest[] = [];
   const planned: { method: string; path: RegExp; fault: Fault }[] = [];
-  const forgotten = new Set<string>();
   const happened: Partial<Record<Fault, number>> = {};
   const waiting: { count: number; resolve: () => void }[] = [];
-  let handling = 0;
-  let release: FaultProxy['release'] = () => undefined;
-  const released = new Promise<'html-502' | undefined>(resolve => {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>(resolve => {
     release = resolve;
   });
-  let places = Number.POSITIVE_INFINITY;
 
   const posts = () => seen.filter(({ method }) => method === 'POST');
-  const connections = () => new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count)));
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -112,20 +95,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
         return void outgoing.writeHead(401, { 'content-type': 'application/json' }).end(UNAUTHORIZED);
       }
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
-      if (places <= 0) {
-        happened.throttled = (happened.throttled ?? 0) + 1;
-        return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
-      }
-      places -= 1;
-      handling += 1;
-      const answer = await forward({ upstream, method, url, headers: keyed(headers, stripKeys, forgotten), body });
-      handling -= 1;
+      const answer = await forward({ upstream, method, url, headers: keyed(headers, stripKeys), body });
       count();
       if (fault === 'drop-after') return void incoming.socket.destroy();
-      if (fault === 'throttled-after') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
-      const held = fault === 'held-answer' ? await released : undefined;
-      if (fault === 'html-502' || held === 'html-502')
-        return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
+      if (fault === 'held-answer') await released;
       const reply = () => outgoing.writeHead(answer.status, answer.headers).end(answer.body);
       if (fault === 'late-answer') setTimeout(reply, delayMs).unref();
       else reply();
@@ -143,22 +116,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
         if (posts().length >= count) resolve();
         else waiting.push({ count, resolve });
       }),
-    forgetKeys() {
-      for (const { key } of seen) if (key !== undefined) forgotten.add(key);
-    },
-    async quiet() {
-      while (handling > 0 || (await connections()) > 0) await wait(2);
-    },
-    async answered() {
-      while (handling > 0) await wait(1);
-    },
     mend() {
       planned.length = 0;
     },
-    allow(count) {
-      places = count;
-    },
-    release: how => release(how),
+    release: () => release(),
     happened: () => happened,
     [Symbol.asyncDispose]: () =>
       new Promise(resolve => {
@@ -168,10 +129,9 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   };
 }
 
-function keyed(headers: IncomingHttpHeaders, strip: boolean, forgotten: ReadonlySet<string>): IncomingHttpHeaders {
-  const { [KEY_HEADER]: key, connection: _connection, ...rest } = headers;
-  if (strip || typeof key !== 'string') return rest;
-  return { ...rest, [KEY_HEADER]: forgotten.has(key) ? `${key}-anew` : key };
+function keyed({ connection: _connection, ...headers }: IncomingHttpHeaders, strip: boolean): IncomingHttpHeaders {
+  const { [KEY_HEADER]: _key, ...rest } = headers;
+  return strip ? rest : headers;
 }
 
 interface Forwarded {

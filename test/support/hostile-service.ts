@@ -114,8 +114,6 @@ export interface AccountOptions {
   readonly behind?: Behind;
   /** The list of cards, and each card alone, answer 503. */
   readonly cardsAway?: boolean;
-  /** False: nobody is told of the wallet. */
-  readonly hasWallet?: boolean;
   /** Lists tell page and total; a bare array otherwise. */
   readonly totals?: boolean;
   readonly cards?: readonly Partial<HostileCard>[];
@@ -515,7 +513,6 @@ function read(account: Account, seen: SeenRequest, at: number): Answered {
     case 'GET /bins':
       return { status: 200, body: { data: [{ id: 'bin_1', network: 'visa', '3ds': true, max_monthly: 10_000 }] } };
     case 'GET /wallet':
-      if (account.options.hasWallet === false) return refusal(404, 'route_not_found');
       return { status: 200, body: { balance: inDollars(walletBefore(account, at)), currency: 'USD' } };
     case 'GET /cards':
       if (account.options.cardsAway) return { status: 503 };

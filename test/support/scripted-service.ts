@@ -58,8 +58,8 @@ const BELOW_GIVEN_PORTS = [15_000, 32_000] as const;
 
 const TIME = '2026-11-20T14:03:11Z';
 
-/** Starts it on a free loopback port or on a socket, with `card_old`: active, 100 dollars, made a year ago; 1000 dollars in the wallet. */
-export async function scriptedService(socketPath?: string): Promise<ScriptedService> {
+/** Starts it on a free loopback port, with `card_old`: active, 100 dollars, made a year ago; 1000 dollars in the wallet. */
+export async function scriptedService(): Promise<ScriptedService> {
   const cards = new Map<string, ScriptedCard>();
   const old = { bin_id: 'bin_1', status: 'active', cents: 10_000, label: 'old', metadata: {} };
   cards.set('card_old', { id: 'card_old', ...old, created_at: '2025-11-20T14:03:11Z' });
@@ -87,8 +87,7 @@ export async function scriptedService(socketPath?: string): Promise<ScriptedServ
         server.off('error', reject);
         resolve();
       };
-      if (socketPath === undefined) server.listen(port, '127.0.0.1', listening);
-      else server.listen(socketPath, listening);
+      server.listen(port, '127.0.0.1', listening);
     });
   // While it is gone, no server of another test is given its port: those the system gives lie above.
   const listenSomewhere = async () => {
@@ -105,15 +104,15 @@ export async function scriptedService(socketPath?: string): Promise<ScriptedServ
     await new Promise(resolve => server.close(resolve));
   };
   await listenSomewhere();
-  const address = server.address() as AddressInfo | string;
+  const { port: given } = server.address() as AddressInfo;
   const service: ScriptedService = {
-    baseUrl: `http://127.0.0.1:${typeof address === 'string' ? 0 : address.port}/v1`,
+    baseUrl: `http://127.0.0.1:${given}/v1`,
     cards,
     wallet: 100_000,
     script: write => write.execute(),
     reads: () => undefined,
     gone: close,
-    back: () => listen(typeof address === 'string' ? 0 : address.port),
+    back: () => listen(given),
     effects: [],
     asked: [],
     [Symbol.asyncDispose]: close,

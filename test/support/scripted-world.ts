@@ -1,5 +1,4 @@
-/** The program before a service that follows a script: with a test key, or in the place of the sandbox. */
-import { join } from 'node:path';
+/** The program before a service that follows a script: with a test key. */
 import { SCRIPTED_KEY, type ScriptedService, scriptedService } from './scripted-service.ts';
 import { type World, world } from './world.ts';
 
@@ -18,13 +17,14 @@ export interface ScriptedWorld extends AsyncDisposable {
   run(line: string): Promise<Told>;
 }
 
-/** `keys: 'honoured'` is the sandbox's: its keys are known to be honoured, and nothing need settle. */
-export async function scriptedWorld({
-  keys = 'unknown',
-}: {
-  keys?: 'unknown' | 'honoured';
-} = {}): Promise<ScriptedWorld> {
-  const { service, here } = await (keys === 'unknown' ? withTestKey() : asSandbox());
+export async function scriptedWorld(): Promise<ScriptedWorld> {
+  const service = await scriptedService();
+  const env = {
+    CARDWRIGHT_PROFILE: '',
+    CARDWRIGHT_BASE_URL: service.baseUrl,
+    CARDWRIGHT_API_KEY: SCRIPTED_KEY,
+  };
+  const here = await world({ env });
   return {
     service,
     here,
@@ -42,27 +42,4 @@ export async function scriptedWorld({
       await service[Symbol.asyncDispose]();
     },
   };
-}
-
-async function withTestKey() {
-  const service = await scriptedService();
-  const env = {
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_BASE_URL: service.baseUrl,
-    CARDWRIGHT_API_KEY: SCRIPTED_KEY,
-  };
-  return { service, here: await world({ env }) };
-}
-
-async function asSandbox() {
-  let service: ScriptedService | undefined;
-  const here = await world({
-    async between(_, folder) {
-      const socketPath = join(folder, 'scripted.sock');
-      service = await scriptedService(socketPath);
-      return { socketPath, close: async () => undefined };
-    },
-  });
-  if (service === undefined) throw new Error('the service was not started');
-  return { service, here };
 }
