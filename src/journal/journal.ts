@@ -14,8 +14,7 @@ import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.t
 import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherUse, whenFree } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
-import { holdFleet } from './fleet-hold.ts';
-import type { Self } from './holder.ts';
+import { holdFleet, type Self } from './holder.ts';
 import { lookOnce, speaksFor } from './look.ts';
 import { createMarkerIndex } from './marker-index.ts';
 import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';

@@ -2,19 +2,19 @@
  * The journal that several people share, as one process uses it: connected to when it is asked, with the account that its API key
  * belongs to, joined once by each machine, and held against what this machine has seen of it.
  */
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import type { FileDependencies } from '../files/private-files.ts';
+import { type FileDependencies, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
 import { type Acting, findAccount, journalId } from './account.ts';
-import { appendLine } from './chain.ts';
-import type { Database, Transaction } from './database.ts';
-import { joinJournal } from './join.ts';
+import { appendLine, outcomeDigest, plannedDigest } from './chain.ts';
+import type { Database, SqlRow, SqlValue, Transaction } from './database.ts';
 import { openPostgres, type PostgresSettings } from './postgres.ts';
-import { type SeenJournal, type SeenJournals, seenJournalsIn, watched } from './seen.ts';
 
-export interface SharedSettings {
+interface SharedSettings {
   readonly postgres: PostgresSettings;
   readonly acting: () => Promise<Acting>;
   readonly key: () => Promise<Secret>;
@@ -193,5 +193,200 @@ function notListed(shown: string): CliError {
     reason: 'key_not_listed',
     hint: `cardwright journal init ${shellWord(shown)} --key`,
     outcome: 'not_sent',
+  });
+}
+
+// What this machine has seen of shared journals: of each account the last audit line. A database that is behind it, or has another
+// line there, was restored or failed over. One line is added here after each claim, before anything is sent.
+
+interface SeenJournal {
+  /** Id of the journal. */
+  readonly journal: string;
+  readonly account: string;
+  /** Print of the API key under the id of the journal. */
+  readonly print: string;
+  /** Its address, for people. */
+  readonly shown: string;
+  readonly seq: number;
+  /** Of that line; left out before the first claim. */
+  readonly hash?: string;
+}
+
+interface SeenJournals {
+  readonly path: string;
+  /** The last state of each account of each journal. */
+  read(): Promise<readonly SeenJournal[]>;
+  note(seen: SeenJournal): Promise<void>;
+}
+
+/** Kept in `shared-journals.ndjson` of the state folder; lines are added, so that no process takes away what another has noted. */
+function seenJournalsIn(stateFolder: string, files: FileDependencies): SeenJournals {
+  const path = join(stateFolder, 'shared-journals.ndjson');
+  return {
+    path,
+    async read() {
+      const found = new Map<string, SeenJournal>();
+      for (const line of ((await readPrivate(path, files)) ?? '').split('\n')) {
+        const seen = readLine(line);
+        if (seen === undefined) continue;
+        const name = `${seen.journal} ${seen.account}`;
+        const before = found.get(name);
+        if (before === undefined || before.seq <= seen.seq) found.set(name, seen);
+      }
+      return [...found.values()];
+    },
+    async note(seen) {
+      await preparePrivateFolder(stateFolder, files);
+      await inOurWords(path, () => appendFile(path, `${JSON.stringify(seen)}\n`, { mode: 0o600 }));
+    },
+  };
+}
+
+/** A line that was cut off by a full disk or a crash is none. */
+function readLine(line: string): SeenJournal | undefined {
+  try {
+    const seen = JSON.parse(line) as SeenJournal;
+    return typeof seen.journal === 'string' && Number.isSafeInteger(seen.seq) ? seen : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A database whose claims are held against what this machine has seen, and noted before they resolve. A line that is another one than
+ * was seen shows that it was put back too, also where it has more lines by now.
+ */
+function watched(database: Database, note: SeenJournals['note'], last: SeenJournal): Database {
+  let seen = last;
+  const headOf = async (tx: Pick<Transaction, 'all'>, { account, seq }: SeenJournal) => {
+    const [row] = await tx.all<{ seq: number; hash: string; own: string | null; accepted: number | null }>(
+      `select audit_seq as seq, audit_hash as hash, (select hash from audit where account = a.id and seq = ?) as own,
+        (select max(seq) from audit where account = a.id and seq > ? and line like '%"event":"accepted"%') as accepted
+        from account a where id = ?`,
+      seq,
+      seq,
+      account,
+    );
+    return row ?? { seq: 0, hash: '', own: null, accepted: null };
+  };
+  return {
+    isShared: database.isShared,
+    shown: database.shown,
+    lock: database.lock,
+    grouped: work => database.grouped(work),
+    read: work => database.read(work),
+    close: () => database.close(),
+    async transaction(work) {
+      let now = seen;
+      const value = await database.transaction(async tx => {
+        const there = await headOf(tx, seen);
+        const isOther = seen.hash !== undefined && there.own !== seen.hash && there.accepted === null;
+        if (there.seq < seen.seq || isOther) throw behind(database.shown, there.seq, seen.seq);
+        const result = await work(tx);
+        const { seq, hash } = await headOf(tx, seen);
+        now = { ...seen, seq, hash };
+        return result;
+      });
+      if (now.seq > seen.seq) {
+        seen = now;
+        await note(now);
+      }
+      return value;
+    },
+  };
+}
+
+function behind(shown: string, there: number, seen: number): CliError {
+  const how =
+    there < seen
+      ? `it ends with audit line ${there}, and this machine has seen line ${seen}`
+      : `its audit line ${seen} is another one than this machine has seen`;
+  return new CliError('guarded', {
+    message: `the shared journal ${shown} was restored or failed over: ${how}`,
+    notes: [
+      'What was done since is not in it, so that a change could be made twice. Nothing was sent.',
+      'Look at what it lacks with cardwright journal check; then go on with it as it is:',
+    ],
+    reason: 'journal_behind',
+    hint: 'cardwright journal accept',
+    outcome: 'not_sent',
+  });
+}
+
+// A machine that has worked alone joins: what it has not finished is refused, and the names of its finished purchases come along.
+
+interface Joining {
+  readonly acting: Acting;
+  /** The account in the shared journal, and the print of the API key there. */
+  readonly account: string;
+  readonly print: string;
+  readonly printOf: (salt: string) => Promise<string>;
+}
+
+/** Throws `guarded` (14) for operations of this machine that are not finished; nothing was copied then. */
+async function joinJournal(shared: Database, local: Database | undefined, joining: Joining): Promise<void> {
+  if (local === undefined) return;
+  const { acting, account, print, printOf } = joining;
+  const ownPrint = await printOf(await local.read(journalId));
+  const found = await local.read(async tx => {
+    const own = await findAccount(tx, acting, ownPrint);
+    if (own === undefined) return undefined;
+    const unfinished = await tx.all<{ id: string }>(
+      "select id from op where account = ? and (state <> 'finished' or acknowledged is null) order by created",
+      own,
+    );
+    if (unfinished.length > 0) throw notFinished(unfinished.map(({ id }) => id));
+    const named = 'select op from intent where account = ?';
+    return {
+      ops: await tx.all(`select * from op where id in (${named})`, own),
+      changes: await tx.all(`select * from change where op in (${named})`, own),
+      intents: await tx.all('select * from intent where account = ?', own),
+    };
+  });
+  if (found === undefined || found.intents.length === 0) return;
+  await shared.transaction(async tx => {
+    await tx.all(`select id from account where id = ?${shared.lock}`, account);
+    const there = await tx.all<{ name: string; op: string }>('select name, op from intent where account = ?', account);
+    const taken = new Set(there.map(({ name }) => name));
+    const known = new Set(there.map(({ op }) => op));
+    const intents = found.intents.filter(({ name }) => !taken.has(String(name)));
+    const wanted = new Set(intents.map(({ op }) => String(op)).filter(op => !known.has(op)));
+    const ops = found.ops.filter(({ id }) => wanted.has(String(id))).map(op => ({ ...op, account, key_print: print }));
+    await insertAll('op', ops);
+    await insertAll(
+      'change',
+      found.changes.filter(({ op }) => wanted.has(String(op))),
+    );
+    await insertAll(
+      'intent',
+      intents.map(intent => ({ ...intent, account, key_print: print })),
+    );
+    for (const op of wanted) {
+      const text = 'brought by a machine that worked alone before';
+      await appendLine(tx, account, { event: 'begun', op, changes: await plannedDigest(tx, op), text });
+      await appendLine(tx, account, { event: 'finished', op, outcome: await outcomeDigest(tx, op) });
+    }
+    async function insertAll(table: string, rows: readonly SqlRow[]): Promise<void> {
+      const columns = Object.keys(rows[0] ?? {});
+      if (rows.length > 0)
+        await tx.insert(
+          table,
+          columns,
+          rows.map(row => columns.map(name => row[name] as SqlValue)),
+        );
+    }
+  });
+}
+
+function notFinished(ops: readonly string[]): CliError {
+  const [first] = ops;
+  const others = ops.length === 1 ? '' : ` and ${ops.length - 1} more`;
+  return new CliError('guarded', {
+    message: `this machine has operations of its own that are not finished: ${first}${others}. Nothing was sent`,
+    notes: ['Finish them before it uses the shared journal, so that nobody does them a second time:'],
+    reason: 'not_finished_here',
+    hint: `cardwright ops resume ${first} --journal local`,
+    outcome: 'not_sent',
+    ...(first !== undefined && { op: first }),
   });
 }

@@ -230,3 +230,20 @@ export function objected(op: string, objections: readonly string[]): CliError {
     op,
   });
 }
+
+/**
+ * A failure of ours after the service has done something says so first: `what` failed after `operation` was done, exit 15. What is
+ * no `CliError` is returned as it is.
+ */
+export function afterwards(thrown: unknown, operation: string, what: string, op?: string): unknown {
+  if (!(thrown instanceof CliError)) return thrown;
+  return new CliError('check_failed', {
+    message: `${operation} is done, but ${what}: ${thrown.message}`,
+    notes: ['Do not run the command again: look at what it did.'],
+    hint: op === undefined ? 'cardwright ops list' : `cardwright ops show ${op}`,
+    outcome: 'done',
+    operation,
+    ...(op !== undefined && { op }),
+    cause: thrown,
+  });
+}

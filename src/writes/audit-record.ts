@@ -1,6 +1,5 @@
 /** What the audit log is told about a write, a run or a reveal: that it was about to happen, and what became of it. */
-import type { AuditFacts } from '../audit/entry.ts';
-import type { AuditLog } from '../audit/log.ts';
+import type { AuditFacts, AuditLog } from '../audit/log.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { toUsd } from '../core/money.ts';

@@ -6,8 +6,7 @@ import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { inputDigest } from '../journal/digest.ts';
 import type { EarlierUse, PlannedRow, RowOutcome, Run, RunPlan } from '../journal/types.ts';
-import { objected } from '../journal/words.ts';
-import { afterwards } from './post-effect.ts';
+import { afterwards, objected } from '../journal/words.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

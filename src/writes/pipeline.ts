@@ -24,10 +24,10 @@ import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Spending } from '../core/money.ts';
 import type { Run } from '../journal/types.ts';
+import { afterwards } from '../journal/words.ts';
 import type { LimitSource } from '../limits/limits.ts';
 import { type Learned, outcomeOf, type Recorded, type Recorder, type RunRecord, whyOf } from './audit-record.ts';
 import { type GuardDecision, guardEffect } from './guard.ts';
-import { afterwards } from './post-effect.ts';
 
 /** What somebody wants changed. */
 export interface Change {
@@ -44,7 +44,7 @@ export interface Change {
 }
 
 /** How an admitted change begins. */
-export interface Beginning<R extends Run | undefined> {
+interface Beginning<R extends Run | undefined> {
   /** What it would take from the wallet; nothing is held for what takes nothing. */
   readonly spending: Spending;
   /**
@@ -70,7 +70,7 @@ export interface Underway<R extends Run | undefined> {
   end(ending: Ending): Promise<void>;
 }
 
-export interface Ending {
+interface Ending {
   /** Why it is not done; undefined when it is. */
   readonly failure?: unknown;
   /** What the answer told of what was made. */
@@ -84,7 +84,7 @@ export interface Admitted {
   execute<R extends Run | undefined, Result>(beginning: Beginning<R>, work: Work<R, Result>): Promise<Result>;
 }
 
-export interface Work<R extends Run | undefined, Result> {
+interface Work<R extends Run | undefined, Result> {
   execute(run: R): Promise<Result>;
   /** What the answer tells of what was made. */
   learn?(result: Result): Learned;
@@ -100,7 +100,7 @@ export interface Pipeline {
   admit(change: Change): Promise<Admitted>;
 }
 
-export interface PipelineSettings {
+interface PipelineSettings {
   readonly identity: () => Promise<Identity>;
   /** What makes the run read-only: the profile, the managed file; undefined where nothing does. */
   readonly readOnly: () => Promise<LimitSource | undefined>;

@@ -41,7 +41,7 @@ const SERVICE_SIDE = /^sandbox\//;
  */
 const MAY_HASH = [
   'approvals/request.ts',
-  'audit/entry.ts',
+  'audit/log.ts',
   'books/statement-lines.ts',
   'commands/books/export.ts',
   // A text that is shown: how to check a signature in a program.

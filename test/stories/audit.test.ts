@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { followChain } from '../../src/audit/entry.ts';
+import { followChain } from '../../src/audit/log.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { Script } from '../support/scripted-service.ts';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';

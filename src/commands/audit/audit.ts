@@ -1,7 +1,6 @@
 /** The audit log of this machine: listed, verified, exported. */
 
-import type { Flaw } from '../../audit/entry.ts';
-import type { AuditLog } from '../../audit/log.ts';
+import type { AuditLog, Flaw } from '../../audit/log.ts';
 import { countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
