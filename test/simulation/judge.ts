@@ -124,8 +124,9 @@ export class Judge {
       purchase.living -= 1;
       purchase.isBegun ||= ran.who.writes > 0;
     }
-    // A guard that says how to go on with an op names that of somebody else; a page has its own.
-    const op = hintOf(ran) === undefined ? opOf(ran) : pageOf(ran).op;
+    // A guard that says how to go on with an op names that of somebody else; a page and the error have their own.
+    const own = opOf(ran);
+    const op = own === hintOf(ran) ? pageOf(ran).op : own;
     // Whoever was killed was told no name: it may be another op than the one of which somebody knows.
     if (ran.code === undefined) for (const each of meant) if (each.op !== undefined) each.op = 'several';
     if (op !== undefined) {
@@ -152,7 +153,11 @@ export class Judge {
     return (when, ran) => {
       for (const purchase of known) purchase.resumed -= 1;
       if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
-      if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, known, { op });
+      // Where it has sent nothing, it is rather about what was done than about what was refused.
+      const rank = (each: Purchase) =>
+        anew.includes(each) ? (ran.who.writes > 0 ? 0 : 2) : each.told === 'open' ? 0 : 1;
+      const likely = known.toSorted((a, b) => rank(a) - rank(b));
+      if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, likely, { op });
       else for (const purchase of anew) if (purchase.told === 'open') purchase.wasOpen = true;
       this.#counts(when);
     };
@@ -185,11 +190,7 @@ export class Judge {
     const isOff = ({ told, op: by }: Purchase) => this.#history.shared && told !== 'open' && by === undefined;
     const mayBe = (each: Purchase) =>
       each.journals.has(journal) && !named.has(each) && (each.told === 'open' || isOff(each));
-    const likely = ['open', 'done', 'no'];
-    return (
-      this.#ops.get(op) ??
-      this.#purchases.filter(mayBe).toSorted((a, b) => likely.indexOf(a.told) - likely.indexOf(b.told))
-    );
+    return this.#ops.get(op) ?? this.#purchases.filter(mayBe);
   }
 
   /** What a process has told of these purchases. */
