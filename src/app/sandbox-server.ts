@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { AccountsServerOptions, SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/context.ts';
 import { type ErrorKind, notSent } from '../core/errors.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
+import type { Serving } from '../sandbox/serving/started.ts';
 import type { AppHost } from './process-host.ts';
 import type { ServerFacts } from './sandbox-started.ts';
 
@@ -93,15 +94,24 @@ async function start(
   const { readyFile } = options;
   const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
   const started = await startServer(await surroundings(facts), { ...options, readyFile: ready });
+  return served(facts, rowOf(host, started.facts, started.keyFile), { started, here });
+}
+
+/** What was started serves until a signal comes, and is ended with this process. */
+function served(
+  { host: { signal } }: ServerFacts,
+  row: ServerRow,
+  { started, here }: { readonly started: Serving; readonly here: (() => Promise<void>)[] },
+): StartedServer {
   here.push(async () => {
     started.stop();
     // Whoever serves was told how it ended.
     await started.ended.catch(() => undefined);
   });
   return {
-    row: rowOf(host, started.facts, started.keyFile),
+    row,
     async serve() {
-      await Promise.race([untilSignal(host.signal), started.ended]);
+      await Promise.race([untilSignal(signal), started.ended]);
       started.stop();
       await started.ended;
     },
@@ -113,22 +123,12 @@ async function startAccounts(
   { accounts, ...options }: AccountsServerOptions,
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
-  const { cwd, clock, pid, signal } = facts.host;
+  const { cwd, clock, pid } = facts.host;
   const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
   const folder = resolve(cwd, accounts);
   const started = await begin(await surroundings(facts), { ...options, folder });
-  here.push(async () => {
-    started.stop();
-    await started.ended.catch(() => undefined);
-  });
-  return {
-    row: { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: folder },
-    async serve() {
-      await Promise.race([untilSignal(signal), started.ended]);
-      started.stop();
-      await started.ended;
-    },
-  };
+  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: folder };
+  return served(facts, row, { started, here });
 }
 
 type Found = Pick<ServerRow, 'url' | 'pid' | 'started_at'>;

@@ -2,7 +2,7 @@
  * Tells one API key from another without holding it: digests under a value that an outsider has not. The one home of
  * them, so that whoever looks for what is made of a key reads this page.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from './secret.ts';
 
 const SALTED_DIGITS = 8;
@@ -14,6 +14,12 @@ export function keyPrint(key: Secret, salt: string): string {
 
 /** What a sandbox keeps of an API key: its SHA-256, hexadecimal. */
 export const digestOf = (key: string) => createHash('sha256').update(key).digest('hex');
+
+/** Compared in constant time; how long a key or a code is says nothing about which one it is. */
+export function isSameKey(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
 
 interface KeyStatement {
   /** Random text of the asker. */

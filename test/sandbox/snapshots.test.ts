@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { connectTo } from '../../src/engine/open.ts';
-import { type Manifest, manifestLine, readManifest } from '../../src/sandbox/archive/archives.ts';
+import { type Manifest, manifestIn, manifestLine } from '../../src/sandbox/archive/archives.ts';
 import { ARCHIVED } from '../../src/sandbox/store/schema.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { everyRow, tellLongHistory } from '../support/long-history.ts';
@@ -56,7 +56,7 @@ async function rewritten(
   store.close();
   const changed = await readFile(path);
   const sums = { bytes: changed.length, store: createHash('sha256').update(changed).digest('hex') };
-  const line = manifestLine({ ...readManifest(bytes.toString('utf8', 0, end)), ...sums, ...facts });
+  const line = manifestLine({ ...(manifestIn(bytes.toString('utf8', 0, end)) as Manifest), ...sums, ...facts });
   return Buffer.concat([Buffer.from(line), changed]);
 }
 

@@ -1,6 +1,7 @@
 /**
  * What is wrong with an input although each of its fields is right: what belongs together, and text that has a form.
- * For whoever checks before anything is sent: steps of a scenario, methods of the library.
+ * The sandbox asks it of every request to its control surface; steps of a scenario and methods of the library are checked
+ * before anything is sent.
  */
 import { DAY, durationOf } from '../../core/durations.ts';
 import { EVENTS } from '../events.ts';
@@ -69,6 +70,7 @@ const knownEvents: Check = ({ values: { events } }) => {
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
   'clock.advance': [oneOf('by', 'to'), span],
   'clock.set': [rateOfScaled],
+  'simulate.answer': [oneOf('otp', 'answer')],
   'simulate.deposit': [oneOf('amount', 'crypto_amount')],
   'deliveries.rotate': [overlap],
   'faults.add': [rule],

@@ -112,7 +112,8 @@ export const DELIVERIES = {
   'deliveries.rotate': call => {
     const { sql, now, idSource, input } = call;
     const { id } = webhookOf(call);
-    const overlap = overlapOf(input.overlap);
+    // A span of nothing is no duration elsewhere.
+    const overlap = input.overlap === undefined ? DAY : (durationOf(input.overlap) ?? 0);
     const secret = idSource.webhookSecret('rotated');
     sql.run(
       'update webhooks set former_secret = secret, former_until = ?, secret = ?, updated_at = ? where id = ?',
@@ -149,13 +150,6 @@ function exampleRequest({ idSource, now, input }: Asking) {
   const event_id = idSource.id('evt');
   const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
   return { event_id, event_type, body: JSON.stringify(envelope) };
-}
-
-function overlapOf(text: string | undefined): number {
-  if (text === undefined) return DAY;
-  const span = /^0[smhd]$/.test(text) ? 0 : durationOf(text);
-  if (span !== undefined && span <= 365 * DAY) return span;
-  throw new Refused('invalid_request', `overlap: ${JSON.stringify(text)} is not a time up to 365d, such as 24h or 90m`);
 }
 
 function activeWebhook(call: Addressed): WebhookRow {

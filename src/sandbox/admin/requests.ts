@@ -1,4 +1,4 @@
-/** requests.get, requests.turned: what was asked and answered, and what got no further than the door. */
+/** requests.get, requests.turned: what was asked and answered, and what were refused before they were counted. */
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { RequestAction } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
@@ -29,7 +29,7 @@ export const REQUESTS = {
   'requests.turned': ({ now, parts }) => {
     // Kept in real time, because the store was not asked; told on the clock of the sandbox.
     const ahead = now - parts.clock.now();
-    const data = parts.turnedLog
+    const data = parts.rejectedLog
       .all()
       .toReversed()
       .map(({ at, ...turned }) => ({

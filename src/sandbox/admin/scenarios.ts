@@ -23,16 +23,16 @@ export const SCENARIOS = {
   'scenarios.check': (parts, { text }) => playerOf(parts).check(text),
 
   'scenarios.play': async (parts, { text }) => {
-    const { pageDoor, key, adminToken } = parts;
+    const { inspector, key, adminToken } = parts;
     const player = playerOf(parts);
-    if (pageDoor === undefined)
+    if (inspector === undefined)
       throw impossible('This sandbox plays no scenarios itself: cardwright sandbox simulate run');
     const { problems } = await player.check(text);
     const [first] = problems;
     if (first !== undefined) {
       throw new Refused('invalid_request', `text: line ${first.line}, column ${first.column}: ${first.text}`);
     }
-    const run = await player.play(text, { origin: `http://${pageDoor.host}`, key, adminToken });
+    const run = await player.play(text, { origin: `http://${inspector.host}`, key, adminToken });
     if (run === undefined) throw impossible('A scenario is being played: wait for its end.');
     return run;
   },
@@ -56,17 +56,17 @@ export const SCENARIOS = {
 
   /** Behind `#`, where it reaches no server and no log of one. */
   'page.tickets': (parts, { access = 'full' }) => {
-    const door = doorOf(parts);
-    const { ticket, expiresAt } = door.ticket(access);
-    return { url: `http://${door.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
+    const inspector = inspectorOf(parts);
+    const { ticket, expiresAt } = inspector.ticket(access);
+    return { url: `http://${inspector.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
   },
 
   'page.show': parts => {
-    const { sessions, opened, ticketWaits } = doorOf(parts);
+    const { sessions, opened, ticketWaits } = inspectorOf(parts);
     return { sessions, opened, ticket_waits: ticketWaits };
   },
 
-  'page.end': parts => ({ ended: doorOf(parts).end() }),
+  'page.end': parts => ({ ended: inspectorOf(parts).end() }),
 } satisfies Partial<ServiceHandlers>;
 
 export const RECORDS = {
@@ -145,7 +145,7 @@ function expected({ outcome, decline_reason: reason }: DoneStep['answer']): obje
 }
 
 /** Throws `invalid_request` (409) for a sandbox that shows no page. */
-function doorOf({ pageDoor }: ServiceParts): InspectorSessions {
-  if (pageDoor !== undefined) return pageDoor;
+function inspectorOf({ inspector }: ServiceParts): InspectorSessions {
+  if (inspector !== undefined) return inspector;
   throw impossible('This sandbox has no page. Start one that has: cardwright sandbox start');
 }

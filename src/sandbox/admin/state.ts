@@ -1,6 +1,6 @@
 /** status, reset, ledger, clock, faults, requests, keys, accounts, dialect: what the sandbox says of itself, and what is set in it. */
 import { ADMIN_OPERATIONS, loadSize } from '../../contract/sandbox/admin.ts';
-import { FAULT, type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/faults.ts';
+import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
 import { digestOf, statedForKey } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
@@ -51,10 +51,7 @@ import {
 import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {
-  /** Throws `invalid_request` naming the member that is wrong. */
   'faults.add': ({ sql, now, idSource, input }) => {
-    const problem = faultProblem(input);
-    if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
     const rule = input as unknown as FaultRule;
     const row: FaultRow = {
       id: idSource.id('flt'),
@@ -94,30 +91,25 @@ export const STATE = {
       'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': input.account,
       'ref = ?': input.ref,
     };
-    const list = (where: Page) => {
-      const { rows, total } = listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where);
-      const told = [];
-      for (const row of rows) {
-        const statement = 'select ledger as account, amount from postings where entry_id = ? order by ledger';
-        const postings = sql.all<{ readonly account: string; readonly amount: Cents }>(statement, row.id);
-        told.push({
-          ...row,
-          created_at: isoTime(row.created_at),
-          postings: postings.map(({ account, amount }) => ({ account, amount: toUsd(amount) })),
-        });
-      }
-      return { rows: told, total };
-    };
-    return paged(input, 100, list, told => told);
+    const postings = 'select ledger as account, amount from postings where entry_id = ? order by ledger';
+    return paged(
+      input,
+      100,
+      where => listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where),
+      row => ({
+        ...row,
+        created_at: isoTime(row.created_at),
+        postings: sql
+          .all<{ readonly account: string; readonly amount: Cents }>(postings, row.id)
+          .map(({ account, amount }) => ({ account, amount: toUsd(amount) })),
+      }),
+    );
   },
 
   /** Backwards too. What becomes due by it happens before the next request, at its own time. */
   'clock.set': ({ sql, now, real, isGone, input }) => {
     const { mode, at, rate } = input;
     if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
-    if ((mode === 'scaled') !== (rate !== undefined)) {
-      throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
-    }
     if (isAdvanceRunning(sql, isGone)) {
       throw impossible('the clock is being moved forward: wait for that to end');
     }
@@ -341,7 +333,7 @@ function newestRequests(
   const newest = KEPT_REQUESTS - kept.length;
   const first = waiting.slice(offset, offset + limit);
   const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
-  const stored = pageOfRequests(sql, { filter, newest }, span);
+  const stored = pageOfRequests(sql, { ...filter, newest }, span);
   return { rows: [...first, ...stored.rows], total: waiting.length + stored.total };
 }
 

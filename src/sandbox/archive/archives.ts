@@ -52,17 +52,16 @@ export function manifestLine(manifest: Manifest): string {
   return `${text.slice(0, -1)},"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;
 }
 
-/** Throws `Damaged` unless the line is exactly one that `manifestLine` makes. */
-export function readManifest(line: string): Manifest {
-  if (!line.startsWith(SNAPSHOT_MARK)) throw new Damaged('it is no snapshot of a sandbox');
+/** Undefined unless the line is exactly one that `manifestLine` makes. */
+export function manifestIn(line: string): Manifest | undefined {
   try {
     const { sha256: _sum, ...manifest } = JSON.parse(line) as Manifest & { readonly sha256: string };
     // Written anew it must be the same text: no byte can have changed, in the sum neither.
-    if (manifestLine(manifest) === line) return manifest;
+    return manifestLine(manifest) === line ? manifest : undefined;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
-  throw new Damaged('its first line is damaged');
 }
 
 /**
@@ -141,7 +140,10 @@ async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<
         head = Buffer.concat([head, piece]);
         const end = head.indexOf(10) + 1;
         if (end === 0 && head.length <= LONGEST_MANIFEST) continue;
-        manifest = readManifest(head.toString('utf8', 0, end));
+        const line = head.toString('utf8', 0, end);
+        if (!line.startsWith(SNAPSHOT_MARK)) throw new Damaged('it is no snapshot of a sandbox');
+        manifest = manifestIn(line);
+        if (manifest === undefined) throw new Damaged('its first line is damaged');
         if (manifest.version !== 2 || manifest.schema !== SCHEMA)
           throw new Damaged('it was made by another build of cardwright');
         rest = head.subarray(end);
@@ -222,7 +224,7 @@ export class Archives {
       const line = await lineOf(join(folder, file));
       const name = basename(file, END);
       if (line === undefined || !SNAPSHOT_NAME.test(name)) continue;
-      const manifest = readable(line);
+      const manifest = manifestIn(line);
       const whole = manifest && Buffer.byteLength(line) + manifest.bytes;
       found.push({ name, manifest, isComplete: (await lstat(join(folder, file))).size === whole });
     }
@@ -349,14 +351,5 @@ async function lineOf(path: string): Promise<string | undefined> {
     return line.startsWith(SNAPSHOT_MARK) ? line : undefined;
   } finally {
     await file.close();
-  }
-}
-
-function readable(line: string): Manifest | undefined {
-  try {
-    return readManifest(line);
-  } catch (error) {
-    if (error instanceof Damaged) return undefined;
-    throw error;
   }
 }

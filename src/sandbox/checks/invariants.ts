@@ -1,4 +1,4 @@
-/** The invariants I1 to I10 of docs/design/sandbox.md, section 8, asked of the store itself. */
+/** The invariants I1 to I16 of docs/design/sandbox.md, section 8, asked of the store: everything that stored data can show. */
 import type { EventName } from '../../contract/events.ts';
 import { CliError } from '../../core/errors.ts';
 import { centsOf } from '../../core/money.ts';
@@ -114,6 +114,78 @@ const INVARIANTS: readonly Invariant[] = [
     id: 'I10',
     statement: `select '${ACCOUNT}' as culprit from wallets w where w.deposited - w.spent
       <> w.balance + (select ${SUM('balance + hold')} from cards)`,
+  },
+];
+
+// I11, I12 and I16: what the books say about approvals.
+
+/** What moves money, and the kinds of entries about it: of one kind exactly one, of the others any number. */
+const MOVED: Readonly<Record<string, { readonly once: EntryKind; readonly also?: readonly EntryKind[] }>> = {
+  authorization: { once: 'authorize', also: ['increment', 'release'] },
+  settlement: { once: 'settle' },
+  refund: { once: 'refund' },
+  deposit: { once: 'deposit' },
+  card: { once: 'create', also: ['fund', 'withdraw', 'terminate'] },
+};
+
+const quoted = (names: readonly string[]) => names.map(name => `'${name}'`).join(', ');
+const KINDS = Object.values(MOVED).flatMap(({ once, also = [] }) => [once, ...also]);
+const times = (what: string) => `count(case when ${what} then 1 end)`;
+
+/** Things and entries in one list, sorted once: the thing of each entry would be looked up in no order. */
+const MISMATCHED = `select ref as culprit from (
+    select id as ref, type as thing, null as kind from transactions
+    union all select id, 'deposit', null from deposits where status = 'confirmed'
+    union all select id, 'card', null from cards
+    union all select ref, null, kind from entries where kind in (${quoted(KINDS)})) told
+  group by ref having ${Object.entries(MOVED)
+    .flatMap(([thing, { once, also = [] }]) => [
+      `${times(`kind = '${once}'`)} <> ${times(`thing = '${thing}'`)}`,
+      ...(also.length === 0
+        ? []
+        : [`(${times(`kind in (${quoted(also)})`)} > 0 and ${times(`thing = '${thing}'`)} = 0)`]),
+    ])
+    .join(' or ')}`;
+
+const APPROVALS: readonly Invariant[] = [
+  {
+    id: 'I11',
+    says: 'no authorization is above the limit of its BIN for one transaction',
+    statement: `select t.id as culprit from transactions t
+      join cards c on c.id = t.card_id
+      join bins b on b.id = c.bin_id
+      where t.type = 'authorization' and t.amount > b.max_transaction`,
+  },
+  {
+    id: 'I11',
+    says: 'no approval took more than the card had',
+    statement: `select e.ref as culprit from (
+        select p.entry_id, p.ledger, sum(p.amount) over (partition by p.ledger order by p.entry_id) as after
+        from postings p) r
+      join entries e on e.id = r.entry_id
+      where e.kind in ('authorize', 'increment') and r.ledger like 'card:%' and r.after < 0`,
+  },
+  {
+    id: 'I11',
+    says: 'approvals of a month stay within the monthly limit',
+    // What is held and was settled within its hold was once checked against the limit (A-161).
+    statement: `select a.month || ' ' || c.id as culprit from (
+        select card_id, strftime('%Y-%m', created_at / 1000, 'unixepoch') as month, sum(held + settled - excess) as used
+        from transactions not indexed where type = 'authorization' group by card_id, month) a
+      join cards c on c.id = a.card_id where a.used > c.spending_limit`,
+  },
+  {
+    id: 'I12',
+    says: 'every entry is about something that moved money, and each such thing moved it once',
+    statement: MISMATCHED,
+  },
+  {
+    id: 'I16',
+    says: 'nothing moves on a card after its end but holds that settle or are given back',
+    statement: `select distinct t.ref as culprit from postings p
+      join (select 'card:' || ref as ledger, ref, id from entries where kind = 'terminate') t
+        on t.ledger = p.ledger
+      where p.entry_id > t.id`,
   },
 ];
 
@@ -308,6 +380,16 @@ function effectOf({ scope, body }: Stored): string | undefined {
   return typeof card === 'string' && amount !== undefined ? `${kind} ${card} ${amount}` : undefined;
 }
 
+/** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
+export function checkInvariants(sql: Sql): string[] {
+  return withLargeCache(sql, () => [
+    ...checkLedger(sql),
+    ...brokenOf(sql, APPROVALS),
+    ...replayFaults(sql),
+    ...eventFaults(sql),
+  ]);
+}
+
 // I1 to I16 one by one, for who asks which of them hold.
 
 interface InvariantResult {
@@ -327,88 +409,6 @@ export function invariantResults(faults: readonly string[]): readonly InvariantR
 /** Of a damaged file nobody asks them. */
 export function uncheckedInvariants(): readonly InvariantResult[] {
   return Object.entries(SAYS).map(([id, says]) => ({ id, holds: null, says }));
-}
-
-// Everything of docs/design/sandbox.md, section 8, that stored data can show. I1 to I10 are the ledger's; here are I11 to I16: what the books say about approvals, and what events and stored answers say about the books.
-
-/** What moves money, and the kinds of entries about it: of one kind exactly one, of the others any number. */
-const MOVED: Readonly<Record<string, { readonly once: EntryKind; readonly also?: readonly EntryKind[] }>> = {
-  authorization: { once: 'authorize', also: ['increment', 'release'] },
-  settlement: { once: 'settle' },
-  refund: { once: 'refund' },
-  deposit: { once: 'deposit' },
-  card: { once: 'create', also: ['fund', 'withdraw', 'terminate'] },
-};
-
-const quoted = (names: readonly string[]) => names.map(name => `'${name}'`).join(', ');
-const KINDS = Object.values(MOVED).flatMap(({ once, also = [] }) => [once, ...also]);
-const times = (what: string) => `count(case when ${what} then 1 end)`;
-
-/** Things and entries in one list, sorted once: the thing of each entry would be looked up in no order. */
-const MISMATCHED = `select ref as culprit from (
-    select id as ref, type as thing, null as kind from transactions
-    union all select id, 'deposit', null from deposits where status = 'confirmed'
-    union all select id, 'card', null from cards
-    union all select ref, null, kind from entries where kind in (${quoted(KINDS)})) told
-  group by ref having ${Object.entries(MOVED)
-    .flatMap(([thing, { once, also = [] }]) => [
-      `${times(`kind = '${once}'`)} <> ${times(`thing = '${thing}'`)}`,
-      ...(also.length === 0
-        ? []
-        : [`(${times(`kind in (${quoted(also)})`)} > 0 and ${times(`thing = '${thing}'`)} = 0)`]),
-    ])
-    .join(' or ')}`;
-
-const APPROVALS: readonly Invariant[] = [
-  {
-    id: 'I11',
-    says: 'no authorization is above the limit of its BIN for one transaction',
-    statement: `select t.id as culprit from transactions t
-      join cards c on c.id = t.card_id
-      join bins b on b.id = c.bin_id
-      where t.type = 'authorization' and t.amount > b.max_transaction`,
-  },
-  {
-    id: 'I11',
-    says: 'no approval took more than the card had',
-    statement: `select e.ref as culprit from (
-        select p.entry_id, p.ledger, sum(p.amount) over (partition by p.ledger order by p.entry_id) as after
-        from postings p) r
-      join entries e on e.id = r.entry_id
-      where e.kind in ('authorize', 'increment') and r.ledger like 'card:%' and r.after < 0`,
-  },
-  {
-    id: 'I11',
-    says: 'approvals of a month stay within the monthly limit',
-    // What is held and was settled within its hold was once checked against the limit (A-161).
-    statement: `select a.month || ' ' || c.id as culprit from (
-        select card_id, strftime('%Y-%m', created_at / 1000, 'unixepoch') as month, sum(held + settled - excess) as used
-        from transactions not indexed where type = 'authorization' group by card_id, month) a
-      join cards c on c.id = a.card_id where a.used > c.spending_limit`,
-  },
-  {
-    id: 'I12',
-    says: 'every entry is about something that moved money, and each such thing moved it once',
-    statement: MISMATCHED,
-  },
-  {
-    id: 'I16',
-    says: 'nothing moves on a card after its end but holds that settle or are given back',
-    statement: `select distinct t.ref as culprit from postings p
-      join (select 'card:' || ref as ledger, ref, id from entries where kind = 'terminate') t
-        on t.ledger = p.ledger
-      where p.entry_id > t.id`,
-  },
-];
-
-/** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
-export function checkInvariants(sql: Sql): string[] {
-  return withLargeCache(sql, () => [
-    ...checkLedger(sql),
-    ...brokenOf(sql, APPROVALS),
-    ...replayFaults(sql),
-    ...eventFaults(sql),
-  ]);
 }
 
 // The look at a store before it is served to others: its pages, then its books.

@@ -1,7 +1,6 @@
-/** The clock of the sandbox: one row. Real time is handed in; leases and rate limits never come here. */
+/** The clock of the sandbox, one row, and what it sets off. Real time is handed in; leases and rate limits never come here. */
 
-import type { EventName } from '../../contract/events.ts';
-import type { IdSource } from '../calls/handler.ts';
+import type { Call } from '../calls/handler.ts';
 import type { Store } from '../store/queue.ts';
 import { endsTransaction, type Sql } from '../store/sql.ts';
 
@@ -125,15 +124,9 @@ export interface Timer {
   readonly ref: string;
 }
 
-/** What the action of a timer gets: an open transaction, its row already gone. */
-interface TimerCall {
-  readonly sql: Sql;
-  /** The moment the timer was due, not the moment somebody noticed: ms UTC on the clock of the sandbox. */
-  readonly now: number;
+/** What the action of a timer gets: its row is gone already, and `now` is when it was due, not when somebody noticed. */
+interface TimerCall extends Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'> {
   readonly ref: string;
-  readonly idSource: IdSource;
-  /** Records an event in this transaction (A-82). */
-  emit(event: EventName, data: Readonly<Record<string, unknown>>): void;
 }
 
 export type TimerActions = Readonly<Record<string, (call: TimerCall) => void>>;
@@ -209,7 +202,9 @@ export function fireOne(sql: Sql, firing: Firing): Fired | undefined {
     // Of these the transaction itself is lost, or must be tried again.
     if (endsTransaction(error)) throw error;
     unschedule(sql, timer);
-    park(sql, timer, error);
+    const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
+    const { kind, ref, dueAt } = timer;
+    sql.insert('parked_timers', { kind, ref, due_at: dueAt, error: said.slice(0, LONGEST_ERROR) });
     firing.onFault?.(error);
     return { ...timer, error };
   }
@@ -218,18 +213,8 @@ export function fireOne(sql: Sql, firing: Firing): Fired | undefined {
 /** Longest text of an error that is kept. */
 const LONGEST_ERROR = 500;
 
-function park(sql: Sql, { kind, ref, dueAt }: Timer, error: unknown): void {
-  const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
-  sql.insert('parked_timers', { kind, ref, due_at: dueAt, error: said.slice(0, LONGEST_ERROR) });
-}
-
-interface ParkedTimer {
-  readonly kind: string;
-  readonly ref: string;
-  readonly due_at: number;
-  readonly error: string;
-}
-
 /** Timers whose action threw, oldest first. */
 export const parkedTimers = (sql: Sql) =>
-  sql.all<ParkedTimer>('select kind, ref, due_at, error from parked_timers order by due_at, kind, ref limit 100');
+  sql.all<{ kind: string; ref: string; due_at: number; error: string }>(
+    'select kind, ref, due_at, error from parked_timers order by due_at, kind, ref limit 100',
+  );

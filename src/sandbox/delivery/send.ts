@@ -103,28 +103,23 @@ export async function post(
   webhook: WebhookRequest,
   { resolve, allowRemote, clock, limit, signal }: Post,
 ): Promise<Reply> {
-  const over = new AbortController();
-  const stop = () => over.abort(new Error('the sender stopped'));
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop);
+  const late = new AbortController();
   const done = new AbortController();
-  const late = new Error(`no answer within ${limit / 1000} s`);
   void clock.sleep(limit, done.signal).then(
-    () => over.abort(late),
+    () => late.abort(),
     () => undefined,
   );
+  const over = AbortSignal.any([signal, late.signal]);
   let address: string | undefined;
   try {
     const url = new URL(webhook.url);
-    address = await before(over.signal, allowedAddress(url, { resolve, allowRemote }));
-    return { address, ...(await exchanged(url, address, { webhook, signal: over.signal })) };
-  } catch (error) {
-    return {
-      ...(address !== undefined && { address }),
-      error: wordsFor(over.signal.aborted ? over.signal.reason : error),
-    };
+    address = await before(over, allowedAddress(url, { resolve, allowRemote }));
+    return { address, ...(await exchanged(url, address, { webhook, signal: over })) };
+  } catch (thrown) {
+    const cutOff = signal.aborted ? 'the sender stopped' : `no answer within ${limit / 1000} s`;
+    const error = over.aborted ? cutOff : wordsFor(thrown);
+    return { ...(address !== undefined && { address }), error };
   } finally {
-    signal.removeEventListener('abort', stop);
     done.abort();
   }
 }
@@ -158,17 +153,14 @@ async function exchanged(
       setHost: false,
       // A connection of its own: one that was kept may be closed by the receiver just as it is used.
       agent: false,
+      signal,
       ...(isTls && isIP(host) === 0 && { servername: host }),
     });
-    const cut = () => sent.destroy(signal.reason as Error);
-    if (signal.aborted) cut();
-    signal.addEventListener('abort', cut, { once: true });
     sent.on('error', reject);
     sent.on('response', response => {
       // From here on the status is known; how its body ends changes nothing.
       sent.off('error', reject).on('error', () => undefined);
       void beginning(response).then(body => {
-        signal.removeEventListener('abort', cut);
         sent.destroy();
         resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body });
       });

@@ -1,5 +1,5 @@
 /**
- * Which rule meets a request. Rules are rows: matches are counted in the transaction that carries the request out,
+ * Faults: which rule meets a request or a delivery, and what becomes of the answer. Rules are rows: matches are counted in the transaction that executes the request,
  * so that one process sets a rule, the next meets it, and a request that is undone was not counted.
  */
 
@@ -24,14 +24,11 @@ import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/req
 import { activeFaults, countMatch, type FaultRow } from '../store/records.ts';
 import type { Sql } from '../store/sql.ts';
 
-interface Meeting {
-  readonly parsed: ParsedRequest;
-  readonly now: number;
-  readonly requestId: string;
-}
-
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
-export function faultFor(sql: Sql, { parsed, now, requestId }: Meeting): AppliedFault | undefined {
+export function faultFor(
+  sql: Sql,
+  { parsed, now, requestId }: { parsed: ParsedRequest; now: number; requestId: string },
+): AppliedFault | undefined {
   const phased = (phase: FaultRule['phase']) =>
     parsed.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before');
   if (parsed.fault !== undefined) {
@@ -39,21 +36,17 @@ export function faultFor(sql: Sql, { parsed, now, requestId }: Meeting): Applied
     return { phase: phased(phase), action, source: `header ${requestId}` };
   }
   const rows = activeFaults(sql, { meets: 'requests', now });
-  const struck = firstApplied(sql, { rows, matches: match => meetsRequest(match, parsed) });
+  const struck = firstApplied(sql, rows, match => meetsRequest(match, parsed));
   if (struck === undefined) return undefined;
   const { rule, source } = struck;
   return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
 }
 
-interface FaultQuery {
-  readonly rows: readonly FaultRow[];
-  readonly matches: (match: FaultMatch) => boolean;
-}
-
 /** Counts matches until one rule applies. `source` seeds what its action leaves random. */
 function firstApplied(
   sql: Sql,
-  { rows, matches }: FaultQuery,
+  rows: readonly FaultRow[],
+  matches: (match: FaultMatch) => boolean,
 ): { readonly rule: FaultRule; readonly source: string } | undefined {
   for (const row of rows) {
     const rule = JSON.parse(row.rule) as FaultRule;
@@ -100,12 +93,13 @@ export function deliveryFault(
   { now, event, webhook }: { readonly now: number; readonly event: string; readonly webhook: string },
 ): DeliveryAction | undefined {
   const rows = activeFaults(sql, { meets: 'deliveries', now });
-  const struck = firstApplied(sql, {
+  const struck = firstApplied(
+    sql,
     rows,
-    matches: match =>
+    match =>
       (match.event === undefined || match.event === event) &&
       (match.webhook_id === undefined || match.webhook_id === webhook),
-  });
+  );
   return struck?.rule.action as DeliveryAction | undefined;
 }
 
@@ -177,14 +171,15 @@ export function faultyAnswer({ action }: AppliedFault, answer: Answer | undefine
     case 'empty':
       return { status: action.status ?? (answer === undefined ? 200 : real.status), headers: {}, body: '' };
     case 'malformed':
-      return { ...real, status: action.status ?? nonEmpty(real.status), body: '{"data": [{"id": "…", ' };
+      // 204 may have no body, so that nothing could be wrong with it.
+      return { ...real, status: action.status ?? (real.status === 204 ? 200 : real.status), body: BROKEN };
     case 'html':
       return {
         status: action.status ?? 502,
         headers: { 'Content-Type': 'text/html; charset=utf-8' },
         body: '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>Bad Gateway</body></html>\n',
       };
-    // What is wrong with these is the connection: `send-faulty.ts`.
+    // What is wrong with these is the connection.
     case 'latency':
     case 'reset':
     case 'truncate':
@@ -194,12 +189,7 @@ export function faultyAnswer({ action }: AppliedFault, answer: Answer | undefine
   }
 }
 
-/** 204 may have no body, so that nothing could be wrong with it. */
-function nonEmpty(status: number): number {
-  return status === 204 ? 200 : status;
-}
-
-type StatusAction = Extract<RequestAction, { kind: 'status' }>;
+const BROKEN = '{"data": [{"id": "…", ';
 
 /** Words for statuses the service has more than one of, or none. */
 const USUAL: Readonly<Record<number, RefusalName>> = {
@@ -214,7 +204,10 @@ const USUAL: Readonly<Record<number, RefusalName>> = {
   503: 'service_unavailable',
 };
 
-function statusAnswer({ code, error, retry_after: wait }: StatusAction, requestId: string): Answer {
+function statusAnswer(
+  { code, error, retry_after: wait }: Extract<RequestAction, { kind: 'status' }>,
+  requestId: string,
+): Answer {
   const headers: Record<string, string> = wait === undefined ? {} : { [HEADERS.retry_after.name]: String(wait) };
   const usual = USUAL[code];
   if (usual === 'unauthorized') headers['WWW-Authenticate'] = 'Bearer';
@@ -253,7 +246,7 @@ export async function sendFaulty({ action, source, phase }: AppliedFault, sendin
     case 'latency':
       if (phase === 'after_commit') await pause(drawnWait(action, source), sending);
       return whole();
-    // What is wrong with these is the answer: `applied-fault.ts`.
+    // What is wrong with these is the answer.
     case 'status':
     case 'empty':
     case 'malformed':

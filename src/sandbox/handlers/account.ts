@@ -22,16 +22,16 @@ interface Paging {
   readonly per_page?: number | undefined;
 }
 
-/** The page that was asked for, with each row as it is told; `usual` rows where nothing was said. */
-export function paged<Row, Told>(
+/** The page that was asked for, with each row as it is sent; `usual` rows where nothing was said. */
+export function paged<Row, Wire>(
   input: Paging,
   usual: number,
   list: (where: Page) => Listed<Row>,
-  told: (row: Row) => Told,
+  wire: (row: Row) => Wire,
 ) {
   const { page = 1, per_page: size = usual } = input;
   const { rows, total } = list({ limit: size, offset: (page - 1) * size });
-  return { data: rows.map(told), page: pageFacts(page, size, total) };
+  return { data: rows.map(wire), page: pageFacts(page, size, total) };
 }
 
 export const ACCOUNT_HANDLERS = {

@@ -9,6 +9,7 @@ import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import type { FaultPhase, OneFault, RequestAction } from '../../contract/sandbox/faults.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
+import { mismatches } from '../../contract/sandbox/together.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { centsOf } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
@@ -287,13 +288,19 @@ export function bodyOf({ body }: ParsedRequest): Fields {
 /** Path parameters, query and body side by side. */
 export const inputOf = (parsed: ParsedRequest): Fields => ({ ...parsed.params, ...parsed.query, ...bodyOf(parsed) });
 
-export function problemOf({ route: { row }, params, query, body }: ParsedRequest): Refused | undefined {
+export function problemOf({ route, params, query, body }: ParsedRequest): Refused | undefined {
   if (body instanceof Refused) return body;
+  const { surface, name, row } = route;
   const problem =
     shapeProblem(row.params ?? {}, params) ??
     shapeProblem(row.query ?? {}, query) ??
     shapeProblem(row.body ?? {}, body);
-  return problem && new Refused('invalid_request', `${problem.field}: ${problem.text}`);
+  if (problem !== undefined) return new Refused('invalid_request', `${problem.field}: ${problem.text}`);
+  if (surface === 'service') return undefined;
+  // What belongs together, and text that has a form.
+  const values = { ...params, ...query, ...body };
+  const [wrong] = mismatches(name, { given: new Set(Object.keys(values)), values });
+  return wrong && new Refused('invalid_request', wrong.text);
 }
 
 export function refuseProblem(parsed: ParsedRequest): void {

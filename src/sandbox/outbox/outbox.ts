@@ -1,12 +1,12 @@
-/** What a subscription may say (interface 4.5, A-71). Throws `invalid_request` naming the field. */
+/** Subscriptions and what goes to them: what one may say (interface 4.5, A-71), examples, events, deliveries in the queue. */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { EXAMPLES } from '../../contract/examples.ts';
 import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
-import { encodedText, type IdSource, Refused, wireObject } from '../calls/handler.ts';
+import { type Call, encodedText, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import { activeWebhooks, type DeliveryRow } from '../store/records.ts';
-import { nextCount, type Sql } from '../store/sql.ts';
+import { nextCount } from '../store/sql.ts';
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
@@ -73,12 +73,8 @@ export function exampleOf(event: EventName): Fields {
 
 // Puts deliveries into the queue: of events, once more, and of examples.
 
-interface Queueing {
-  readonly sql: Sql;
-  /** ms UTC on the clock of the sandbox: due now. */
-  readonly now: number;
-  readonly idSource: Pick<IdSource, 'id'>;
-}
+/** The open transaction, the time on the clock of the sandbox, and where ids come from. */
+type Queueing = Pick<Call, 'sql' | 'now' | 'idSource'>;
 
 interface ToDeliver {
   readonly webhook_id: string;
@@ -119,18 +115,12 @@ export function enqueue(
   return row;
 }
 
-// Events and what is to be delivered of them, written in the transaction that caused them (A-82): no event without its effect, no effect without its event. Sending is somebody else's business.
-
-interface Outbox {
-  readonly sql: Sql;
-  /** ms UTC on the clock of the sandbox. */
-  readonly now: number;
-  readonly idSource: IdSource;
-}
-
-/** Records one event, its exact bytes, and a delivery due now for each active subscription that asked for it. */
+/**
+ * In the transaction that caused it (A-82): no event without its effect, no effect without its event. Records one event, its exact bytes, and a delivery
+ * due now for each active subscription that asked for it.
+ */
 export function recordEvent(
-  { sql, now, idSource }: Outbox,
+  { sql, now, idSource }: Queueing,
   event: EventName,
   data: Readonly<Record<string, unknown>>,
 ): void {
@@ -139,14 +129,9 @@ export function recordEvent(
   const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;
   // Numbered in the same transaction, so that events have no gap (I14).
   const seq = sql.insert('events', { id, type: event, created_at: now, body });
-  for (const webhook of activeWebhooks(sql)) {
-    if (!wants(webhook.events, event)) continue;
-    const content = { seq };
-    enqueue({ sql, now, idSource }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
+  for (const { id: webhook_id, events } of activeWebhooks(sql)) {
+    const names = JSON.parse(events) as readonly string[];
+    if (!names.includes('*') && !names.includes(event)) continue;
+    enqueue({ sql, now, idSource }, { webhook_id, event_id: id, event_type: event, content: { seq } });
   }
-}
-
-function wants(list: string, event: EventName): boolean {
-  const names = JSON.parse(list) as readonly string[];
-  return names.includes('*') || names.includes(event);
 }

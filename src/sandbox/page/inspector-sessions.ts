@@ -182,9 +182,9 @@ function cookieNamed(name: string, header: string | undefined): string | undefin
   return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined;
 }
 
-// What a browser may ask for once the door of the inspector is open, by what it says itself about a request.
+// What a browser may ask for once the inspector is open, by what it says itself about a request.
 
-/** Headers of every answer below `/_sandbox/`, once the door is open. */
+/** Headers of every answer below `/_sandbox/`, once the inspector is open. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -214,31 +214,34 @@ export function isFromPage({ headers }: Pick<IncomingMessage, 'headers'>): boole
 }
 
 /** Whether a request that the gate let in came from the page. */
-export function isOfPage(door: InspectorSessions | undefined, headers: IncomingHttpHeaders): door is InspectorSessions {
-  return door?.isOpen === true && isFromPage({ headers });
+export function isOfPage(
+  inspector: InspectorSessions | undefined,
+  headers: IncomingHttpHeaders,
+): inspector is InspectorSessions {
+  return inspector?.isOpen === true && isFromPage({ headers });
 }
 
 /** Whether it is for the page or one of its files. */
 const isForPage = (url: string) => url.startsWith(PAGE_PATH) && !url.startsWith(`${ADMIN_PATH}/`);
 
 /**
- * Once the door is open a browser gets to the page, to a file of it, and from the page to a row that then asks for the
+ * Once the inspector is open a browser gets to the page, to a file of it, and from the page to a row that then asks for the
  * session; before that, and to anything else, nowhere. Throws `Refused`.
  */
-export function refuseBrowsers(door: InspectorSessions | undefined, request: IncomingMessage): void {
+export function refuseBrowsers(inspector: InspectorSessions | undefined, request: IncomingMessage): void {
   const { url = '', headers } = request;
-  const isAtDoor = door?.isOpen === true && url.startsWith(PAGE_PATH);
-  const toPage = isAtDoor && isForPage(url);
+  const isForInspector = inspector?.isOpen === true && url.startsWith(PAGE_PATH);
+  const toPage = isForInspector && isForPage(url);
   if (!toPage && !isFromPage(request)) {
-    if (!isAtDoor || headers.authorization === undefined) return;
+    if (!isForInspector || headers.authorization === undefined) return;
     const half = headers[PAGE_HALF_HEADER.toLowerCase()];
-    if (half === undefined && headers.cookie?.includes(`${door.cookieName}=`) !== true) return;
+    if (half === undefined && headers.cookie?.includes(`${inspector.cookieName}=`) !== true) return;
     throw new Refused('invalid_request', 'A request has a token, or a session of the page: not both.');
   }
-  if (isAtDoor && headers.host !== door.host) {
-    throw new Refused('invalid_request', `The inspector stands at http://${door.host} alone.`, 421);
+  if (isForInspector && headers.host !== inspector.host) {
+    throw new Refused('invalid_request', `The inspector stands at http://${inspector.host} alone.`, 421);
   }
-  if (isAtDoor && (toPage ? isForFile(request) : isOwnData(request, door))) return;
+  if (isForInspector && (toPage ? isForFile(request) : isOwnData(request, inspector))) return;
   const isBrowser = isFromPage(request) || headers['sec-fetch-site'] !== undefined;
   throw new Refused('forbidden', isBrowser ? 'Web pages may not use the sandbox.' : HOW_TO_GET_IN);
 }
@@ -253,24 +256,24 @@ function isForFile({ method, url, headers }: IncomingMessage): boolean {
   return headers['sec-fetch-site'] === 'same-origin';
 }
 
-function isOwnData({ method, headers }: IncomingMessage, door: InspectorSessions): boolean {
+function isOwnData({ method, headers }: IncomingMessage, inspector: InspectorSessions): boolean {
   const { origin, authorization } = headers;
   if (authorization !== undefined) return false;
-  const isOwn = origin === undefined ? method === 'GET' : origin === `http://${door.host}`;
+  const isOwn = origin === undefined ? method === 'GET' : origin === `http://${inspector.host}`;
   return isOwn && headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-mode'] === 'same-origin';
 }
 
 // What a page is answered: its files, its session, and how to get in.
 
 /** A file of the page, or the way to it; undefined where the request is for something else. Throws `route_not_found`. */
-export function pageAnswer(door: InspectorSessions | undefined, request: IncomingMessage): Answer | undefined {
+export function pageAnswer(inspector: InspectorSessions | undefined, request: IncomingMessage): Answer | undefined {
   const { url = '' } = request;
-  if (door === undefined) return undefined;
-  const way = wayIn(door, request);
-  if (way === undefined && (url === '/' || (url === PAGE_PATH && !door.isOpen)))
+  if (inspector === undefined) return undefined;
+  const way = wayIn(inspector, request);
+  if (way === undefined && (url === '/' || (url === PAGE_PATH && !inspector.isOpen)))
     throw new Refused('route_not_found', HOW_TO_GET_IN);
-  if (way !== undefined || !door.isOpen || !isForPage(url)) return way;
-  const file = door.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
+  if (way !== undefined || !inspector.isOpen || !isForPage(url)) return way;
+  const file = inspector.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');
   return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
 }
@@ -279,14 +282,14 @@ export function pageAnswer(door: InspectorSessions | undefined, request: Incomin
  * For a person who typed the address of the server: how to get in, which is nothing of the store and no page. Once the
  * inspector is open, `/` leads to it.
  */
-function wayIn(door: InspectorSessions, { method, url, headers }: IncomingMessage): Answer | undefined {
+function wayIn(inspector: InspectorSessions, { method, url, headers }: IncomingMessage): Answer | undefined {
   const isTyped = headers['sec-fetch-site'] === 'none' && headers['sec-fetch-mode'] === 'navigate';
   if (method !== 'GET' || !isTyped || headers['sec-fetch-dest'] !== 'document') return undefined;
-  if (url === '/' && door.isOpen) {
-    const leads = { Location: `http://${door.host}${PAGE_PATH}`, 'Cache-Control': 'no-store' };
+  if (url === '/' && inspector.isOpen) {
+    const leads = { Location: `http://${inspector.host}${PAGE_PATH}`, 'Cache-Control': 'no-store' };
     return { status: 303, headers: leads, body: '' };
   }
-  const file = url === '/' || (url === PAGE_PATH && !door.isOpen) ? door.file('way-in.html') : undefined;
+  const file = url === '/' || (url === PAGE_PATH && !inspector.isOpen) ? inspector.file('way-in.html') : undefined;
   if (file === undefined) return undefined;
   const policy = PAGE_HEADERS['Content-Security-Policy']
     ?.replace("script-src 'self'", `script-src ${hashIn(file.text, 'script')}`)
@@ -302,22 +305,23 @@ function hashIn(html: string, tag: string): string {
 }
 
 /** Throws `forbidden` for whoever is no page, `unauthorized` for another ticket than the one that waits. */
-export function sessionAnswer(door: InspectorSessions | undefined, parsed: ParsedRequest): Answer {
+export function sessionAnswer(inspector: InspectorSessions | undefined, parsed: ParsedRequest): Answer {
   const { ticket } = bodyOf(parsed) as { readonly ticket: string };
-  if (!isOfPage(door, parsed.headers)) throw new Refused('forbidden', 'A session is for the page of the inspector.');
-  const redeemed = door.redeem(ticket);
+  if (!isOfPage(inspector, parsed.headers))
+    throw new Refused('forbidden', 'A session is for the page of the inspector.');
+  const redeemed = inspector.redeem(ticket);
   if (redeemed === undefined) {
     throw new Refused('unauthorized', 'This ticket is used or over. Make another: cardwright sandbox open');
   }
   const { half, cookie, access } = redeemed;
-  const kept = `${door.cookieName}=${cookie}; HttpOnly; SameSite=Strict; Path=${PAGE_PATH}`;
+  const kept = `${inspector.cookieName}=${cookie}; HttpOnly; SameSite=Strict; Path=${PAGE_PATH}`;
   return { ...replyAnswer(ADMIN_OPERATIONS['page.session'], { half, access }), headers: { 'Set-Cookie': kept } };
 }
 
 /** Throws `unauthorized` without a session, `forbidden` for what it may not ask. */
-export function admitSession(door: InspectorSessions, headers: IncomingHttpHeaders, { name, row }: Route): void {
+export function admitSession(inspector: InspectorSessions, headers: IncomingHttpHeaders, { name, row }: Route): void {
   const half = headers[PAGE_HALF_HEADER.toLowerCase()];
-  const access = door.admitted(typeof half === 'string' ? half : undefined, headers.cookie);
+  const access = inspector.admitted(typeof half === 'string' ? half : undefined, headers.cookie);
   if (access === undefined) {
     throw new Refused('unauthorized', 'The session of this page is over. Open it again: cardwright sandbox open');
   }

@@ -1,8 +1,8 @@
 /** Who may ask: the key for the service, the admin token for the control surface (docs/design/sandbox.md, section 10). */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import { digestOf } from '../../core/key-print.ts';
+import { digestOf, isSameKey } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
@@ -40,12 +40,6 @@ export function refuseStrangers({ httpVersion, url, headers, rawHeaders }: Incom
 /** The key in a header of the form `Bearer key`. */
 export const bearerIn = (header: string | undefined) => /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 
-/** Compared in constant time; how long a key is says nothing about which one it is. */
-function isSame(given: string, expected: Secret): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected.expose())];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
 /**
  * The server's own key needs no look into the store; others were made for it, or are unknown. Throws `unauthorized`,
  * `environment_mismatch` for a live key, which is neither kept nor repeated, and `forbidden` where a key does not reach so
@@ -55,7 +49,8 @@ export async function admit(parts: ServiceParts, { name, surface, row }: Route, 
   const given = bearerIn(header);
   if (given === undefined) throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
   if (given.startsWith(LIVE_PREFIX)) throw liveKey('This is a live key');
-  if (isSame(given, surface === 'service' ? parts.key : parts.adminToken)) {
+  const expected = surface === 'service' ? parts.key : parts.adminToken;
+  if (isSameKey(given, expected.expose())) {
     if (parts.accounts === undefined || name === 'accounts.open') return;
     throw new Refused('forbidden', 'This token opens accounts; each account has a token of its own.');
   }

@@ -70,9 +70,9 @@ export class Exchange {
 
   async answer(request: IncomingMessage): Promise<Exchanged> {
     const seen: Seen = {};
-    const { pageDoor, activeDialect } = this.parts;
+    const { inspector, activeDialect } = this.parts;
     const found = await this.#answered(request, seen).catch((error: unknown) => this.#failed(error, request, seen));
-    const isPage = pageDoor?.isOpen === true && request.url?.startsWith(PAGE_PATH) === true;
+    const isPage = inspector?.isOpen === true && request.url?.startsWith(PAGE_PATH) === true;
     const shown = isPage ? { ...found, headers: { ...PAGE_HEADERS, ...found.headers } } : found;
     const { allowance, now, appliedFault } = seen;
     const answer = activeDialect.dialect.bareHeaders === true ? shown : withAllowance(shown, allowance);
@@ -81,21 +81,21 @@ export class Exchange {
 
   async #answered(request: IncomingMessage, seen: Seen): Promise<Answer> {
     const { parts, hosts } = this;
-    const { pageDoor } = parts;
+    const { inspector } = parts;
     refuseStrangers(request, hosts);
-    refuseBrowsers(pageDoor, request);
-    const page = pageAnswer(pageDoor, request);
+    refuseBrowsers(inspector, request);
+    const page = pageAnswer(inspector, request);
     if (page !== undefined) return page;
     const target = this.#target(request);
     const { name, row } = target.route;
     const isOpen = row.credential === 'none';
-    if (!isOpen && isOfPage(pageDoor, request.headers)) admitSession(pageDoor, request.headers, target.route);
+    if (!isOpen && isOfPage(inspector, request.headers)) admitSession(inspector, request.headers, target.route);
     else if (!isOpen) await admit(parts, target.route, request.headers.authorization);
     if (row === TRANSFERS.import) return takeImport(parts, request);
     if (row === TRANSFERS.export) return makeExport(parts);
     const parsed = await this.#parsed(request, target);
     if (isOpen || name === 'stop' || row.leavesNoTrace === true) refuseProblem(parsed);
-    if (name === 'page.session') return sessionAnswer(pageDoor, parsed);
+    if (name === 'page.session') return sessionAnswer(inspector, parsed);
     if (isOpen) return healthAnswer(parts, hosts, parsed);
     // Its end is nothing the store must take: that may be full, or held by another process.
     if (name === 'stop') return replyAnswer(row, await SERVICE_HANDLERS.stop(parts));
@@ -160,7 +160,7 @@ export class Exchange {
       return LOOK_HANDLERS[route.name as LookName]({ sql, now, parts, input: input as never });
     });
     const given = ofService === undefined ? reply : await ofService(parts, input);
-    return replyAnswer(route.row, isOfPage(parts.pageDoor, parsed.headers) ? withoutCodes(route.name, given) : given);
+    return replyAnswer(route.row, isOfPage(parts.inspector, parsed.headers) ? withoutCodes(route.name, given) : given);
   }
 
   /** Done and counted, then told in the dialect of this server and as a fault wants it. */
@@ -182,12 +182,12 @@ export class Exchange {
 
   /** Changes are remembered, in this process alone: those of the service only while somebody may look at them. */
   #acted({ route, params, body, headers }: ParsedRequest, answer: Answer | undefined, { now }: Seen): void {
-    const { pageDoor, actLog } = this.parts;
-    const isSeen = route.surface === 'admin' || pageDoor?.isOpen === true;
+    const { inspector, actLog } = this.parts;
+    const isSeen = route.surface === 'admin' || inspector?.isOpen === true;
     if (!isSeen || route.row.method === 'GET' || answer === undefined || answer.status >= 400 || now === undefined)
       return;
     if (answer.headers['Idempotent-Replayed'] !== undefined || body instanceof Refused) return;
-    const by = route.surface === 'admin' && isOfPage(pageDoor, headers) ? 'page' : 'program';
+    const by = route.surface === 'admin' && isOfPage(inspector, headers) ? 'page' : 'program';
     actLog.keep({ number: actLog.count + 1, at: now, by, ...keptAct({ route, params, body: body ?? {}, answer }) });
   }
 
@@ -204,14 +204,14 @@ export class Exchange {
 
   #failed(error: unknown, { method = '', url = '', headers }: IncomingMessage, seen: Seen): Answer {
     const requestId = this.#named(seen);
-    const { onFault, turnedLog, clock } = this.parts;
+    const { onFault, rejectedLog, clock } = this.parts;
     if (error instanceof Refused) {
       const { status, refusal, message: why } = error;
       const [path = ''] = url.split('?', 1);
       // Refused before it was counted it stands in no log: it is remembered here, for who wonders where it went.
       if (seen.now === undefined && status < 500 && surfaceOf(path) === 'service') {
         const key = keyForm(headers.authorization);
-        turnedLog.keep({ at: clock.now(), method, path: cleanText(path), status, error: refusal, why, key });
+        rejectedLog.keep({ at: clock.now(), method, path: cleanText(path), status, error: refusal, why, key });
       }
       return refusedAnswer(error, requestId);
     }

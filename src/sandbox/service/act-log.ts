@@ -1,4 +1,4 @@
-/** What this process alone remembers: the newest changes, and the newest requests that got no further than its door. No export holds them, and they cost no write. */
+/** What this process alone remembers: the newest changes, and the newest requests that it refused before they were counted. No export holds them, and they cost no write. */
 import type { Shape } from '../../contract/field.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Fields, Route } from '../http/request.ts';
@@ -82,7 +82,7 @@ function idsIn({ body }: Answer): Readonly<Record<string, string>> {
 }
 
 /** A request to the service that another host, an unknown route or a wrong key turned away: none of them was counted. */
-export interface TurnedAway {
+export interface RejectedRequest {
   /** ms UTC, real time. */
   readonly at: number;
   readonly method: string;

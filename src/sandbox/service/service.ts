@@ -14,7 +14,7 @@ import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { Store } from '../store/queue.ts';
 import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
-import type { Act, Recent, TurnedAway } from './act-log.ts';
+import type { Act, Recent, RejectedRequest } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
 
 /** What takes the whole service, and not one transaction. */
@@ -68,7 +68,7 @@ export interface ServiceParts {
   /** How this server speaks; see dialects/. */
   readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
-  readonly turnedLog: Recent<TurnedAway>;
+  readonly rejectedLog: Recent<RejectedRequest>;
   /** What was changed lately. */
   readonly actLog: Recent<Act>;
   /** Plays scenarios; without it this sandbox plays none. */
@@ -81,7 +81,7 @@ export interface ServiceParts {
   /** Where deliveries are sent; without it they wait in their queue. */
   readonly dispatcher?: Dispatcher | undefined;
   /** The way into the inspector; without it there is none. */
-  readonly pageDoor?: InspectorSessions | undefined;
+  readonly inspector?: InspectorSessions | undefined;
   readonly version: string;
   readonly pid: number;
   /** Begins the end of a server that others may end. */

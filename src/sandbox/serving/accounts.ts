@@ -2,10 +2,11 @@
  * `sandbox start --accounts DIR`: one server of many sandboxes, each a file of its own below the folder. Keys are made of
  * the admin token of the server and the name, so that nothing but that token is kept; who holds it opens accounts.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../../core/errors.ts';
+import { isSameKey } from '../../core/key-print.ts';
 import { Secret } from '../../core/secret.ts';
 import { type FileDependencies, privateFolder } from '../../files/private-files.ts';
 import { Refused } from '../calls/handler.ts';
@@ -113,8 +114,7 @@ async function open(around: StartDependencies, options: AccountsOptions) {
       const [, kind, name] = (given !== undefined && KEY.exec(given)) || [];
       if (given === undefined || name === undefined || !accounts.has(name)) return undefined;
       const right = keyOf(kind as 'sk_test' | 'sandbox', name).expose();
-      if (given.length !== right.length || !timingSafeEqual(Buffer.from(given), Buffer.from(right))) return undefined;
-      return (await opened(name)).parts;
+      return isSameKey(given, right) ? (await opened(name)).parts : undefined;
     };
     const place = { port: options.port ?? 0, behind: options.behind };
     const server = await serve(nobody.parts, place, LIMITS, ({ headers }) => accountOf(headers.authorization));

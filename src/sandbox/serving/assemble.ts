@@ -17,11 +17,10 @@ import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { createDispatcher, type Dispatcher } from '../delivery/run.ts';
 import { ActiveDialect } from '../dialects/table.ts';
 import { HANDLERS } from '../handlers/cards.ts';
-import type { LimitsKept } from '../http/answer.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
 import { Recent } from '../service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../service/request-log.ts';
-import { runTimersUntil, type ScenarioPlayer, type ServiceParts } from '../service/service.ts';
+import { runTimersUntil, type ServiceParts } from '../service/service.ts';
 import { keepCheck, walletOf } from '../store/account.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
@@ -40,7 +39,11 @@ export interface Plan extends OpenPlan {
 }
 
 /** What one sandbox is made of, however it is reached. */
-export interface OpenPlan {
+export interface OpenPlan
+  extends Pick<
+    ServiceParts,
+    'accounts' | 'onFault' | 'onStop' | 'rateLimits' | 'scenarios' | 'version' | 'virtualLimits' | 'webhookSecret'
+  > {
   readonly host: SandboxHost;
   /** Path of the store or `memory`. */
   readonly path: string;
@@ -52,9 +55,6 @@ export interface OpenPlan {
   readonly wallet?: Cents | undefined;
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
-  readonly rateLimits: LimitsKept;
-  /** Rate limits count on the clock of the sandbox. */
-  readonly virtualLimits?: boolean | undefined;
   /** Timers fire by themselves; without it before each request. */
   readonly liveTimers?: boolean | undefined;
   /** Files and books are looked through before anything is served. */
@@ -66,21 +66,11 @@ export interface OpenPlan {
   /** Its API key and its admin token; fresh ones when left out. */
   readonly key?: Secret | undefined;
   readonly adminToken?: Secret | undefined;
-  /** Makes accounts, and is good for nothing else. */
-  readonly accounts?: ServiceParts['accounts'];
-  /** Told when the control surface asks for the end; without it such a request is refused. */
-  readonly onStop?: (() => void) | undefined;
   readonly dialect?: DialectName | undefined;
   /** Sent from the start on, or only when asked to. */
   readonly deliveries: DeliveryOptions & { readonly live: boolean };
-  /** Secret of subscriptions that name none. */
-  readonly webhookSecret?: Secret | undefined;
   /** Files of the inspector's page; without it there is none. */
   readonly pageFiles?: (() => PageFiles) | undefined;
-  /** Plays scenarios for the page. */
-  readonly scenarios?: ScenarioPlayer | undefined;
-  readonly version: string;
-  readonly onFault: (error: unknown) => void;
 }
 
 /** A sandbox that is reached. */
@@ -188,34 +178,26 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     const { clock } = plan;
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = ownerName(host.pid);
+    const { accounts, rateLimits, virtualLimits, onStop, scenarios, webhookSecret, version } = plan;
     const base: ServiceParts = {
-      store,
+      ...{ store, owner, accounts, rateLimits, virtualLimits, onStop, scenarios, webhookSecret, version, onFault },
       handlers: HANDLERS,
       timerActions: TIMER_ACTIONS,
       key: plan.key ?? randomKey(host),
       adminToken: plan.adminToken ?? randomSecret('sandbox_', host),
-      accounts: plan.accounts,
       clock: host.clock,
       random: host.random,
-      owner,
+      platform: host.platform,
+      pid: host.pid,
       startedWith: { data, size, wallet },
       isGone: other => isOwnerGone(other, owner, host.isRunning),
-      rateLimits: plan.rateLimits,
-      virtualLimits: plan.virtualLimits,
-      pid: host.pid,
-      onStop: plan.onStop,
       requestNumbers: new RequestNumbers(),
       activeDialect: new ActiveDialect(plan.dialect),
       requestLog: new RequestLog(),
-      turnedLog: new Recent(200),
+      rejectedLog: new Recent(200),
       actLog: new Recent(1_000),
-      scenarios: plan.scenarios,
       archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
-      platform: host.platform,
-      webhookSecret: plan.webhookSecret,
-      pageDoor: pageFiles && new InspectorSessions({ ...host, files: pageFiles }),
-      version: plan.version,
-      onFault,
+      inspector: pageFiles && new InspectorSessions({ ...host, files: pageFiles }),
     };
     const sending = createDispatcher(base, plan.deliveries);
     const parts = plan.deliveries.live ? { ...base, dispatcher: sending } : base;

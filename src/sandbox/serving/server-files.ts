@@ -2,7 +2,6 @@
  * The files by which others find a started sandbox: where it is, its key, its admin token. All 0600, beside the store.
  * The key is kept from one start to the next, so that what was set up with it goes on; the token is not.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -10,6 +9,7 @@ import { basename, join } from 'node:path';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { CliError } from '../../core/errors.ts';
+import { isSameKey } from '../../core/key-print.ts';
 import { Secret } from '../../core/secret.ts';
 import { holderOf } from '../../files/lock.ts';
 import { type FileDependencies, readPrivate, systemCode, writePrivate } from '../../files/private-files.ts';
@@ -103,7 +103,7 @@ export async function findServer(data: string, around: FileDependencies): Promis
   const nonce = Buffer.from(around.random.bytes(24)).toString('base64url');
   const health = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.health.path}?nonce=${nonce}`);
   const isOurs =
-    health?.instance === facts.instance && isSame(String(health.proof), proofOf(adminToken, { nonce, port }));
+    health?.instance === facts.instance && isSameKey(String(health.proof), proofOf(adminToken, { nonce, port }));
   return isOurs ? { ...facts, origin, adminToken, keyFile: paths.key } : undefined;
 }
 
@@ -118,8 +118,8 @@ export async function stopServer(
   { origin, adminToken, pid, keyFile }: FoundServer,
   { folders, clock, pid: us, isRunning, signal }: Stopping,
 ): Promise<void> {
-  const told = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
-  if (told === undefined) {
+  const answer = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
+  if (answer === undefined) {
     throw new CliError('unreachable', { message: `the sandbox of process ${pid} did not answer`, hint: `kill ${pid}` });
   }
   const { lock } = serverPaths(folders.data);
@@ -172,11 +172,6 @@ function parsed(text: string): Told | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 // The way out of a store that cannot be used: aside with it. Nothing is deleted.

@@ -156,7 +156,7 @@ export async function serve(
   });
   ipv6 = await listenersOpened(server, place, connections);
   nobody.hosts = hostsOf(server, place);
-  if ('port' in place) own.pageDoor?.listensAt(String((server.address() as AddressInfo).port));
+  if ('port' in place) own.inspector?.listensAt(String((server.address() as AddressInfo).port));
   return {
     origin: `http://${nobody.hosts[0]}`,
     stop: async () => {

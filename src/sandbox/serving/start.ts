@@ -9,7 +9,7 @@ import type { IsRunning } from '../../files/lock.ts';
 import { atOnceInOurWords, makeFolders, privateFolder, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { SYSTEM_CLOCK } from '../../platform/time.ts';
-import type { ClockRow } from '../clock/clock.ts';
+import { type ClockRow, REAL_CLOCK } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { dialectNamed } from '../dialects/table.ts';
 import { SERVICE_PATH } from '../http/request.ts';
@@ -68,11 +68,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 
 function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {
   if (clock === undefined) return undefined;
-  const row = { mode: clock.mode, at: 0, real_since: 0, rate_milli: 1000 };
-  if (clock.mode === 'real') return row;
+  if (clock.mode === 'real') return REAL_CLOCK;
   const at = Date.parse(clock.at);
   if (Number.isNaN(at)) throw new CliError('usage', { message: `not an ISO 8601 time: ${clock.at}` });
-  return { ...row, at };
+  return { ...REAL_CLOCK, mode: clock.mode, at };
 }
 
 /** Real time, randomness and process, for other programs, which call without our `main.ts`. */

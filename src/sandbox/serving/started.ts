@@ -51,7 +51,7 @@ export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'ran
   readonly onFault: (error: unknown) => void;
 }
 
-interface Serving {
+export interface Serving {
   /** Begins the end: running requests are finished. */
   stop(): void;
   /** Settles when everything is closed and the port is free. Rejects with `check_failed` when the store broke. */

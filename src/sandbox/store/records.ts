@@ -1,10 +1,11 @@
-/** Statements on `requests`: what was asked of the service, without secrets, the newest of it. */
+/** Statements on what the sandbox keeps beside the account: requests, keys, faults, deliveries, subscriptions. */
 
 import type { EventName } from '../../contract/events.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import type { KeyAccess } from '../../contract/sandbox/state.ts';
 import { listed, type Page, type Sql } from './sql.ts';
 
+/** What was asked of the service, without secrets; the newest of it is kept. */
 export interface RequestRow {
   readonly request_id: string;
   /** ms UTC on the clock of the sandbox. */
@@ -51,12 +52,6 @@ export function insertRequest(sql: Sql, row: RequestRow): void {
   if (position % SLACK === 0) sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
 }
 
-/** Which rows, and how many of the newest of all there are count at most; those that wait to be written push others out. */
-interface WantedRequests {
-  readonly filter: RequestFilter;
-  readonly newest: number;
-}
-
 /** Whether a row is one that a filter asks for, for rows that are in no store yet. */
 export function fitsRequest(row: RequestRow, { since, ...wanted }: RequestFilter): boolean {
   const isWanted = Object.entries(wanted).every(
@@ -68,9 +63,12 @@ export function fitsRequest(row: RequestRow, { since, ...wanted }: RequestFilter
 export const requestById = (sql: Sql, id: string) =>
   sql.get<RequestRow>('select * from requests where request_id = ? order by position desc limit 1', id);
 
-/** A page, newest first. */
-export function pageOfRequests(sql: Sql, { filter, newest }: WantedRequests, page: Page) {
-  const { operation, since, idempotency_key, card_id, status } = filter;
+/** A page, newest first, of the `newest` of all there are: those that wait to be written push others out. */
+export function pageOfRequests(
+  sql: Sql,
+  { operation, since, idempotency_key, card_id, status, newest }: RequestFilter & { readonly newest: number },
+  page: Page,
+) {
   const wanted = {
     'position > (select coalesce(max(position), 0) from requests) - ?': newest,
     'operation = ?': operation,
