@@ -108,8 +108,7 @@ async function checkFile(host: AppHost, setting: string, path: string): Promise<
   }
   if (setting === 'policy') {
     const { readPolicy } = await import('../books/policy-file.ts');
-    const { readYaml } = await import('../terminal/yaml-text.ts');
-    readPolicy(readYaml(text), path);
+    readPolicy(text, path);
   }
 }
 

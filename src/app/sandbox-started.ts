@@ -293,10 +293,9 @@ export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
       return Object.entries(EXAMPLES).map(([name, text]) => ({ name, text }));
     },
     async check(text) {
-      const { readYaml } = await import('../terminal/yaml-text.ts');
       const { readScenario } = await import('../scenario/read.ts');
       try {
-        const { name, steps } = readScenario(readYaml(text), 'scenario');
+        const { name, steps } = readScenario(text, 'scenario');
         return { name, steps: steps.length, problems: [] };
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'usage') throw error;
@@ -332,9 +331,8 @@ export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
 
 /** All steps of a text that was checked, none of them done. */
 async function stepsOf(text: string): Promise<readonly PlayedStep[]> {
-  const { readYaml } = await import('../terminal/yaml-text.ts');
   const { readScenario } = await import('../scenario/read.ts');
-  return readScenario(readYaml(text), 'scenario').steps.map(({ nth: step, line, operation }) => ({
+  return readScenario(text, 'scenario').steps.map(({ nth: step, line, operation }) => ({
     step,
     line,
     operation: operation.name,

@@ -3,7 +3,7 @@
 import { CARD_STATUSES } from '../contract/card.ts';
 import { DAY } from '../core/durations.ts';
 import { type Cents, cents, dollars } from '../core/money.ts';
-import { type FactSources, factNamed } from './policy-file.ts';
+import { type FactSources, factNamed } from './facts.ts';
 import type { CardRow, MoveRow, ReportRow, WalletRow } from './rows.ts';
 import { dayOf, dayText } from './spending.ts';
 

@@ -8,7 +8,7 @@ import {
   type Rule,
   SEVERITIES,
   type Severity,
-} from './policy-file.ts';
+} from './facts.ts';
 import type { CardRow } from './rows.ts';
 
 /** One change of one card; the amount is what is withdrawn. */

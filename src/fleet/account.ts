@@ -236,8 +236,8 @@ export function differencesOf(wish: Wish, card: ObservedCard, bins: readonly Obs
   if (categories !== undefined && !isSameSet(categories, card.categories ?? [])) {
     fixed('categories', card.categories ?? [], categories);
   }
-  if (wish.autoFreezeAt !== undefined && wish.autoFreezeAt !== (card.autoFreezeAt ?? null)) {
-    fixed('auto_freeze_at', usdOf(card.autoFreezeAt), usdOf(wish.autoFreezeAt));
+  if (wish.auto_freeze_at !== undefined && wish.auto_freeze_at !== (card.autoFreezeAt ?? null)) {
+    fixed('auto_freeze_at', usdOf(card.autoFreezeAt), usdOf(wish.auto_freeze_at));
   }
   if (!isWantedBin(wish.bin, card.bin, bins)) fixed('bin', card.bin ?? null, binText(wish.bin));
   for (const [key, wanted] of Object.entries(wish.metadata)) {
@@ -272,18 +272,19 @@ function isWantedBin(wanted: BinWish, bin: string | undefined, bins: readonly Ob
 
 /** Whether a BIN has the features and takes the transaction; what it is best for only ranks it. */
 function matchesNeeds(
-  { needs, minTransaction }: Extract<BinWish, { by: 'criteria' }>,
+  { need = [], min_transaction: least }: Extract<BinWish, { by: 'criteria' }>,
   { features, maxTransaction }: ObservedBin,
 ): boolean {
-  const takes = minTransaction === undefined || (maxTransaction ?? 0) >= minTransaction;
-  return takes && needs.every(need => features.has(need));
+  const takes = least === undefined || (maxTransaction ?? 0) >= least;
+  return takes && need.every(each => features.has(each));
 }
 
 function binText(bin: BinWish): string {
   if (bin.by === 'id') return bin.id;
   if (bin.by === 'auto') return 'auto';
-  const least = bin.minTransaction === undefined ? [] : [`min_transaction ${plainAmount(bin.minTransaction)}`];
-  return [...bin.needs, ...least].join(', ');
+  const { need = [], min_transaction: least } = bin;
+  const amount = least === undefined ? [] : [`min_transaction ${plainAmount(least)}`];
+  return [...need, ...amount].join(', ');
 }
 
 // Which card is which

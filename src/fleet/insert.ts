@@ -1,7 +1,7 @@
 /** Cards put into a fleet file as text: no other byte of it changes, so comments and layout stay as they are. */
 import { CliError } from '../core/errors.ts';
 import { type Cents, plainAmount } from '../core/money.ts';
-import type { YamlEntry, YamlNode } from '../terminal/yaml-tree.ts';
+import type { YamlEntry, YamlNode } from '../terminal/yaml-file.ts';
 
 /** What is written of one card. */
 export interface NewEntry {

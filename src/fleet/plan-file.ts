@@ -3,68 +3,85 @@ import { createHash } from 'node:crypto';
 import { DAY, HOUR } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
-import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { type Account, type CardRecords, type Difference, type Matched, matchCards } from './account.ts';
+import { v } from '../terminal/yaml-file.ts';
+import { type Account, type CardRecords, type Matched, matchCards } from './account.ts';
 import { type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE } from './fleet-file.ts';
 import {
   type Allowed,
   type Deed,
+  type Frozen,
   fundChain,
-  type GuardedSteps,
-  type Locked,
+  GUARDED_CLASSES,
+  NUMBERED_STEP,
   type NumberedStep,
   PHASES,
   type Planned,
   type Scope,
 } from './step.ts';
 
+const TEXT = v.string();
+const NUMBER = v.number();
+const DEEDS = Object.keys(PHASES) as Deed[];
+
 /** What a plan holds for: another account, service or file makes it void. */
-interface Bound {
-  readonly origin: string;
-  readonly mode: string;
+const BOUND = v.object({
+  origin: TEXT,
+  mode: TEXT,
   /** Digest of the contract's overrides. */
-  readonly contract: string;
+  contract: TEXT,
   /** Digest of the bytes of the file. */
-  readonly file: string;
+  file: TEXT,
   /** The oldest card ids, three at most. */
-  readonly witness: readonly string[];
+  witness: v.array(TEXT),
   /** Of cardwright. */
-  readonly version: string;
-}
+  version: TEXT,
+});
 
-/** Counts of each deed, and USD. */
-type Totals = Readonly<Record<Deed, number>> & {
-  readonly spend: number;
-  readonly returns: number;
-  readonly wallet: number;
-  readonly wallet_after: number;
-};
-
-/** The JSON of a plan, in the order it is written. */
-export interface PlanDocument {
-  readonly plan: 1;
+/** The JSON of a plan, in the order it is written; money in USD. */
+const PLAN = v.object({
+  plan: v.literal(1),
   /** `plan_` and a digest of everything else. */
-  readonly id: string;
-  readonly fleet: string;
+  id: TEXT,
+  fleet: TEXT,
   /** ISO 8601 UTC, by the clock of the service. */
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly bound: Bound;
-  readonly caps: { readonly per_apply: number; readonly cards: number; readonly wallet_reserve: number };
-  readonly totals: Totals;
-  readonly allowed: Allowed;
-  readonly steps: readonly NumberedStep[];
-  readonly differences: readonly Difference[];
-  readonly blocked: readonly string[];
-  readonly held_back: readonly GuardedSteps[];
-  readonly unknown: readonly Locked[];
-  readonly to_retire: readonly { readonly card: string; readonly name: string; readonly balance: number }[];
-  readonly notes: readonly string[];
-  readonly cards_after: number;
-  readonly as_wanted: number;
-  readonly strangers: number;
-}
+  created_at: TEXT,
+  expires_at: TEXT,
+  bound: BOUND,
+  caps: v.object({ per_apply: NUMBER, cards: NUMBER, wallet_reserve: NUMBER }),
+  /** Counts of each deed, and sums. */
+  totals: v.object({
+    ...v.entriesFromList(DEEDS, NUMBER),
+    spend: NUMBER,
+    returns: NUMBER,
+    wallet: NUMBER,
+    wallet_after: NUMBER,
+  }),
+  allowed: v.object(v.entriesFromList(GUARDED_CLASSES, v.exactOptional(NUMBER))),
+  steps: v.array(NUMBERED_STEP),
+  differences: v.array(
+    v.object({
+      name: TEXT,
+      card: v.nullable(TEXT),
+      field: TEXT,
+      class: v.picklist(['fixed', 'drift', 'note']),
+      is: v.unknown(),
+      wanted: v.unknown(),
+    }),
+  ),
+  blocked: v.array(TEXT),
+  held_back: v.array(v.object({ class: v.picklist(GUARDED_CLASSES), count: NUMBER, names: v.array(TEXT) })),
+  unknown: v.array(v.object({ name: TEXT, op: TEXT })),
+  to_retire: v.array(v.object({ card: TEXT, name: TEXT, balance: NUMBER })),
+  notes: v.array(TEXT),
+  cards_after: NUMBER,
+  as_wanted: NUMBER,
+  strangers: NUMBER,
+});
+
+type Bound = Frozen<v.InferOutput<typeof BOUND>>;
+export type PlanDocument = Frozen<v.InferOutput<typeof PLAN>>;
+type Totals = PlanDocument['totals'];
 
 interface Circumstances {
   readonly fleet: Fleet;
@@ -99,7 +116,7 @@ export function planDocument(planned: Planned, around: Circumstances): PlanDocum
       witness: account.witness,
       version,
     },
-    caps: { per_apply: toUsd(caps.perApply), cards: caps.cards, wallet_reserve: toUsd(caps.walletReserve) },
+    caps: { per_apply: toUsd(caps.per_apply), cards: caps.cards, wallet_reserve: toUsd(caps.wallet_reserve) },
     totals: totalsOf(planned.steps, account.wallet),
     allowed,
     steps: planned.steps,
@@ -154,7 +171,7 @@ export function returnsOf(step: NumberedStep): Cents {
 
 function totalsOf(steps: readonly NumberedStep[], wallet: Cents): Totals {
   const count = (deed: Deed) => steps.filter(step => step.do === deed).length;
-  const counts = Object.fromEntries((Object.keys(PHASES) as Deed[]).map(deed => [deed, count(deed)]));
+  const counts = Object.fromEntries(DEEDS.map(deed => [deed, count(deed)]));
   const spend = spendingOfSteps(steps);
   const returns = sumCents(steps.map(returnsOf));
   return {
@@ -204,12 +221,11 @@ export function nextPlanName(path: string): string {
   return `${stem}-${Number(number) + 1}.json`;
 }
 
-/** Undefined for another text. What its members hold is vouched for by its id. */
+/** Undefined for another text. */
 function parsed(text: string): PlanDocument | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const isPlan = isObject(value) && value['plan'] === 1 && typeof value['id'] === 'string';
-    return isPlan ? (value as unknown as PlanDocument) : undefined;
+    return v.is(PLAN, value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -337,21 +353,21 @@ function topUpReason(step: Fund, { now, matched, unfrozen }: TopUpNow): string |
   const { wish } = matched ?? {};
   if (card === undefined || wish === undefined || card.id !== step.card) return 'is of a card that is gone';
   if (card.last4 !== step.last4) return 'is not as a plan is made';
-  if (wish.floor === undefined || wish.topUpTo === undefined) return 'is not in the file';
+  if (wish.floor === undefined || wish.top_up_to === undefined) return 'is not in the file';
   const isActive = card.status === 'active' || (card.status === 'frozen' && unfrozen.has(card.id));
   if (!isActive) return `is of a card that is ${card.status}`;
   const [amount, before] = [centsOf(step.amount), centsOf(step.seen.balance)];
   if (amount === undefined || before === undefined) return 'has no amount';
   if (card.balance > before) return `is of a card that has ${dollars(card.balance)}, more than ${dollars(before)}`;
   const fits =
-    before < wish.floor && before + amount <= wish.topUpTo && amount >= LEAST_AT_ONCE && amount <= MOST_AT_ONCE;
+    before < wish.floor && before + amount <= wish.top_up_to && amount >= LEAST_AT_ONCE && amount <= MOST_AT_ONCE;
   const { transaction } = step.seen;
   const chain = fundChain(now.scope, { card: card.id, balance: before, transaction, amount });
   if (!fits || step.key !== `${chain}.1`) return 'is not as a plan is made';
   const used = now.records.get(card.id)?.usedThisMonth;
-  if (wish.monthlyCap === undefined) return undefined;
-  if (used === undefined || used + card.balance + amount > wish.monthlyCap) {
-    return `would take its month beyond ${dollars(wish.monthlyCap)}`;
+  if (wish.monthly_cap === undefined) return undefined;
+  if (used === undefined || used + card.balance + amount > wish.monthly_cap) {
+    return `would take its month beyond ${dollars(wish.monthly_cap)}`;
   }
   return undefined;
 }

@@ -6,6 +6,7 @@
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, plainAmount, toUsd } from '../core/money.ts';
+import { placeIn } from '../terminal/yaml-file.ts';
 import {
   type Account,
   type CardRecords,
@@ -62,17 +63,20 @@ export function planFleet(input: PlanInput): Planned {
   refuseRenamed(fleet, account);
   const match = input.match ?? matchCards(fleet, account);
   const faults = [
-    ...match.lost.map(wish => faultAt(wish, 'card', `${wish.pin} is no card of this account`)),
+    ...match.lost.map(wish => faultAt(fleet, wish, 'card', `${wish.pin} is no card of this account`)),
     ...fleet.retired
       .filter(({ card }) => !account.cards.has(card))
-      .map(({ card, place }) => ({ ...place, text: `${card} is no card of this account` })),
+      .map(({ card }) => ({
+        ...placeIn(fleet.root, ['retired', card], true),
+        text: `${card} is no card of this account`,
+      })),
     ...fleet.retired
       .filter(({ since }) => Date.parse(`${since}T00:00:00Z`) > account.now)
-      .map(({ since, sincePlace: { line, column } }) => ({
-        ...{ line, column },
+      .map(({ card, since }) => ({
+        ...placeIn(fleet.root, ['retired', card, 'since']),
         text: `since ${since} lies ahead: at the service it is ${new Date(account.now).toISOString().slice(0, 10)}`,
       })),
-    ...fleet.wishes.flatMap(wish => binFaults(wish, account.bins)),
+    ...fleet.wishes.flatMap(wish => binFaults(fleet, wish, account.bins)),
   ];
   if (faults.length > 0) throw faultyFleet(faults, file);
   const planner = new CardPlanner(input);
@@ -188,14 +192,14 @@ function sortedDifferences(differences: readonly Difference[]): readonly Differe
 }
 
 /** A BIN that is not there, or that allows less than the card's limit. */
-function binFaults(wish: Wish, bins: readonly ObservedBin[]) {
+function binFaults(fleet: Fleet, wish: Wish, bins: readonly ObservedBin[]) {
   const { bin, limit } = wish;
   if (bin.by !== 'id') return [];
   const known = bins.find(({ id }) => id === bin.id);
-  if (known === undefined) return [faultAt(wish, 'bin', `${bin.id} is no BIN of this service`)];
+  if (known === undefined) return [faultAt(fleet, wish, 'bin', `${bin.id} is no BIN of this service`)];
   const most = known.maxMonthly;
   if (limit === undefined || most === undefined || limit <= most) return [];
-  return [faultAt(wish, 'limit', `the limit is above the ${most / 100} a month of ${bin.id}`)];
+  return [faultAt(fleet, wish, 'limit', `the limit is above the ${most / 100} a month of ${bin.id}`)];
 }
 
 /** No card is known under this fleet's name, and all cards of another fleet are in the file. */
@@ -306,7 +310,7 @@ class CardPlanner {
   }
 
   #topUp(wish: Wish, card: ObservedCard): void {
-    const { name, floor, monthlyCap } = wish;
+    const { name, floor, monthly_cap: cap } = wish;
     const records = this.#input.records.get(card.id);
     if (records === undefined || floor === undefined) return;
     const topUp = topUpOf(wish, card.balance, records);
@@ -319,7 +323,7 @@ class CardPlanner {
     const { id, last4, balance } = card;
     const transaction = records.newest;
     const chain = fundChain(this.#input.scope, { card: id, balance, transaction, amount });
-    this.due.push({ name, floor, cap: monthlyCap, used: records.usedThisMonth });
+    this.due.push({ name, floor, cap, used: records.usedThisMonth });
     this.candidates.push({
       step: {
         do: 'fund',
@@ -356,8 +360,8 @@ class CardPlanner {
 
   #create(wish: Wish, { generation, why, instead }: Making): void {
     const { name, amount } = wish;
-    const { scope, file, pickBin, account } = this.#input;
-    const fault = (field: string, text: string) => faultyFleet([faultAt(wish, field, text)], file);
+    const { fleet, scope, file, pickBin, account } = this.#input;
+    const fault = (field: string, text: string) => faultyFleet([faultAt(fleet, wish, field, text)], file);
     if (amount === undefined)
       throw fault('card', `${name} needs an amount: its card is gone, and a new one would be made`);
     const least = cents(Math.max(amount, wish.limit ?? 0));
@@ -406,7 +410,7 @@ interface Making {
 
 /** The request in the words of the interface; money as USD. */
 function bodyOf(wish: Wish, { bin, marker }: { readonly bin: string; readonly marker: string }): CreateBody {
-  const { amount, label, limit, categories, autoFreezeAt, metadata } = wish;
+  const { amount, label, limit, categories, auto_freeze_at: freezeAt, metadata } = wish;
   const sorted = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     bin_id: bin,
@@ -414,18 +418,18 @@ function bodyOf(wish: Wish, { bin, marker }: { readonly bin: string; readonly ma
     ...(label !== undefined && { label }),
     ...(limit !== undefined && { spending_limit: toUsd(limit) }),
     ...(categories !== undefined && { allowed_categories: [...categories] }),
-    ...(autoFreezeAt !== undefined && autoFreezeAt !== null && { auto_freeze_at: toUsd(autoFreezeAt) }),
+    ...(freezeAt != null && { auto_freeze_at: toUsd(freezeAt) }),
     metadata: { ...Object.fromEntries(sorted), [MARKER_KEY]: marker },
   };
 }
 
 /** Why a top-up that is due has no amount: the cap of the month, or less missing than can be sent. */
-function whyNotFunded({ monthlyCap }: Wish, { balance }: ObservedCard, { usedThisMonth }: CardRecords): string {
+function whyNotFunded({ monthly_cap: cap }: Wish, { balance }: ObservedCard, { usedThisMonth }: CardRecords): string {
   const least = plainAmount(LEAST_AT_ONCE);
-  const left = monthlyCap === undefined ? LEAST_AT_ONCE : monthlyCap - usedThisMonth - balance;
-  if (monthlyCap === undefined || left >= LEAST_AT_ONCE) return `less than ${least} is missing`;
-  const [used, held, cap] = [usedThisMonth, balance, monthlyCap].map(plainAmount);
-  return `${used} spent this month and ${held} on the card leave less than ${least} of its ${cap}`;
+  const left = cap === undefined ? LEAST_AT_ONCE : cap - usedThisMonth - balance;
+  if (cap === undefined || left >= LEAST_AT_ONCE) return `less than ${least} is missing`;
+  const [used, held, most] = [usedThisMonth, balance, cap].map(plainAmount);
+  return `${used} spent this month and ${held} on the card leave less than ${least} of its ${most}`;
 }
 
 // Cards that were retired by their ids

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type Cents, cents } from '../core/money.ts';
 import { base32 } from '../core/names.ts';
+import { v } from '../terminal/yaml-file.ts';
 import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
 import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from './fleet-file.ts';
 
@@ -10,74 +11,69 @@ import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from
 export const PHASES = { freeze: 1, withdraw: 2, terminate: 3, create: 4, fund: 5, unfreeze: 6 } as const;
 export type Deed = keyof typeof PHASES;
 
-/** Why a step is there; words of the plan file. */
-export type Why =
-  | 'new'
-  | 'recreated'
-  | 'replaces'
-  | 'replaced'
-  | 'removed'
-  | 'retired'
-  | 'state'
-  | 'below_floor'
-  | 'drain'
-  | 'quarantine_over';
+// As they stand in a plan file: amounts in USD, ids as text.
 
-/** Body of a create as it is sent; amounts in USD, with the marker. */
-export interface CreateBody {
-  readonly bin_id: string;
-  readonly amount: number;
-  readonly label?: string;
-  readonly spending_limit?: number;
-  readonly allowed_categories?: readonly string[];
-  readonly auto_freeze_at?: number;
-  readonly metadata: Readonly<Record<string, string>>;
-}
+/** Words of the plan file. */
+const WHY = v.picklist([
+  'new',
+  'recreated',
+  'replaces',
+  'replaced',
+  'removed',
+  'retired',
+  'state',
+  'below_floor',
+  'drain',
+  'quarantine_over',
+]);
 
-/** Money of a card as it was seen. */
-interface ObservedMoney {
-  /** USD. */
-  readonly balance: number;
-  /** Id of its newest record; empty for none. */
-  readonly transaction: string;
-}
+/** Body of a create as it is sent, with the marker. */
+const CREATE_BODY = v.object({
+  bin_id: v.string(),
+  amount: v.number(),
+  label: v.exactOptional(v.string()),
+  spending_limit: v.exactOptional(v.number()),
+  allowed_categories: v.exactOptional(v.array(v.string())),
+  auto_freeze_at: v.exactOptional(v.number()),
+  metadata: v.record(v.string(), v.string()),
+});
 
-interface OnCard {
-  readonly name: string;
-  readonly card: string;
-  readonly last4: string;
-  readonly why: Why;
-}
+const ON_CARD = { name: v.string(), card: v.string(), last4: v.string(), why: WHY };
 
-export type Step =
-  | (OnCard & { readonly do: 'freeze' | 'unfreeze'; readonly seen: string })
-  | (OnCard & {
-      readonly do: 'terminate';
-      /** Balance that is to come back, USD. */
-      readonly returns: number;
-      readonly seen: string;
-    })
-  | (OnCard & {
-      readonly do: 'fund' | 'withdraw';
-      /** USD. */
-      readonly amount: number;
-      /** First key of its chain. */
-      readonly key: string;
-      readonly seen: ObservedMoney;
-    })
-  | {
-      readonly do: 'create';
-      readonly name: string;
-      readonly generation: number;
-      readonly key: string;
-      readonly body: CreateBody;
-      readonly why: Why;
-      /** Id of the card whose place it takes. */
-      readonly instead?: string;
-    };
+const STEP = v.variant('do', [
+  v.object({ ...ON_CARD, do: v.picklist(['freeze', 'unfreeze']), seen: v.string() }),
+  // `returns`: the balance that is to come back.
+  v.object({ ...ON_CARD, do: v.literal('terminate'), returns: v.number(), seen: v.string() }),
+  v.object({
+    ...ON_CARD,
+    do: v.picklist(['fund', 'withdraw']),
+    amount: v.number(),
+    /** First key of its chain. */
+    key: v.string(),
+    /** Money of the card as it was seen; `transaction` is the id of its newest record, empty for none. */
+    seen: v.object({ balance: v.number(), transaction: v.string() }),
+  }),
+  v.object({
+    do: v.literal('create'),
+    name: v.string(),
+    generation: v.number(),
+    key: v.string(),
+    body: CREATE_BODY,
+    why: WHY,
+    /** Id of the card whose place it takes. */
+    instead: v.exactOptional(v.string()),
+  }),
+]);
 
-/** A step with its number and its phase; rows count from 1. */
-export type NumberedStep = { readonly row: number; readonly phase: number } & Step;
+/** With its number and its phase; rows count from 1. */
+export const NUMBERED_STEP = v.intersect([v.object({ row: v.number(), phase: v.number() }), STEP]);
+
+/** What a schema says, to be read alone. */
+export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
+export type Why = v.InferOutput<typeof WHY>;
+export type CreateBody = Frozen<v.InferOutput<typeof CREATE_BODY>>;
+export type Step = Frozen<v.InferOutput<typeof STEP>>;
+export type NumberedStep = Frozen<v.InferOutput<typeof NUMBERED_STEP>>;
 
 /** Classes of steps that are planned with their exact number alone. */
 export const GUARDED_CLASSES = ['unfreeze', 'recreate', 'terminate', 'removals'] as const;
@@ -185,16 +181,16 @@ type TopUp =
   | { readonly due: true; readonly amount: Cents };
 
 /** Whether the balance is below the floor of the file: only then are its records read. */
-export function isBelowFloor({ floor, topUpTo }: Wish, balance: Cents): boolean {
-  return floor !== undefined && topUpTo !== undefined && balance < floor;
+export function isBelowFloor({ floor, top_up_to: most }: Wish, balance: Cents): boolean {
+  return floor !== undefined && most !== undefined && balance < floor;
 }
 
 /** Brings the balance to `top_up_to`, within one request and the cap of the month; never beyond either. */
 export function topUpOf(wish: Wish, balance: Cents, { usedThisMonth }: Pick<CardRecords, 'usedThisMonth'>): TopUp {
-  const { topUpTo, monthlyCap } = wish;
-  if (!isBelowFloor(wish, balance) || topUpTo === undefined) return { due: false };
-  const room = monthlyCap === undefined ? MOST_AT_ONCE : monthlyCap - usedThisMonth - balance;
-  const amount = Math.min(topUpTo - balance, MOST_AT_ONCE, room);
+  const { top_up_to: most, monthly_cap: cap } = wish;
+  if (!isBelowFloor(wish, balance) || most === undefined) return { due: false };
+  const room = cap === undefined ? MOST_AT_ONCE : cap - usedThisMonth - balance;
+  const amount = Math.min(most - balance, MOST_AT_ONCE, room);
   return amount < LEAST_AT_ONCE ? { due: true, amount: undefined } : { due: true, amount: cents(amount) };
 }
 

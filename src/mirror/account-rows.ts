@@ -1,6 +1,6 @@
 /** What the books ask of a copy for an overview and a policy: its cards, what its records say of their use. */
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
-import type { FactSources } from '../books/policy-file.ts';
+import type { FactSources } from '../books/facts.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import { isInDollars } from '../contract/resources.ts';
 import type { MirrorDatabase } from './file.ts';

@@ -9,13 +9,15 @@ import { shapeProblem } from '../contract/violation.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
   faultyFile,
-  plainOf,
-  type YamlEntry,
+  listOf,
+  members,
+  placeIn,
+  readYamlFile,
+  v,
   type YamlFault,
-  type YamlNode,
+  type YamlPath,
   type YamlPosition,
-  type YamlText,
-} from '../terminal/yaml-tree.ts';
+} from '../terminal/yaml-file.ts';
 
 export interface Step extends YamlPosition {
   /** Counted from 1. */
@@ -34,162 +36,121 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-const STEP_WORDS = ['as', 'expect', 'fails', 'note'];
+const TEXT = v.pipe(v.string('must be text'), v.nonEmpty('must be text'));
+const MOST = SCENARIO_STEPS.toLocaleString('en-US');
+
+/** Besides these words a step has one operation, which is judged by its row. */
+const STEP = v.looseObject(
+  {
+    as: v.optional(v.pipe(TEXT, v.regex(/^[a-z][a-z0-9_]*$/, 'must be a word: lower-case letters, digits and _'))),
+    expect: v.optional(v.unknown()),
+    fails: v.optional(TEXT),
+    note: v.optional(TEXT),
+  },
+  'a step is a map of an operation and its fields',
+);
+
+const SCENARIO = members({
+  scenario: TEXT,
+  about: v.optional(TEXT),
+  steps: v.pipe(
+    listOf(STEP),
+    v.minLength(1, `a scenario has 1 to ${MOST} steps`),
+    v.maxLength(SCENARIO_STEPS, `a scenario has 1 to ${MOST} steps`),
+  ),
+});
+
+type Fault = (path: YamlPath, text: string, ofKey?: boolean) => void;
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
-export function readScenario({ faults, root }: YamlText, file: string): Scenario {
-  const reading = new Reading(faults);
-  const scenario = root && reading.scenario(root);
-  if (scenario !== undefined && reading.faults.length === 0) return scenario;
-  throw faultyFile(reading.faults, { file, hint: 'cardwright help scenarios' });
+export function readScenario(text: string, file: string): Scenario {
+  const source = { file, hint: 'cardwright help scenarios' };
+  const { value, root } = readYamlFile(text, SCENARIO, { ...source, asWritten: false });
+  const faults: YamlFault[] = [];
+  const fault: Fault = (path, what, ofKey) => {
+    faults.push({ ...placeIn(root, path, ofKey), text: what });
+  };
+  /** Steps whose answers were given a name. */
+  const known = new Map<string, StepOperation>();
+  const steps = value.steps.flatMap(({ as, expect, fails, note: _, ...asked }, index): readonly Step[] => {
+    const path: YamlPath = ['steps', index];
+    const [name, ...others] = Object.keys(asked);
+    for (const other of others) fault([...path, other], `a step has one operation; ${shown(other)} is a second`, true);
+    const operation = STEP_OPERATIONS.get(name ?? '');
+    if (name === undefined) fault(path, 'the step names no operation');
+    else if (operation === undefined)
+      fault(
+        [...path, name],
+        `${shown(name)} is no operation of a scenario; cardwright help scenarios lists them`,
+        true,
+      );
+    if (operation === undefined) return [];
+    const input = inputOf(operation, asked[operation.name], { path: [...path, operation.name], known, fault });
+    checkReferences(expect, { path: [...path, 'expect'], known, fault });
+    if (fails !== undefined && expect !== undefined)
+      fault([...path, 'expect'], 'a step that fails has no answer to expect', true);
+    if (fails !== undefined && as !== undefined)
+      fault([...path, 'as'], 'a step that fails has no answer to name', true);
+    if (as !== undefined) known.set(as, operation);
+    return [{ nth: index + 1, ...placeIn(root, path), operation, input, as, expect, fails }];
+  });
+  if (faults.length > 0) throw faultyFile(faults, source);
+  return { name: value.scenario, steps };
 }
 
-class Reading {
-  readonly faults: YamlFault[];
-  /** Steps whose answers were given a name. */
-  readonly #known = new Map<string, StepOperation>();
+interface Checking {
+  readonly path: YamlPath;
+  readonly known: ReadonlyMap<string, StepOperation>;
+  readonly fault: Fault;
+}
 
-  constructor(faults: readonly YamlFault[]) {
-    this.faults = [...faults];
-  }
-
-  scenario(root: YamlNode): Scenario | undefined {
-    if (root.kind !== 'map') return this.#fault(root, 'a scenario is a map of scenario and steps');
-    const known = ['scenario', 'about', 'steps'];
-    for (const entry of root.entries) {
-      if (!known.includes(entry.name))
-        this.#fault(entry, `${shown(entry.name)} is not known here; known: ${known.join(', ')}`);
-    }
-    const name = this.#text(root, 'scenario');
-    this.#text(root, 'about', true);
-    const steps = root.entries.find(entry => entry.name === 'steps');
-    if (steps?.node.kind !== 'list') return this.#fault(steps?.node ?? root, 'steps must be a list');
-    const { items } = steps.node;
-    if (items.length === 0 || items.length > SCENARIO_STEPS) {
-      return this.#fault(
-        steps.node,
-        `${items.length} steps; a scenario has 1 to ${SCENARIO_STEPS.toLocaleString('en-US')}`,
-      );
-    }
-    const read = items.map((item, index) => this.#step(item, index + 1));
-    return { name: name ?? '', steps: read.filter(step => step !== undefined) };
-  }
-
-  #step(node: YamlNode, nth: number): Step | undefined {
-    if (node.kind !== 'map') return this.#fault(node, 'a step is a map of an operation and its fields');
-    const words = node.entries.filter(({ name }) => STEP_WORDS.includes(name));
-    const [asked, ...others] = node.entries.filter(({ name }) => !STEP_WORDS.includes(name));
-    if (asked === undefined) return this.#fault(node, 'the step names no operation');
-    for (const other of others) this.#fault(other, `a step has one operation; ${shown(other.name)} is a second`);
-    const operation = STEP_OPERATIONS.get(asked.name);
-    if (operation === undefined) {
-      return this.#fault(
-        asked,
-        `${shown(asked.name)} is no operation of a scenario; cardwright help scenarios lists them`,
-      );
-    }
-    const word = (name: string) => words.find(entry => entry.name === name);
-    const input = this.#input(operation, asked);
-    const expect = word('expect');
-    if (expect !== undefined) this.#references(expect.node);
-    const fails = this.#text(node, 'fails', true);
-    if (expect !== undefined && fails !== undefined) this.#fault(expect, 'a step that fails has no answer to expect');
-    this.#text(node, 'note', true);
-    const as = this.#name(word('as'), operation);
-    if (as !== undefined && fails !== undefined)
-      this.#fault(word('as') ?? node, 'a step that fails has no answer to name');
-    return {
-      nth,
-      line: node.line,
-      column: node.column,
-      operation,
-      input,
-      as,
-      expect: expect && plainOf(expect.node),
-      fails,
-    };
-  }
-
-  #input(operation: StepOperation, { node }: YamlEntry): Readonly<Record<string, unknown>> {
-    if (node.kind === 'value' && node.value === null) return this.#checked(operation, node, []);
-    if (node.kind === 'map') return this.#checked(operation, node, node.entries);
-    this.#fault(node, `the fields of ${operation.name} must be a map; {} for none`);
+/** The fields of a step, held against the row of its operation; what an earlier step will have answered is not known yet. */
+function inputOf(operation: StepOperation, written: unknown, checking: Checking): Readonly<Record<string, unknown>> {
+  const { path, fault } = checking;
+  if (typeof (written ?? {}) !== 'object' || Array.isArray(written)) {
+    fault(path, `the fields of ${operation.name} must be a map; {} for none`);
     return {};
   }
-
-  #checked(operation: StepOperation, node: YamlNode, entries: readonly YamlEntry[]) {
-    const fields = fieldsOf(operation);
-    this.#references(node);
-    // What an earlier step will have answered is not known yet; the rest is held against the row.
-    const later = entries.filter(entry => hasReference(plainOf(entry.node))).map(({ name }) => name);
-    const shape = Object.fromEntries(Object.entries(fields).filter(([name]) => !later.includes(name)));
-    const rest = Object.fromEntries(
-      entries
-        .filter(({ name }) => !later.includes(name) || !Object.hasOwn(fields, name))
-        .map(entry => [entry.name, plainOf(entry.node)]),
-    );
-    const faultsBefore = this.faults.length;
-    // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
-    for (const [name, field] of Object.entries(shape)) {
-      const given = Object.hasOwn(rest, name) ? { [name]: rest[name] } : {};
-      const problem = shapeProblem({ [name]: field }, given);
-      if (problem !== undefined)
-        this.#fault(entries.find(entry => entry.name === name)?.node ?? node, `${name} ${problem.text}`);
-    }
-    for (const entry of entries.filter(({ name }) => !Object.hasOwn(fields, name))) {
-      const known = Object.keys(fields).join(', ') || 'nothing';
-      this.#fault(entry, `${entry.name} is not known to ${operation.name}; known: ${known}`);
-    }
-    // Said of fields that are right one by one.
-    const found =
-      this.faults.length > faultsBefore
-        ? []
-        : mismatches(operation.name, { given: new Set(entries.map(({ name }) => name)), values: rest });
-    for (const { field, text } of found) {
-      this.#fault(entries.find(({ name }) => name === field)?.node ?? node, text);
-    }
-    return Object.fromEntries(entries.map(entry => [entry.name, plainOf(entry.node)]));
+  const input = (written ?? {}) as Readonly<Record<string, unknown>>;
+  const fields = fieldsOf(operation);
+  checkReferences(input, checking);
+  let isRight = true;
+  const wrong: Fault = (...args) => {
+    isRight = false;
+    fault(...args);
+  };
+  const values = Object.fromEntries(Object.entries(input).filter(([, value]) => !hasReference(value)));
+  // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
+  for (const [name, field] of Object.entries(fields)) {
+    if (Object.hasOwn(input, name) && !Object.hasOwn(values, name)) continue;
+    const given = Object.hasOwn(values, name) ? { [name]: values[name] } : {};
+    const problem = shapeProblem({ [name]: field }, given);
+    if (problem !== undefined) wrong([...path, name], `${name} ${problem.text}`);
   }
-
-  #name(entry: YamlEntry | undefined, operation: StepOperation): string | undefined {
-    if (entry === undefined) return undefined;
-    const name = entry.node.kind === 'value' ? entry.node.value : undefined;
-    if (typeof name !== 'string' || !isName(name)) {
-      return this.#fault(entry.node, 'as must be a word: lower-case letters, digits and _');
-    }
-    this.#known.set(name, operation);
-    return name;
+  for (const name of Object.keys(input).filter(each => !Object.hasOwn(fields, each))) {
+    const words = Object.keys(fields).join(', ') || 'nothing';
+    wrong([...path, name], `${name} is not known to ${operation.name}; known: ${words}`, true);
   }
+  // Said of fields that are right one by one.
+  const found = isRight ? mismatches(operation.name, { given: new Set(Object.keys(input)), values }) : [];
+  for (const { field, text } of found) fault([...path, ...(field === undefined ? [] : [field])], text);
+  return input;
+}
 
-  #references(node: YamlNode): void {
-    if (node.kind === 'list') for (const item of node.items) this.#references(item);
-    if (node.kind === 'map') for (const entry of node.entries) this.#references(entry.node);
-    if (node.kind !== 'value') return;
-    const reference = referenceOf(node.value);
-    if (isMistaken(node.value)) this.#fault(node, `${shown(node.value)} is no reference; $$ begins a plain $`);
-    if (reference !== undefined) this.#leadsSomewhere(reference, node);
-  }
-
-  #leadsSomewhere({ name, path }: Reference, node: YamlNode): void {
-    const operation = this.#known.get(name);
-    if (operation === undefined) this.#fault(node, `no earlier step is called ${shown(name)}`);
-    const known = operation && possibleMembers(operation.row, path);
-    if (operation === undefined || known === undefined) return;
-    const asked = `$${[name, ...path].join('.')}`;
-    this.#fault(node, `${asked} is in no answer of ${operation.name}; known: ${known.join(', ') || 'nothing'}`);
-  }
-
-  #text(node: YamlNode, name: string, optional = false): string | undefined {
-    const entry = node.kind === 'map' ? node.entries.find(each => each.name === name) : undefined;
-    if (entry === undefined) return optional ? undefined : this.#fault(node, `${name} is missing`);
-    if (entry.node.kind === 'value' && typeof entry.node.value === 'string' && entry.node.value !== '')
-      return entry.node.value;
-    return this.#fault(entry.node, `${name} must be text`);
-  }
-
-  #fault({ line, column }: YamlPosition, text: string): undefined {
-    this.faults.push({ line, column, text });
-  }
+/** Every reference, however deep it stands, leads to an earlier step and to what that may answer. */
+function checkReferences(value: unknown, checking: Checking): void {
+  const { path, known, fault } = checking;
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value))
+      checkReferences(inner, { ...checking, path: [...path, Array.isArray(value) ? Number(name) : name] });
+  if (isMistaken(value)) fault(path, `${shown(value)} is no reference; $$ begins a plain $`);
+  const reference = referenceOf(value);
+  if (reference === undefined) return;
+  const operation = known.get(reference.name);
+  if (operation === undefined) fault(path, `no earlier step is called ${shown(reference.name)}`);
+  const members = operation && possibleMembers(operation.row, reference.path);
+  if (operation !== undefined && members !== undefined)
+    fault(path, `${String(value)} is in no answer of ${operation.name}; known: ${members.join(', ') || 'nothing'}`);
 }
 
 function hasReference(value: unknown): boolean {
@@ -208,9 +169,6 @@ interface Reference {
   /** Members and places in lists, from the whole answer inwards. */
   readonly path: readonly string[];
 }
-
-/** Names that `as` may give. */
-const isName = (text: string) => /^[a-z][a-z0-9_]*$/.test(text);
 
 function referenceOf(value: unknown): Reference | undefined {
   const [whole, name = '', path = ''] = (typeof value === 'string' && REFERENCE.exec(value)) || [];

@@ -92,7 +92,9 @@ it('sends nothing of a plan that was edited, whatever was edited', async () => {
   }
   await write(here, JSON.stringify({ ...plan, strangers: 7 }), 'edited.json');
   expect((await here.run('fleet apply --plan edited.json --yes')).err).toContain('was edited');
-  for (const [what, text] of Object.entries({ 'no JSON': '{', 'a list': '[]', 'another form': '{"plan":2}' })) {
+  const misshapen = JSON.stringify(withId({ ...plan, bound: 5 } as never));
+  const texts = { 'no JSON': '{', 'a list': '[]', 'another version': '{"plan":2}', 'another shape': misshapen };
+  for (const [what, text] of Object.entries(texts)) {
     await write(here, text, 'edited.json');
     const { code } = await here.run('fleet apply --plan edited.json --yes');
     if (code !== 2) wrong.push(`${what}: ${code}`);

@@ -5,11 +5,11 @@ import { cents } from '../../src/core/money.ts';
 import { isName } from '../../src/fleet/fleet-file.ts';
 import { type NewEntry, nameFor, starterText, withEntries } from '../../src/fleet/insert.ts';
 import { planFleet } from '../../src/fleet/plan.ts';
-import { readYaml } from '../../src/terminal/yaml-text.ts';
+import { yamlTree } from '../../src/terminal/yaml-file.ts';
 import { fleetOf, inputOf, MemoryAccount } from './memory-account.ts';
 
 function inserted(text: string, entries: readonly NewEntry[]): string {
-  const { root } = readYaml(text, { uniqueKeys: false });
+  const { root } = yamlTree(text);
   if (root === undefined) throw new Error('no tree');
   return withEntries(text, root, entries);
 }

@@ -7,7 +7,6 @@ import type { Fleet } from '../../src/fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../src/fleet/plan.ts';
 import { readFleet } from '../../src/fleet/read.ts';
 import type { Allowed, NumberedStep, PlanInput, Planned } from '../../src/fleet/step.ts';
-import { readYaml } from '../../src/terminal/yaml-text.ts';
 
 export const NOW = Date.parse('2026-11-23T12:00:00Z');
 export const ORIGIN = 'https://api.example/v1';
@@ -44,7 +43,7 @@ const fleets = new Map<string, Fleet>();
 export function fleetOf(text: string): Fleet {
   const known = fleets.get(text);
   if (known !== undefined) return known;
-  const fleet = readFleet(readYaml(text, { uniqueKeys: false }), { file: 'cards.fleet.yaml', text });
+  const fleet = readFleet(text, { file: 'cards.fleet.yaml' });
   fleets.set(text, fleet);
   return fleet;
 }

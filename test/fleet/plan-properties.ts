@@ -143,8 +143,8 @@ export function staysWithin(each: Case): void {
     if (step.do !== 'fund' || card === undefined) continue;
     const wish = fleet.wishes.find(({ name }) => name === step.name);
     const after = card.balance + Math.round(step.amount * 100);
-    expect(after).toBeLessThanOrEqual(wish?.topUpTo ?? 0);
-    if (wish?.monthlyCap !== undefined) expect(card.used + after).toBeLessThanOrEqual(wish.monthlyCap);
+    expect(after).toBeLessThanOrEqual(wish?.top_up_to ?? 0);
+    if (wish?.monthly_cap !== undefined) expect(card.used + after).toBeLessThanOrEqual(wish.monthly_cap);
     expect(card.status).toBe('active');
   }
 }

@@ -8,10 +8,9 @@ import { CliError } from '../../src/core/errors.ts';
 import { EXAMPLES } from '../../src/scenario/examples.ts';
 import { readScenario, resolved } from '../../src/scenario/read.ts';
 import { differences } from '../../src/scenario/run.ts';
-import { readYaml } from '../../src/terminal/yaml-text.ts';
 import { world } from '../support/world.ts';
 
-const read = (text: string) => readScenario(readYaml(text), 'file.yaml');
+const read = (text: string) => readScenario(text, 'file.yaml');
 
 function faultsOf(text: string): readonly string[] {
   try {
@@ -89,17 +88,14 @@ describe('what belongs together', () => {
 
 describe('faults', () => {
   test.each<readonly [string, unknown]>([
-    ['', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
-    ['- a', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
+    ['', 'file.yaml:1:1: must be a map of scenario, about, steps'],
+    ['- a', 'file.yaml:1:1: must be a map of scenario, about, steps'],
     ['steps: [{wallet.get: }]', 'file.yaml:1:1: scenario is missing'],
-    ['scenario: a', 'file.yaml:1:1: steps must be a list'],
-    ['scenario: a\nsteps: []', 'file.yaml:2:8: 0 steps; a scenario has 1 to 1,000'],
-    [
-      'scenario: a\nstep: []\nsteps: [{wallet.get: }]',
-      'file.yaml:2:1: "step" is not known here; known: scenario, about, steps',
-    ],
-    ['scenario: 5\nsteps: [{wallet.get: }]', 'file.yaml:1:11: scenario must be text'],
-    ['scenario: a\nsteps: [wallet.get]', 'file.yaml:2:9: a step is a map of an operation and its fields'],
+    ['scenario: a', 'file.yaml:1:1: steps is missing'],
+    ['scenario: a\nsteps: []', 'file.yaml:2:8: steps: a scenario has 1 to 1,000 steps'],
+    ['scenario: a\nstep: []\nsteps: [{wallet.get: }]', 'file.yaml:2:1: step is not known here; did you mean steps?'],
+    ['scenario: 5\nsteps: [{wallet.get: }]', 'file.yaml:1:11: scenario: must be text'],
+    ['scenario: a\nsteps: [wallet.get]', 'file.yaml:2:9: steps[0]: a step is a map of an operation and its fields'],
     [
       'scenario: a\nsteps:\n  - walet.get:',
       'file.yaml:3:5: "walet.get" is no operation of a scenario; cardwright help scenarios lists them',
@@ -137,9 +133,9 @@ describe('faults', () => {
         ['wallet.get: {currency: btc}', '18: currency is not known to wallet.get; known: nothing'],
         ['stop:', '5: "stop" is no operation'],
         ['{}', '5: the step names no operation'],
-        ['wallet.get:\n    as: 5', '9: as must be a word'],
-        ['wallet.get:\n    fails: 404', '12: fails must be text'],
-        ['wallet.get:\n    note: [a]', '11: note must be text'],
+        ['wallet.get:\n    as: 5', '9: steps[0].as: must be '],
+        ['wallet.get:\n    fails: 404', '12: steps[0].fails: must be text'],
+        ['wallet.get:\n    note: [a]', '11: steps[0].note: must be text'],
         ['wallet.get:\n    cards.list:', '5: a step has one operation; "cards.list" is a second'],
         ['wallet.get:\n    as: w\n    fails: not_found', '5: a step that fails has no answer to name'],
         ['wallet.get:\n    as: w\n  - cards.get: {card_id: $w.id}', '26: $w.id is in no answer of wallet.get'],
@@ -153,9 +149,9 @@ describe('faults', () => {
     ).map(([step, fault]) => [`scenario: a\nsteps:\n  - ${step}`, expect.stringContaining(`:${fault}`)] as const),
     [
       `scenario: a\nsteps:\n${'  - wallet.get:\n'.repeat(1_001)}`,
-      'file.yaml:3:3: 1001 steps; a scenario has 1 to 1,000',
+      'file.yaml:3:3: steps: a scenario has 1 to 1,000 steps',
     ],
-    ['scenario: a\nscenario: b\nsteps: [{wallet.get: }]', 'file.yaml:2:1: Map keys must be unique'],
+    ['scenario: a\nscenario: b\nsteps: [{wallet.get: }]', 'file.yaml:2:1: "scenario" stands twice, first at line 1'],
     ['scenario: &a b\nsteps: [{wallet.get: *a}]', 'file.yaml:2:22: an alias means nothing here: write it out'],
     [
       'scenario: !!binary aGk=\nsteps: [{wallet.get: }]',

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Line } from '../../src/books/statement-lines.ts';
 import { CliError } from '../../src/core/errors.ts';
-import { readYaml } from '../../src/terminal/yaml-text.ts';
-import { categoryOf, readAccounts } from '../../src/writers/accounts.ts';
+import { categoryOf } from '../../src/writers/accounts.ts';
+import { readAccounts } from '../../src/writers/accounts-file.ts';
 import { ascii, oneLine } from '../../src/writers/text.ts';
 
-const read = (text: string) => readAccounts(readYaml(text), 'accounts.yaml');
+const read = (text: string) => readAccounts(text, 'accounts.yaml');
 
 function faults(text: string): readonly string[] {
   try {
@@ -40,7 +40,7 @@ rules:
 
   it('the example has rules for a meal, a taxi and software, and the rest has a place', async () => {
     const path = join(import.meta.dirname, '../../examples/accounts.yaml');
-    const example = readAccounts(readYaml(await readFile(path, 'utf8')), path);
+    const example = readAccounts(await readFile(path, 'utf8'), path);
     const of = (over: Partial<Line>, label: string | null = null) => categoryOf(line(over), { label }, example);
     expect(of({ mcc: '5812' })).toBe('Expenses:Meals');
     expect(of({ mcc: '4121' })).toBe('Expenses:Travel:Taxi');
@@ -57,21 +57,21 @@ cards: Assets:Cards
 deposits: equity
 rules:
   - { mcc: 58, account: Expenses:Meals }
-  - { merchant: 5, acount: X }
+  - { merchant: [5], acount: X }
 `;
     expect(faults(text)).toEqual([
-      'accounts.yaml:1:10: version must be 1',
-      'accounts.yaml:2:1: wallets is not known; known: version, wallet, cards, deposits, default, rules',
-      'accounts.yaml:3:8: cards must have {short} in it: the last four digits of two cards may be equal',
-      'accounts.yaml:4:11: deposits must be an account of two parts or more, as Expenses:Meals: letters, digits and -',
-      'accounts.yaml:6:12: rules[0].mcc must be four digits or a range of them, as 5811-5814',
-      'accounts.yaml:7:5: rules[1] has no account',
-      'accounts.yaml:7:17: rules[1].merchant must be text; * stands for any text',
-      'accounts.yaml:7:20: rules[1].acount is not known; known: mcc, merchant, label, metadata.<key>, account',
+      'accounts.yaml:1:10: version: must be 1',
+      'accounts.yaml:2:1: wallets is not known here; did you mean wallet?',
+      'accounts.yaml:3:8: cards: must have {short} in it: the last four digits of two cards may be equal',
+      'accounts.yaml:4:11: deposits: must be an account of two parts or more, as Expenses:Meals: letters, digits and -',
+      'accounts.yaml:6:12: rules[0].mcc: must be four digits or a range of them, as 5811-5814, not 58',
+      'accounts.yaml:7:5: rules[1].account is missing',
+      'accounts.yaml:7:17: rules[1].merchant: must be text; * stands for any text',
+      'accounts.yaml:7:22: rules[1].acount is not known here; did you mean account?',
     ]);
     expect(faults('version: [')).toHaveLength(1);
     expect(faults('')).toEqual([
-      'accounts.yaml:1:1: an accounts file is a map of version, wallet, cards, deposits, default, rules',
+      'accounts.yaml:1:1: must be a map of version, wallet, cards, deposits, default, rules',
     ]);
   });
 });

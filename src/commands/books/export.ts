@@ -7,7 +7,7 @@ import { local, needs, option, orNull, takes, tells } from '../../cli/parsing/fl
 import { isoTime, SECOND } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
-import { DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
+import { type AccountsFile, DEFAULT_ACCOUNTS } from '../../writers/accounts.ts';
 import { EXPORT_FORMATS, type ExportWish, exportFiles, KeptLines, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
 import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement.ts';
@@ -84,9 +84,7 @@ export const exportStatement = command({
   ) {
     refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continues });
     // A faulty file is told before anything else is looked at.
-    const { readYaml } = await import('../../terminal/yaml-text.ts');
-    const names =
-      accounts === undefined ? DEFAULT_ACCOUNTS : readAccounts(readYaml(await ctx.files.readFile(accounts)), accounts);
+    const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(ctx, accounts);
     if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
       throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
@@ -253,4 +251,9 @@ function refuseUnfit(
     const isGiven = given !== undefined && given !== false;
     if (isGiven && !(formats as readonly string[]).includes(format)) throw usage(`${isOf}; ${format} ${lacks}`);
   }
+}
+
+async function accountsOf(ctx: Context, path: string): Promise<AccountsFile> {
+  const { readAccounts } = await import('../../writers/accounts-file.ts');
+  return readAccounts(await ctx.files.readFile(path), path);
 }

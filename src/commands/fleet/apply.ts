@@ -460,7 +460,7 @@ const CREATE_PHASE = 4 * PHASE;
 
 /** In the order of the steps, which have their numbers. */
 function rowsOfSteps(steps: readonly NumberedStep[], { wishes }: Fleet): readonly PlannedRow[] {
-  const tops = new Map(wishes.map(wish => [wish.name, wish.topUpTo]));
+  const tops = new Map(wishes.map(wish => [wish.name, wish.top_up_to]));
   const firstCreate = steps.find(step => step.do === 'create')?.row;
   return steps.map(step => {
     const isLater = step.do === 'create' && step.row !== firstCreate;

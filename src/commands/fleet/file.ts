@@ -45,9 +45,7 @@ export async function fleetOf(ctx: Context, file: string | undefined, offline = 
 
 /** Throws `usage` with every fault of a text, which may stand in no file yet. */
 export async function parsedFleet(ctx: Context, content: string, name: string, offline = false): Promise<Fleet> {
-  const source = { file: name, text: content, now: offline ? ctx.clock.now() + DAY : undefined };
-  const { readYaml } = await import('../../terminal/yaml-text.ts');
-  return readFleet(readYaml(content, { uniqueKeys: false }), source);
+  return readFleet(content, { file: name, now: offline ? ctx.clock.now() + DAY : undefined });
 }
 
 export const validateFleet = command({
@@ -100,13 +98,13 @@ function showFleet({ fleet, name }: NamedFleet): Shown {
     cards: wishes.length,
     entries,
     retired: retired.length,
-    per_apply: toUsd(caps.perApply),
+    per_apply: toUsd(caps.per_apply),
   };
   const cards = countOf(wishes.length, 'card');
   return {
     data,
     noun: 'fleet',
     columns: [],
-    prose: `${name}: fleet ${fleet.name}, ${cards}, at most ${plainAmount(caps.perApply)} an apply. No fault.\n`,
+    prose: `${name}: fleet ${fleet.name}, ${cards}, at most ${plainAmount(caps.per_apply)} an apply. No fault.\n`,
   };
 }

@@ -7,7 +7,7 @@ import { quote } from '../../cli/parsing/values.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
-import { CliError, notSent, usage } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { differencesOf, MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
 import {
@@ -89,12 +89,9 @@ export const importFleet = command({
     const start = before ?? starterText(fleet, found.length);
     const parsed = there ?? (await parsedFleet(ctx, start, file));
     const chosen = chosenOf(parsed, found, { name, isOne: card !== undefined });
-    const { readYaml } = await import('../../terminal/yaml-text.ts');
-    const root = readYaml(start, { uniqueKeys: false }).root;
-    if (root === undefined) throw new CliError('internal', { message: `${file} was read and has no tree` });
     const next = withEntries(
       start,
-      root,
+      parsed.root,
       chosen.entries.map(({ entry }) => entry),
     );
     checkResult(await parsedFleet(ctx, next, file), chosen);

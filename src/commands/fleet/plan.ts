@@ -299,7 +299,7 @@ function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
   return (wish, { least }) => {
     if (wish.by === 'auto') return binFor(bins, least)?.id;
     const fit = bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= least);
-    const { needs, purpose, minTransaction } = wish;
+    const { need: needs = [], for: purpose, min_transaction: minTransaction } = wish;
     return rankBins(fit, { needs, purpose, minTransaction })[0]?.bin.id;
   };
 }

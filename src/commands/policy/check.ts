@@ -1,7 +1,7 @@
 /** The policy of a command: the file that was named, else the one that the profile names. Never one of the folder. */
 
+import { type Policy, SEVERITIES } from '../../books/facts.ts';
 import { brokenCaps, type CapsBroken, evaluatePolicy, type Finding, planChanges } from '../../books/policy.ts';
-import { type Policy, readPolicy, SEVERITIES } from '../../books/policy-file.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
@@ -37,10 +37,10 @@ export interface NamedPolicy {
 /** Throws `usage` with every fault of the file, and where no file is named at all. */
 export async function policyOf(ctx: Context, file: string | undefined): Promise<NamedPolicy> {
   const path = file ?? (await settingOf(ctx));
-  const { readYaml } = await import('../../terminal/yaml-text.ts');
+  const { readPolicy } = await import('../../books/policy-file.ts');
   const name = path === '-' ? 'standard input' : path;
   const content = path === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(path);
-  return { policy: readPolicy(readYaml(content), name), name, word: shellWord(path) };
+  return { policy: readPolicy(content, name), name, word: shellWord(path) };
 }
 
 /** The policy with that rule alone. Throws `usage` naming those there are. */

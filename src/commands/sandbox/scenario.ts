@@ -42,12 +42,11 @@ export const runSandboxScenario = command({
     if (ctx.dryRun) {
       throw usage('simulations touch the sandbox alone and have no dry run');
     }
-    const { readYaml } = await import('../../terminal/yaml-text.ts');
     const { readScenario } = await import('../../scenario/read.ts');
     const { runScenario } = await import('../../scenario/run.ts');
     const name = file === '-' ? 'standard input' : file;
     const content = file === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(file);
-    const scenario = readScenario(readYaml(content), name);
+    const scenario = readScenario(content, name);
     const perform = await stepPerformer(ctx, scenario.steps, file);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
       const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
+import type { FactSources } from '../../../src/books/facts.ts';
 import {
   evaluatePolicy,
   judgedAgain,
@@ -7,14 +8,13 @@ import {
   planChanges,
   withdrawnBy,
 } from '../../../src/books/policy.ts';
-import { type FactSources, readPolicy } from '../../../src/books/policy-file.ts';
+import { readPolicy } from '../../../src/books/policy-file.ts';
 import type { CardRow, TxRow } from '../../../src/books/rows.ts';
 import { CliError } from '../../../src/core/errors.ts';
 import { cents } from '../../../src/core/money.ts';
-import { readYaml } from '../../../src/terminal/yaml-text.ts';
 import { card, DAY, NOW, record } from '../rows.ts';
 
-const policyOf = (text: string) => readPolicy(readYaml(text), 'policy.yaml');
+const policyOf = (text: string) => readPolicy(text, 'policy.yaml');
 const rule = (text: string) => policyOf(`version: 1\nrules: [{ name: r, ${text} }]\n`);
 
 function known({
@@ -61,18 +61,18 @@ describe('a policy file', () => {
     ].join('\n');
     expect(faultsOf(text)).toEqual([
       'policy.yaml:1:10: version: must be 1',
-      'policy.yaml:2:1: rule: not known here; known are version, rules; rules?',
+      'policy.yaml:2:1: rule is not known here; did you mean rules?',
       'policy.yaml:5:13: rules[1].name: rules[0] is called unused already',
-      'policy.yaml:5:29: rules[1].when.unused_day: no such fact; unused_days?',
+      'policy.yaml:5:29: rules[1].when.unused_day is not known here; did you mean unused_days?',
       'policy.yaml:6:13: rules[2].name: must be 1 to 40 of a-z, 0-9 and -',
-      'policy.yaml:6:38: rules[2].when.balance: a test of it is "< <= = >= > or !=, then USD", such as "> 200.00", not 200',
+      'policy.yaml:6:38: rules[2].when.balance: a test of it is "< <= = >= > or !=, then USD", such as "> 200.00", not "200"',
       'policy.yaml:6:55: rules[2].severity: must be one of error, warning, info',
-      'policy.yaml:7:45: rules[3].than: not known here; known are name, cards, when, severity, then; then?',
+      'policy.yaml:7:45: rules[3].than is not known here; did you mean then?',
       'policy.yaml:8:54: rules[4].then: must be freeze or {withdraw: {keep: 20.00}}',
       'policy.yaml:9:40: rules[5].when.limit_use: a test of it is "< <= = >= > or !=, then percent", such as "< 10%", not "< 10"',
-      'policy.yaml:9:76: rules[5].then.withdraw.keep: must be an amount in USD such as 20.00',
-      'policy.yaml:10:38: rules[6].cards.status: active, frozen, terminated are the states of a card; active?',
-      'policy.yaml:10:45: rules[6].cards.lable: cards are chosen by status, bin, label, metadata.<key>; label?',
+      'policy.yaml:9:76: rules[5].then.withdraw.keep: must be an amount in USD, such as 20.00, not -1',
+      'policy.yaml:10:38: rules[6].cards.status: "activ" is not known here; did you mean active?',
+      'policy.yaml:10:45: rules[6].cards.lable is not known here; did you mean label?',
       'policy.yaml:10:63: rules[6].when: must be a map of facts and tests',
     ]);
   });

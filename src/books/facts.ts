@@ -1,0 +1,259 @@
+/** What a rule of a policy may ask of a card: facts, each once, and the tests they are held against. */
+
+import { DAY } from '../core/durations.ts';
+import { type Cents, parseAmount } from '../core/money.ts';
+import { glob } from '../core/text.ts';
+import type { Activities } from './activity.ts';
+import type { CardRow } from './rows.ts';
+
+/** From the worst to the mildest. */
+export const SEVERITIES = ['error', 'warning', 'info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The only changes a policy may ask for: it never funds, unfreezes or terminates. */
+type Remedy = { readonly do: 'freeze' } | { readonly do: 'withdraw'; readonly keep: Cents };
+
+interface Condition {
+  /** Name of the fact: `unused_days`, `metadata.owner`. */
+  readonly fact: string;
+  readonly kind: FactKind;
+  /** The test as it was written, for people: `>= 30`. */
+  readonly written: string;
+  readonly of: (card: CardRow, known: FactSources) => FactValue;
+  /** Undefined while the fact is not known. */
+  readonly holds: (value: FactValue) => boolean | undefined;
+}
+
+export interface Rule {
+  readonly name: string;
+  readonly severity: Severity;
+  /** Which cards the rule speaks of. */
+  readonly chooses: (card: CardRow) => boolean;
+  /** All must hold. */
+  readonly when: readonly Condition[];
+  readonly then?: Remedy | undefined;
+}
+
+export interface Policy {
+  readonly rules: readonly Rule[];
+}
+
+// What rules may ask of a card, each fact once
+
+/** `days`, `count`: whole numbers. `money`: cents. `percent`: hundredths of a percent. `text`: none, one or several. */
+export type FactKind = 'days' | 'count' | 'money' | 'percent' | 'text' | 'flag';
+
+/** The records of the copy are whole after this instant, ms UTC, and up to the instant of the activities. */
+export interface FactSources {
+  readonly activities: Activities;
+  readonly wholeSince: number;
+}
+
+/** A number, undefined while it is not known; texts, none for what is empty. */
+export type FactValue = number | undefined | readonly string[];
+
+interface FactRow {
+  readonly kind: FactKind;
+  readonly says: string;
+  readonly of: (card: CardRow, known: FactSources) => FactValue;
+}
+
+/** Facts of a span are known when all of it was read. */
+const within =
+  (days: number, count: (card: CardRow, known: FactSources) => number) =>
+  (card: CardRow, known: FactSources): number | undefined =>
+    known.wholeSince <= known.activities.now - days * DAY ? count(card, known) : undefined;
+
+const spent = (days: 1 | 7 | 30): FactRow => ({
+  kind: 'money',
+  says: `Settled less refunded in the last ${days === 1 ? '24 hours' : `${days} days`}, USD.`,
+  of: within(days, ({ card_id }, { activities }) => activities.of(card_id).spent[days]),
+});
+
+/** Every fact but `metadata.<key>`. */
+const FACTS = {
+  unused_days: {
+    kind: 'days',
+    says: 'Whole days since the last authorization or settlement; of a card never used, since it was made.',
+    of: unusedDays,
+  },
+  age_days: {
+    kind: 'days',
+    says: 'Whole days since it was made.',
+    of: ({ created_ms }, { activities: { now } }) => (created_ms === null ? undefined : wholeDays(now - created_ms)),
+  },
+  expires_days: {
+    kind: 'days',
+    says: 'Whole days until it expires, below 0 afterwards.',
+    of: ({ expires_ms }, { activities: { now } }) => (expires_ms === null ? undefined : wholeDays(expires_ms - now)),
+  },
+  balance: { kind: 'money', says: 'Balance, USD.', of: ({ balance_cents }) => balance_cents ?? undefined },
+  spent_1d: spent(1),
+  spent_7d: spent(7),
+  spent_30d: spent(30),
+  limit: {
+    kind: 'money',
+    says: 'Monthly limit, USD.',
+    of: ({ spending_limit_cents }) => spending_limit_cents ?? undefined,
+  },
+  limit_use: {
+    kind: 'percent',
+    says: 'Share of the monthly limit that this UTC month used, about: partial reversals leave no record (A-161).',
+    of: limitUse,
+  },
+  declines_1d: {
+    kind: 'count',
+    says: 'Declines in the last 24 hours.',
+    of: within(1, ({ card_id }, { activities }) => activities.of(card_id).declined1),
+  },
+  refunds_30d: {
+    kind: 'count',
+    says: 'Refunds in the last 30 days.',
+    of: within(30, ({ card_id }, { activities }) => activities.of(card_id).refunded30),
+  },
+  label: { kind: 'text', says: 'Label.', of: ({ label }) => texts([label]) },
+  categories: {
+    kind: 'text',
+    says: 'Allowed categories; empty means no restriction.',
+    of: ({ allowed_categories }) => texts(jsonOf<readonly unknown[]>(allowed_categories, [])),
+  },
+  own: {
+    kind: 'flag',
+    says: 'true for a card that cardwright made: its metadata carries our marker.',
+    of: card => metadataOf(card, 'cardwright'),
+  },
+} as const satisfies Record<string, FactRow>;
+
+type FactName = keyof typeof FACTS;
+
+const METADATA = 'metadata.';
+export const FACT_NAMES = [...Object.keys(FACTS), 'metadata.<key>'];
+
+/** The fact of that name; undefined when there is none. */
+export function factNamed(name: string): FactRow | undefined {
+  if (Object.hasOwn(FACTS, name)) return FACTS[name as FactName];
+  if (!name.startsWith(METADATA) || name.length === METADATA.length) return undefined;
+  const key = name.slice(METADATA.length);
+  return { kind: 'text', says: 'A value of its metadata.', of: card => metadataOf(card, key) };
+}
+
+/** Metadata of each card, read once: several rules ask for it. */
+const READ = new WeakMap<CardRow, Readonly<Record<string, unknown>>>();
+
+/** A value of the metadata; none for a key that is not there. */
+function metadataOf(card: CardRow, key: string): readonly string[] {
+  const values = READ.get(card) ?? jsonOf<Readonly<Record<string, unknown>>>(card.metadata, {});
+  READ.set(card, values);
+  return Object.hasOwn(values, key) ? texts([values[key]]) : [];
+}
+
+/** An open window may hide a later use, but none that is newer than the one that is known. */
+function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }: FactSources): number | undefined {
+  const { lastUse } = activities.of(card_id);
+  const since = lastUse ?? created_ms;
+  if (since === null || since < wholeSince) return undefined;
+  return wholeDays(activities.now - since);
+}
+
+function limitUse(
+  { card_id, spending_limit_cents: limit }: CardRow,
+  { activities, wholeSince }: FactSources,
+): number | undefined {
+  if (limit === null || limit <= 0 || wholeSince > activities.monthStart) return undefined;
+  return (activities.limitUsed(card_id) * 10_000) / limit;
+}
+
+function wholeDays(ms: number): number {
+  return Math.floor(ms / DAY);
+}
+
+function texts(values: readonly unknown[]): readonly string[] {
+  return values.filter(value => value !== null && value !== undefined && value !== '').map(String);
+}
+
+function jsonOf<T>(json: string, otherwise: T): T {
+  try {
+    return (JSON.parse(json) ?? otherwise) as T;
+  } catch {
+    return otherwise;
+  }
+}
+
+// Tests as a policy file writes them
+
+type Holds = Condition['holds'];
+
+const FORMS: Readonly<Record<FactKind, string>> = {
+  days: '"< <= = >= > or !=, then whole days", such as ">= 30"',
+  count: '"< <= = >= > or !=, then a whole number", such as ">= 5"',
+  money: '"< <= = >= > or !=, then USD", such as "> 200.00"',
+  percent: '"< <= = >= > or !=, then percent", such as "< 10%"',
+  text: 'empty, set, a pattern such as "saas*", or a list of patterns',
+  flag: 'true or false',
+};
+
+const COMPARISON = /^(<=|>=|!=|=|<|>)\s*(\S+)$/;
+
+/** The test that was written, scalars as text; undefined where it is none, and `formOf` says what it could be. */
+export function testOf(kind: FactKind, written: unknown): Holds | undefined {
+  if (kind === 'text') return textTest(written);
+  if (typeof written !== 'string') return undefined;
+  if (kind === 'flag')
+    return { true: isThere(true), set: isThere(true), false: isThere(false), empty: isThere(false) }[written];
+  const [, operator = '', wanted = ''] = COMPARISON.exec(written) ?? [];
+  const number = numberOf(kind, wanted);
+  if (number === undefined) return undefined;
+  const compare = OPERATORS[operator as keyof typeof OPERATORS];
+  return value => (typeof value === 'number' ? compare(value, number) : undefined);
+}
+
+export function formOf(kind: FactKind, written: unknown): string {
+  return `a test of it is ${FORMS[kind]}, not ${JSON.stringify(written)}`;
+}
+
+const OPERATORS = {
+  '<': (a: number, b: number) => a < b,
+  '<=': (a: number, b: number) => a <= b,
+  '=': (a: number, b: number) => a === b,
+  '>=': (a: number, b: number) => a >= b,
+  '>': (a: number, b: number) => a > b,
+  '!=': (a: number, b: number) => a !== b,
+} as const;
+
+function numberOf(kind: FactKind, text: string): number | undefined {
+  const unsigned = text.replace(/^-/, '');
+  const size = sizeOf(kind, unsigned);
+  return size === undefined || unsigned === text ? size : -size;
+}
+
+function sizeOf(kind: FactKind, text: string): number | undefined {
+  if (kind === 'money') return parseAmount(text, { grouped: true });
+  if (kind !== 'percent') return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  return text.endsWith('%') ? parseAmount(text.slice(0, -1)) : undefined;
+}
+
+function isThere(wanted: boolean): Holds {
+  return value => Array.isArray(value) && value.length > 0 === wanted;
+}
+
+/** One pattern or a list of them; an empty one would never hold. */
+function textTest(written: unknown): Holds | undefined {
+  if (written === 'empty' || written === 'set') return isThere(written === 'set');
+  const patterns = Array.isArray(written) ? written : [written];
+  if (patterns.length === 0 || !patterns.every(each => typeof each === 'string' && each !== '')) return undefined;
+  const tests = patterns.map(glob);
+  return value => Array.isArray(value) && value.some(text => tests.some(test => test(text)));
+}
+
+// Which cards a rule speaks of
+
+export const FILTER_NAMES = ['status', 'bin', 'label', 'metadata.<key>'];
+
+/** What of a card is held against a pattern. */
+export function choiceNamed(name: string): ((card: CardRow) => readonly string[]) | undefined {
+  if (name === 'status') return ({ status }) => [status];
+  if (name === 'bin') return ({ bin_id }) => texts([bin_id]);
+  if (name === 'label') return ({ label }) => texts([label]);
+  if (!name.startsWith(METADATA) || name.length === METADATA.length) return undefined;
+  return card => metadataOf(card, name.slice(METADATA.length));
+}
