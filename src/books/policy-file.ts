@@ -87,7 +87,7 @@ const POLICY = members({
     v.minLength(1, 'must be a list of rules'),
     v.maxLength(MOST_RULES, `has more than ${MOST_RULES} rules`),
     v.rawCheck(({ dataset, addIssue }) => {
-      const input = dataset.value as readonly { readonly name?: unknown }[];
+      const input = (Array.isArray(dataset.value) ? dataset.value : []) as readonly { readonly name?: unknown }[];
       for (const [key, value] of input.entries()) {
         const first = input.findIndex(({ name }) => name === value.name);
         if (typeof value.name !== 'string' || first === key) continue;

@@ -12,6 +12,8 @@ export function fleetSchema(): Readonly<Record<string, unknown>> {
     overrideAction: ({ valibotAction: action }) =>
       action.type === 'metadata' ? (action as unknown as { metadata: { json: object } }).metadata.json : undefined,
   });
+  // An editor shows a map that takes no other members by a plain false.
+  const closed: unknown = JSON.parse(JSON.stringify(schema).replaceAll('{"not":{}}', 'false'));
   const description = 'Which cards a team has. cardwright fleet plan shows how the account differs.';
-  return { ...schema, title: 'cardwright fleet 1', description };
+  return { ...(closed as object), title: 'cardwright fleet 1', description };
 }
