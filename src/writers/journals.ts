@@ -49,6 +49,8 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryF
   if (selection === 'wallet')
     for (const card of cards) cardNames.set(card.card_id, ledgerName({ ...card, kind: 'card' }, file));
   const heldBy = new Map<string | null, OpenHold[]>();
+  /** What makes several accounts provisional is written once. */
+  const said = new Set<string>();
   for (const hold of holds) heldBy.set(hold.card_id, [...(heldBy.get(hold.card_id) ?? []), hold]);
   for (const account of accounts) {
     // A name takes a digest, so it is made once and not for each line.
@@ -75,11 +77,12 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryF
     for (const entry of entries) text += `\n${entry.text}`;
     const isKnown = balancesOf(account, period).closing !== null;
     const remarks = [
-      ...account.provisional.map(reason => `; ${PROVISIONAL} ${oneLine(reason)}`),
+      ...account.provisional.filter(reason => !said.has(reason)).map(reason => `; ${PROVISIONAL} ${oneLine(reason)}`),
       ...(isKnown
         ? []
         : [`; its closing balance is not known: the books begin at ${isoSeconds(account.knownSince ?? 0)}`]),
     ].map(remark => `\n${remark}\n`);
+    for (const reason of account.provisional) said.add(reason);
     const sum = held.reduce((all, { cents }) => all + cents, 0);
     yield { account, name, holdsName, text, names, held: sum, remarks: remarks.join('') };
   }

@@ -134,22 +134,35 @@ export const booksState = command({
         ['File', status.path],
         ['As of', status.as_of ?? 'never: cardwright books sync'],
         ['Cards', String(status.cards)],
-        ['Transactions', `${status.transactions}, and ${status.gone} that are gone`],
+        [
+          'Transactions',
+          `${status.transactions}${status.gone === 0 ? '' : `, and ${status.gone} that are no longer listed`}`,
+        ],
         ...(status.kept_since === null
           ? []
           : [['Kept since', `${status.kept_since}, ${status.folded} older ones in sums`] as const]),
         ['Own moves', String(status.moves)],
-        ['Open windows', String(status.open_windows)],
+        ...(status.open_windows === 0
+          ? []
+          : [['Not read whole', `${status.open_windows} spans of time: cardwright books sync`] as const]),
         ['Bytes', String(status.size)],
-        ['Service', serviceText(status)],
+        ['The service', serviceText(status) || 'not seen yet'],
       ]),
     ],
   }),
 });
 
 function serviceText({ totals, filters, order }: Record<'totals' | 'filters' | 'order', string | null>): string {
-  const facts = [`totals ${totals ?? 'not seen yet'}`, `from and to ${filters ?? 'not seen yet'}`];
-  return [...facts, ...(order === null ? [] : ['no order of time'])].join(', ');
+  const counts: Readonly<Record<string, string>> = {
+    told: 'counts its lists',
+    wrong: 'counts other rows than it shows',
+  };
+  const times = filters === 'honoured' ? 'lists a span of time' : 'takes no notice of times';
+  return [
+    ...(totals === null ? [] : [counts[totals] ?? 'does not count its lists']),
+    ...(filters === null ? [] : [times]),
+    ...(order === null ? [] : ['lists transactions in no order of time']),
+  ].join(', ');
 }
 
 const DEFAULT_TIMEOUT = '30s';

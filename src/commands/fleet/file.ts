@@ -6,6 +6,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 
 import { DAY } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
 import { plainAmount, toUsd } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Fleet } from '../../fleet/fleet-file.ts';
@@ -39,7 +40,11 @@ export interface NamedFleet {
 export async function fleetOf(ctx: Context, file: string | undefined, offline = false): Promise<NamedFleet> {
   const path = file ?? USUAL_FILE;
   const name = path === '-' ? 'standard input' : path;
-  const content = path === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(path);
+  const read = path === '-' ? ctx.files.stdin.readAll(MOST_BYTES) : ctx.files.readFile(path);
+  const content = await read.catch((thrown: unknown) => {
+    const isOurs = file === undefined && thrown instanceof CliError;
+    throw isOurs ? thrown.with({ hint: 'cardwright fleet import --none' }) : thrown;
+  });
   return { fleet: await parsedFleet(ctx, content, name, offline), content, name, word: shellWord(path) };
 }
 
