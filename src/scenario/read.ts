@@ -39,28 +39,18 @@ export interface Scenario {
 const TEXT = v.pipe(v.string('must be text'), v.nonEmpty('must be text'));
 const MOST = SCENARIO_STEPS.toLocaleString('en-US');
 
-/** Besides these words a step has one operation, which is judged by its row. */
-const STEP = v.looseObject(
-  {
-    as: v.optional(v.pipe(TEXT, v.regex(/^[a-z][a-z0-9_]*$/, 'must be a word: lower-case letters, digits and _'))),
-    expect: v.optional(v.unknown()),
-    fails: v.optional(TEXT),
-    note: v.optional(TEXT),
-  },
-  'a step is a map of an operation and its fields',
-);
-
 const SCENARIO = members({
   scenario: TEXT,
   about: v.optional(TEXT),
   steps: v.pipe(
-    listOf(STEP),
+    // A step is judged by the row of its operation, below.
+    listOf(v.looseObject({}, 'a step is a map of an operation and its fields')),
     v.minLength(1, `a scenario has 1 to ${MOST} steps`),
     v.maxLength(SCENARIO_STEPS, `a scenario has 1 to ${MOST} steps`),
   ),
 });
 
-type Fault = (path: YamlPath, text: string, ofKey?: boolean) => void;
+type Fault = (path: YamlPath, text: string, ofKey?: boolean) => undefined;
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
 export function readScenario(text: string, file: string): Scenario {
@@ -72,8 +62,17 @@ export function readScenario(text: string, file: string): Scenario {
   };
   /** Steps whose answers were given a name. */
   const known = new Map<string, StepOperation>();
-  const steps = value.steps.flatMap(({ as, expect, fails, note: _, ...asked }, index): readonly Step[] => {
+  const steps = value.steps.flatMap((step, index): readonly Step[] => {
     const path: YamlPath = ['steps', index];
+    const { as: named, expect, fails: refused, note, ...asked } = step as Readonly<Record<string, unknown>>;
+    const textOf = (word: string, written: unknown) => {
+      if (typeof written === 'string' && written !== '') return written;
+      return written === undefined ? undefined : fault([...path, word], `${word} must be text`);
+    };
+    const [as, fails] = [textOf('as', named), textOf('fails', refused)];
+    textOf('note', note);
+    if (as !== undefined && !/^[a-z][a-z0-9_]*$/.test(as))
+      fault([...path, 'as'], 'as must be a word: lower-case letters, digits and _');
     const [name, ...others] = Object.keys(asked);
     for (const other of others) fault([...path, other], `a step has one operation; ${shown(other)} is a second`, true);
     const operation = STEP_OPERATIONS.get(name ?? '');
@@ -117,7 +116,7 @@ function inputOf(operation: StepOperation, written: unknown, checking: Checking)
   let isRight = true;
   const wrong: Fault = (...args) => {
     isRight = false;
-    fault(...args);
+    return fault(...args);
   };
   const values = Object.fromEntries(Object.entries(input).filter(([, value]) => !hasReference(value)));
   // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
