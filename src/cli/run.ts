@@ -186,23 +186,21 @@ async function answerOf({ typed, context, registry, settings, line }: Underway):
     ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
     : typed;
   line.argv = whole.argv;
-  const input = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
-  /** A dry run ends where the first request would leave; what was planned is then the answer. */
-  const carriedOut = async (found: typeof input) => {
-    try {
-      return await command.execute(context, found);
-    } catch (thrown) {
-      if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
-      const { showPlanned } = await import('./dry-run.ts');
-      return showPlanned(context.journal.planned, found['fromInput'] === true ? { isList: true } : {});
-    }
-  };
+  const values = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
   const { flagsOf } = await import('./parsing/globals.ts');
   const fields = [...Object.entries(command.args), ...flagsOf(command).map(flag => [flag.key, flag] as const)];
-  if (!fields.some(([key, { field }]) => field.names !== undefined && input[key] !== undefined))
-    return carriedOut(input);
-  const { withShortIds } = await import('./short-ids.ts');
-  return withShortIds({ command, context, argv, input }, carriedOut);
+  const mayBeShort = fields.some(([key, { field }]) => field.names !== undefined && values[key] !== undefined);
+  const input = mayBeShort
+    ? await (await import('./short-ids.ts')).withWholeIds({ command, context, argv, input: values })
+    : values;
+  try {
+    return await command.execute(context, input);
+  } catch (thrown) {
+    // A dry run ends where the first request would leave; what was planned is then the answer.
+    if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
+    const { showPlanned } = await import('./dry-run.ts');
+    return showPlanned(context.journal.planned, input['fromInput'] === true ? { isList: true } : {});
+  }
 }
 
 async function print({ host }: Machine, text: string): Promise<number> {
