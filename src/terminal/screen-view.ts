@@ -170,7 +170,7 @@ async function rowLines(
     const records = recordsLines(rows, [...shown, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
-  const lines = await drawTable(sheet, screen);
+  const lines = drawTable(sheet, screen);
   const dropped = sheet.dropped.filter(title => title !== BAR_COLUMN.title);
   if (isWide) {
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
@@ -193,58 +193,40 @@ interface TableRows {
 }
 
 /**
- * The table that fits the screen: with whole ids where all else is whole too, otherwise with short ones. A wide one keeps
- * what a table of that width shows, whatever else there is room for; where whole ids and full times keep a column off the
- * screen, its ids are short, and then its times relative too.
+ * The first table that shows every column whole, else the one that leaves out the fewest: with whole ids, then with short ones,
+ * a wide one at last with relative times too. What is read later, in a pipe or a file, holds whole ids.
  */
 function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
   const { settings, streams } = screen.job;
-  const style: TableStyle = { isWide: false, absoluteTimes: false, shortIds: false, kept: [] };
-  const whole = fittedTable(table, screen, style);
-  const isWhole = whole !== undefined && whole.dropped.length === 0 && !whole.cut;
-  // What is read later, in a pipe or a file, holds whole ids.
-  const mayShorten = streams.stdout.isTerminal;
-  const plain = isWhole || !mayShorten ? whole : fittedTable(table, screen, { ...style, shortIds: true });
-  if (settings.format !== 'wide' || plain === undefined) return plain;
-  const wide = { ...style, isWide: true, kept: plain.columns.map(({ column }) => column.field) };
-  const styles = [
-    { ...wide, absoluteTimes: true },
-    ...(mayShorten ? [{ ...wide, absoluteTimes: true, shortIds: true }] : []),
-    { ...wide, shortIds: mayShorten },
+  const isWide = settings.format === 'wide';
+  const whole = { isWide, absoluteTimes: isWide, shortIds: false };
+  const shorter = [
+    { ...whole, shortIds: true },
+    { ...whole, absoluteTimes: false, shortIds: true },
   ];
-  return fewestDropped(styles.map(each => () => fittedTable(table, screen, each)));
-}
-
-/** The first sheet that shows every column, else the first of those that leave out the fewest. */
-function fewestDropped(fits: readonly (() => FittedSheet | undefined)[]): FittedSheet | undefined {
   let best: FittedSheet | undefined;
-  for (const tried of fits) {
-    const sheet = tried();
+  for (const style of [whole, ...(streams.stdout.isTerminal ? shorter.slice(0, isWide ? 2 : 1) : [])]) {
+    const sheet = fittedTable(table, screen, style);
     if (sheet === undefined) continue;
-    if (sheet.dropped.length === 0) return sheet;
-    if (best === undefined || sheet.dropped.length < best.dropped.length) best = sheet;
+    if (sheet.dropped.length === 0 && (isWide || !sheet.cut)) return sheet;
+    if (best === undefined || sheet.dropped.length <= best.dropped.length) best = sheet;
   }
   return best;
 }
 
-/** `kept` are fields that are not dropped, however narrow the screen. */
-type TableStyle = Readonly<Record<'isWide' | 'absoluteTimes' | 'shortIds', boolean>> & {
-  readonly kept: readonly string[];
-};
+type TableStyle = Readonly<Record<'isWide' | 'absoluteTimes' | 'shortIds', boolean>>;
 
 function fittedTable(table: TableRows, screen: Screen, style: TableStyle): FittedSheet | undefined {
   const { rows, all, toldBelow } = table;
   const { settings } = screen.job;
-  const { isWide, absoluteTimes, kept } = style;
+  const { isWide, absoluteTimes } = style;
   const cell = (column: Column, row: Row) => {
     const own = humanCell(column, valueAt(row, column.field), { now: settings.now, absoluteTimes });
     const next = toldBelow.find(({ field }) => field === column.below);
     const value = next === undefined ? '' : plainText(valueAt(row, next.field));
     return value === '' ? own : `${own}\ntry: ${printable(value)}`;
   };
-  const columns = tableColumns(rows, all, { settings, isWide }).map(column =>
-    kept.includes(column.field) ? { ...column, priority: 1 } : column,
-  );
+  const columns = tableColumns(rows, all, { settings, isWide });
   const whole = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
   const sheet = style.shortIds ? withShortIds(whole, ellipsisFor(screen.job.env)) : whole;
   return fitSheet(withDrawings(sheet, rows, screen), screen.columns, screen.measure);
