@@ -6,7 +6,6 @@ import type { Observed } from '../client/request.ts';
 import { NO_OVERRIDES } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { Service } from '../contract/service.ts';
-import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
@@ -31,8 +30,6 @@ interface ConnectionSettings {
   readonly notice: (text: string) => void;
   /** Told what leaves and what is waited for. */
   readonly life?: SignOfLife;
-  /** Told of each pause of a second or more that the service asks for because of too many requests. */
-  readonly onThrottled?: (() => void) | undefined;
   /** Takes the lines of `--verbose` and `--debug`. */
   readonly trace: (line: string) => void;
 }
@@ -113,10 +110,7 @@ export function connections(settings: ConnectionSettings) {
       mode,
       userAgent: `cardwright/${settings.version}`,
       onAsk: life && (() => life.asked(whom)),
-      onWait: ({ ms, because, attempt }: Wait) => {
-        if (because === 'throttled' && ms >= SECOND) settings.onThrottled?.();
-        life?.paused(whom, ms, because, attempt);
-      },
+      onWait: ({ ms, because, attempt }: Wait) => life?.paused(whom, ms, because, attempt),
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
       ...(timeoutMs !== undefined && { timeoutMs }),
       // `--verbose` shows what was asked and answered, `--debug` headers and bodies as well.

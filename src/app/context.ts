@@ -15,7 +15,6 @@ import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
 import { asCliError, CliError } from '../core/errors.ts';
-import { sameCommandWith, withTypedWords } from '../core/shell-quote.ts';
 import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
 import {
   LIMIT_NAMES,
@@ -35,7 +34,7 @@ import { contextWrites } from './context-writes.ts';
 import type { AppHost } from './process-host.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
 import type { ControlAddress } from './sandbox-started.ts';
-import { openTerminal, type RunTerminal } from './terminal.ts';
+import { openTerminal } from './terminal.ts';
 
 export interface Opening extends CommandTraits {
   readonly host: AppHost;
@@ -54,7 +53,7 @@ export function openContext(opening: Opening): OpenContext {
   const { host, version, globals } = opening;
   const terminal = openTerminal(opening);
   const { stdin, prompts, progress, notice, warn, canAsk, life } = terminal;
-  const opened = openConnections(opening, terminal);
+  const opened = connections({ ...opening, notice, trace: terminal.trace, life });
   const inputs = { host, stdin, notice };
   const reader = once(async () => readerOf(await opened.service(), opened.noteShown));
   const limits = runLimits(host, opened);
@@ -133,21 +132,6 @@ export function openContext(opening: Opening): OpenContext {
       await servers.close();
     },
   };
-}
-
-/** Connections that say how long they wait, and that the mirror would answer at once where the service is busy. */
-function openConnections(opening: Opening, { notice, trace, life, watched }: RunTerminal): Connections {
-  const { host } = opening;
-  const suggestMirror = once(async () => {
-    const { isMirrored } = await import('../mirror/file.ts');
-    const { profile } = await opened.identity();
-    if (isMirrored(host.folders.data, profile))
-      notice(withTypedWords(`The mirror of this account answers at once: ${sameCommandWith('--offline')}`, host.argv));
-  });
-  const canSuggest = opening.couldBeOffline && watched;
-  const onThrottled = canSuggest ? () => void suggestMirror().catch(() => undefined) : undefined;
-  const opened = connections({ ...opening, notice, trace, life, onThrottled });
-  return opened;
 }
 
 /** Reading operations alone, the bare results. */

@@ -2,7 +2,7 @@
  * The real process as the program sees it: streams, folders, signals, programs. `AppHost` is what a test gives in its
  * place.
  */
-import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Scrypt } from '../approvals/keys.ts';
@@ -141,25 +141,6 @@ async function outputError(fd: 1 | 2, cause: NodeJS.ErrnoException): Promise<Out
   return new OutputError('check_failed', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${why}`, cause });
 }
 
-/** `O_WRONLY`, `O_RDWR`: how a file was opened, in the octal flags that Linux tells. */
-const ACCESS_MODE = 0o3;
-const READ_AND_WRITE = 0o2;
-
-/**
- * The null device, open for reading as well. Before any code of ours Node opens it where a descriptor is closed
- * (`>&-`), and so do programs that start others with no output; `> /dev/null` of a shell opens it for writing alone.
- */
-function isNullForBoth(fd: 1 | 2): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    if (fstatSync(fd).rdev !== statSync('/dev/null').rdev) return false;
-    const [, flags = '0'] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
-    return (Number.parseInt(flags, 8) & ACCESS_MODE) === READ_AND_WRITE;
-  } catch {
-    return false;
-  }
-}
-
 /** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */
 function outputTo(fd: 1 | 2): OutputStream {
   let closed = false;
@@ -197,9 +178,6 @@ function outputTo(fd: 1 | 2): OutputStream {
     },
     get closed() {
       return closed;
-    },
-    get isNowhere() {
-      return isNullForBoth(fd);
     },
     async write(text) {
       if (closed || text.length === 0) return;

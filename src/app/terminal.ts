@@ -16,8 +16,6 @@ export interface RunTerminal extends Pick<ContextUi, 'prompts' | 'progress' | 'n
   readonly warn: (text: string) => void;
   /** A line that was asked for by name: `--quiet` does not take it away. */
   readonly trace: (line: string) => void;
-  /** A person watches, and no program draws on the same terminal. */
-  readonly watched: boolean;
   readonly life: SignOfLife;
   /** How long this command waits for a shared journal, and how a person is told. */
   readonly waiting: Pick<PostgresSettings, 'patienceMs' | 'onWait'>;
@@ -49,7 +47,6 @@ export function openTerminal(opening: Opening): RunTerminal {
     warn: text => notice(`warning: ${text}`),
     trace: line => progress.line(line),
     maskInLog: texts => maskInLog(texts, host.env, text => host.writeTerminal(text)),
-    watched,
     life,
     waiting: { onWait: life.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
   };

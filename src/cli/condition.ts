@@ -1,6 +1,6 @@
 /**
  * Conditions a person types about a record: `status=active`, `balance<20`, `created_at<30d`, for filters and waits.
- * Several, in several flags or joined with `&&`, must all hold.
+ * Several, each in a flag of its own, must all hold.
  */
 import type { AnyField, Shape } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
@@ -23,8 +23,6 @@ interface ConditionSettings {
   readonly flag: string;
   /** The clock of the service, ms UTC: `30d` is that long before it. Asked whenever a record is tested. */
   readonly now: () => number;
-  /** Options beside the conditions that people look for among the fields: `idle` for `--idle 30d`. */
-  readonly options?: readonly string[];
 }
 
 const OPERATORS = ['!=', '<=', '>=', '=', '<', '>', '~'] as const;
@@ -41,45 +39,18 @@ export const NEEDED_CONDITIONS: OwnFlag<readonly string[], true> = eachTime(need
 
 /** Explains what the values of conditions may be, for the help of a command that takes them. */
 export const CONDITION_VALUES =
-  'A condition is <field><op><value> with = != < <= > >= and ~ (contains), such as balance<20 or metadata.team=ads. Several conditions, in several flags or joined with &&, must all hold. A date means the whole day. 30d means thirty days ago: created_at<30d is older than that, and expires_at<+30d expires within thirty days.';
+  'A condition is <field><op><value> with = != < <= > >= and ~ (contains), such as balance<20 or metadata.team=ads. Several conditions, each in a flag of its own, must all hold. A date means the whole day. 30d means thirty days ago: created_at<30d is older than that, and expires_at<+30d expires within thirty days.';
 
 /** One test that holds when every condition does; no condition always holds. Throws `usage`. */
 export function allOf(texts: readonly string[], settings: ConditionSettings): Test {
-  const tests = texts.flatMap(text => separate(text, settings.shape)).map(text => parseCondition(text, settings));
+  const tests = texts.map(text => parseCondition(text, settings));
   return row => tests.every(test => test(row));
 }
 
 /** Paths that conditions speak of, each once: `balance`, `metadata.team`. */
-export function fieldsIn(texts: readonly string[], shape: Shape): readonly string[] {
-  const paths = texts.flatMap(text => separate(text, shape)).map(text => FORM.exec(text)?.[1] ?? '');
+export function fieldsIn(texts: readonly string[]): readonly string[] {
+  const paths = texts.map(text => FORM.exec(text)?.[1] ?? '');
   return [...new Set(paths)].filter(path => path !== '');
-}
-
-/** `a=1 && b=2` as two conditions; `&&` before anything else than a field and an operator is text. */
-function separate(text: string, shape: Shape): readonly string[] {
-  const parts: string[] = [];
-  for (const part of text.split('&&')) {
-    const [, path = ''] = FORM.exec(part.trimStart()) ?? [];
-    const begins = Object.hasOwn(shape, path.split('.')[0] ?? '');
-    if (parts.length === 0 || begins) parts.push(part);
-    else parts.push(`${parts.pop()}&&${part}`);
-  }
-  return parts.map((part, index) => {
-    const start = index === 0 ? part : part.trimStart();
-    return index === parts.length - 1 ? start : start.trimEnd();
-  });
-}
-
-/** What is written so in a program would be looked for as text, and found in no record. */
-function refuseProgramming(
-  path: string,
-  { operator, wanted, where }: { readonly operator: string; readonly wanted: string; readonly where: string },
-): void {
-  const bare = wanted.replace(/^=/, '').replace(/^"(.*)"$/s, '$1');
-  const isDoubled = operator === '=' && wanted.startsWith('=');
-  if (!isDoubled && bare === wanted) return;
-  if (!isDoubled && wanted.startsWith('=')) return;
-  throw usage(`${where}: one = compares, and a value has no quotes of its own: ${quote(`${path}${operator}${bare}`)}`);
 }
 
 /**
@@ -94,10 +65,6 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
   const [name = '', ...rest] = path.split('.');
   const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (field === undefined) {
-    if (settings.options?.includes(name)) {
-      const value = /^\w+$/.test(wanted) ? wanted : '<value>';
-      throw usage(`${where}: ${name} is no field but an option of its own: --${name} ${value}`);
-    }
     const meant = didYouMean(name, Object.keys(shape));
     throw usage(
       `${where} is not ${FORM_TEXT}; fields: ${Object.keys(shape).join(', ')}; operators: = != < <= > >= ~${meant && `.${meant}`}`,
@@ -107,7 +74,9 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
   if ((field.kind === 'map') !== (key !== '')) {
     throw usage(`${where}: write ${field.kind === 'map' ? `${name}.<key>` : name}`);
   }
-  refuseProgramming(path, { operator, wanted, where });
+  // What is written as in a program would be text that no record has, and != would choose every record.
+  if (/^=|&&|^".*"$/s.test(wanted))
+    throw usage(`${where}: one = compares, a value has no quotes of its own, and each condition has its own ${flag}`);
   const valueIn: ValueIn = row => (key === '' ? row[name] : (row[name] as Record<string, unknown> | undefined)?.[key]);
   if (operator === '~') return contains(valueIn, wanted, where);
   const compare = comparison(field, { wanted, operator: operator as Operator, where, now: settings.now });

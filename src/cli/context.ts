@@ -119,8 +119,6 @@ interface ReadyFile {
 
 /** What a run is told of its command. */
 export interface CommandTraits {
-  /** It could be answered by the mirror, and was not asked to be. */
-  readonly couldBeOffline?: boolean | undefined;
   /** It only looks, or freezes cards: it does not wait long for a shared journal. */
   readonly isUrgent?: boolean | undefined;
 }

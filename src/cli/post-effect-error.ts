@@ -50,24 +50,6 @@ function whereItStands([op, ...others]: readonly string[]): string {
   return others.length === 0 ? `cardwright ops resume ${op}` : 'cardwright ops list';
 }
 
-/**
- * What is said on standard error where the answer may have gone nowhere (`>&-`): of a change the id that was made or
- * changed, of a read that it showed nothing, unless it is `quiet`. Undefined where a change has no id to tell.
- */
-export function lostAnswer(
-  command: Command,
-  { shown, quiet }: { readonly shown: Shown; readonly quiet: boolean },
-): string | undefined {
-  if (effectOf(command) === 'read' && command.rest === undefined)
-    return quiet || shown.verbatim === ''
-      ? undefined
-      : 'note: standard output is closed, or the null device: nothing was shown\n';
-  if (!hasChanged(command, shown) || effectOf(command) === 'reveals-secret') return undefined;
-  const id = whatOf(shown);
-  if (id === '') return undefined;
-  return `note: standard output is closed, or the null device: ${command.path} was carried out${id}\n`;
-}
-
 /** The answer of a read, or of what changed nothing, can be asked for again. */
 export function onlyLost(thrown: CliError): CliError {
   const notes = ['The answer is lost. Run the same command again with another output.'];

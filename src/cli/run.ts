@@ -122,10 +122,9 @@ async function execute(
     globals.jq === undefined
       ? undefined
       : await (await import('../terminal/jq-filter.ts')).openJq(globals.jq, host.signal);
-  const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
   const { effectOf } = await import('./parsing/globals.ts');
   const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
-  const opened = await machine.openContext(globals, typed.rest, { couldBeOffline, isUrgent });
+  const opened = await machine.openContext(globals, typed.rest, { isUrgent });
   let offline: Awaited<ReturnType<typeof openOffline>> | undefined;
   let answerIs: 'written' | 'lost' = 'written';
   try {
@@ -145,18 +144,15 @@ async function execute(
         throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
       },
     );
-    const { stdout, stderr } = host.streams;
-    if ((stdout.closed || stdout.isNowhere) && !globals.dryRun) {
-      const { lostAnswer, unread } = await import('./post-effect-error.ts');
+    const { stdout } = host.streams;
+    if (stdout.closed && !globals.dryRun) {
+      const { unread } = await import('./post-effect-error.ts');
       // To a reader that left, a read owes nothing; what a change has made must not be lost with it.
-      const lost = stdout.closed ? unread(command, made()) : undefined;
+      const lost = unread(command, made());
       if (lost !== undefined) {
         answerIs = 'lost';
         throw lost;
       }
-      // A closed descriptor is the null device by the time we run, so that no write can fail.
-      const note = stdout.isNowhere ? lostAnswer(command, { shown, quiet: globals.quiet }) : undefined;
-      if (note !== undefined) await stderr.write(note);
     }
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;

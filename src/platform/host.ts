@@ -39,8 +39,6 @@ export interface OutputStream {
   readonly columns: number | undefined;
   /** The reader went away (`| head`). */
   readonly closed: boolean;
-  /** What is written is seen by nobody, and perhaps nobody meant that: the descriptor was closed (`>&-`). */
-  readonly isNowhere?: boolean;
 }
 
 export interface InputStream {

@@ -9,14 +9,11 @@ import { shellWord } from '../core/shell-quote.ts';
 import { type IsRunning, withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
-  createPrivate,
   type FileDependencies,
   inOurWords,
   preparePrivateFolder,
-  readOrdinary,
   readPrivate,
   syncFolder,
-  systemCode,
 } from '../files/private-files.ts';
 import type { Host } from '../platform/host.ts';
 import type { Keychain } from './keychain.ts';
@@ -50,7 +47,7 @@ const LOCK_PATIENCE_MS = 10_000;
 
 /**
  * Opens the profiles; nothing is written and no folder is made. Throws `check_failed` for a damaged file, which
- * stays as it is with a copy beside it, and `guarded` for an unsafe one.
+ * stays as it is, and `guarded` for an unsafe one.
  */
 export async function openProfileStore(host: ProfileHost, warn: (text: string) => void): Promise<ProfileStore> {
   const store = new ProfileStore(host, warn);
@@ -141,8 +138,7 @@ export class ProfileStore {
   }
 
   /**
-   * Removes the profile, and with it copies of the file that may still hold its key. Resolves to where the key still
-   * is: a place of the user's own, or one that did not give it up.
+   * Removes the profile. Resolves to where the key still is: a place of the user's own, or one that did not give it up.
    */
   async remove(name: string): Promise<Remains | undefined> {
     const { source } = existing(this.#file, name);
@@ -151,10 +147,7 @@ export class ProfileStore {
       const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
       return file.current === name ? { current: undefined, profiles } : { ...file, profiles };
     });
-    const remains = await this.#keys.forget(source);
-    const copies = await inOurWords(this.path, () => removeSiblings(this.path, 'corrupt-'));
-    if (copies > 0) this.#around.warn(`kept copies of a damaged profile file removed: ${copies}`);
-    return remains;
+    return this.#keys.forget(source);
   }
 
   async #change(name: string, make: (file: ProfileFile) => StoredProfile): Promise<Profile> {
@@ -176,7 +169,7 @@ export class ProfileStore {
         conf.set('file', next);
         await syncFolder(folders.config, this.#host.platform);
         // Under the lock nobody else is writing: what looks unfinished was left by a process that was killed.
-        await removeSiblings(this.path, 'tmp-');
+        await removeUnfinished(this.path);
         this.#file = next;
         return next;
       }),
@@ -204,16 +197,14 @@ export class ProfileStore {
         serialize: ({ file }) => profileFileText(file),
       });
     } catch (error) {
-      if (error instanceof ProfileFileDamage) throw await this.#damaged(error.message);
+      if (error instanceof ProfileFileDamage) throw this.#damaged(error.message);
       throw error;
     }
   }
 
-  async #damaged(why: string): Promise<CliError> {
-    const copy = await keepCorruptCopy(this.path).catch((error: Error) => error);
-    const kept = typeof copy === 'string' ? `a copy is at ${copy}` : `no copy could be made (${copy.message})`;
+  #damaged(why: string): CliError {
     return notSent('check_failed', `the profile file ${this.path} is damaged: ${why}`, {
-      notes: [`Nothing was changed; ${kept}.`, 'Repair the file, or remove it and log in again.'],
+      notes: ['Nothing was changed.', 'Repair the file, or remove it and log in again.'],
       hint: `rm ${shellWord(this.path)} && cardwright login`,
     });
   }
@@ -242,35 +233,8 @@ function changed(profile: StoredProfile, setting: SettingName, text: string): St
   );
 }
 
-/**
- * Keeps the bytes of a damaged file beside it as `<path>.corrupt-<n>`, 0600, and returns that path. Bytes that are kept already are
- * not kept again, however often the file is read.
- */
-async function keepCorruptCopy(path: string): Promise<string> {
-  const bytes = await readOrdinary(path);
-  for (const kept of await siblings(path, 'corrupt-')) {
-    if (bytes.equals(await readOrdinary(kept))) return kept;
-  }
-  for (let n = 1; ; n += 1) {
-    const copy = `${path}.corrupt-${n}`;
-    try {
-      await createPrivate(copy, bytes);
-      return copy;
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error;
-    }
-  }
-}
-
-/** Removes files beside `path` named `<path>.<prefix>...` and returns how many there were. */
-async function removeSiblings(path: string, prefix: 'corrupt-' | 'tmp-'): Promise<number> {
-  const found = await siblings(path, prefix);
-  for (const file of found) await rm(file, { force: true });
-  return found.length;
-}
-
-async function siblings(path: string, prefix: string): Promise<string[]> {
+async function removeUnfinished(path: string): Promise<void> {
   const folder = dirname(path);
-  const names = await readdir(folder);
-  return names.filter(name => name.startsWith(`${basename(path)}.${prefix}`)).map(name => join(folder, name));
+  for (const name of await readdir(folder))
+    if (name.startsWith(`${basename(path)}.tmp-`)) await rm(join(folder, name), { force: true });
 }

@@ -162,7 +162,9 @@ describe('a wrong condition', () => {
     ['status<frozen', 'have no order; write = or !='],
     ['statsu=active', 'Did you mean "status"?'],
     ['label~', 'write a text after ~'],
-    ['status=active && status=forzen', 'Did you mean "frozen"?'],
+    ['label!=a && status=frozen', 'each condition has its own --where'],
+    ['label!==a', 'one = compares'],
+    ['label!="a"', 'no quotes of its own'],
     ['metadata=x', 'write metadata.<key>'],
     ['status.x=1', 'write status'],
   ])('%j is usage and says how', (text, expected) => {

@@ -176,9 +176,8 @@ describe('a flag given twice', () => {
     ['tx list --from 5d', '--from is --since now'],
     ['tx tail --for 5s', '--for is --wait-timeout now'],
     ['webhooks update wh_1 --events card.created', '--events is --event now'],
-    ['mirror sync --full', '"mirror sync" is "books sync" now'],
+    ['mirror sync --full', '"mirror" is "books" now'],
     ['ops nosuch', 'unknown command'],
-    ['cards presets list', '"cards presets" is gone'],
   ])('tells the new name of an old one: %s', async (line, message) => {
     expect(await refusalOf(line)).toContain(`usage: ${message}`);
   });

@@ -77,16 +77,4 @@ describe('output', () => {
       }
     },
   );
-
-  it.skipIf(process.platform !== 'linux')('that is closed loses no id of what was made', async () => {
-    await using place = await home();
-    const closed = async (line: string) => {
-      const child = place.start(line.split(' '), { through: ['/bin/sh', '-c', '"$@" >&-', 'sh'] });
-      const { code, out, err } = await ended(child);
-      return { code, out, err: err.replace(/card_[a-z2-7]{24}/, 'card_1') };
-    };
-    const told = (what: string) => `note: standard output is closed, or the null device: ${what}\n`;
-    const made = { code: 0, out: '', err: told('cards create was carried out for card_1') };
-    expect(await closed('--sandbox cards create --bin auto --amount 5 -q')).toEqual(made);
-  });
 });

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ describe('the file', () => {
     expect([warnings.length, await modeOf(path)]).toEqual([1, '600']);
   });
 
-  test('cut at any byte is a named error; it stays, and a copy is kept', async () => {
+  test('cut at any byte is a named error, and it stays', async () => {
     await using fresh = await freshFolder();
     const store = await openIn(fresh.path);
     await store.save(work());
@@ -56,10 +56,6 @@ describe('the file', () => {
       expect([error.kind, error.message]).toEqual(['check_failed', expect.stringContaining(store.path)]);
       expect(wholeText(error)).not.toMatch(/CANARY|sk_(test|live)_[A-Za-z0-9]/);
       expect(await readFile(store.path, 'utf8')).toBe(cut);
-      const copy = `${store.path}.corrupt-1`;
-      expect(error.facts.notes?.[0]).toContain(copy);
-      expect([await readFile(copy, 'utf8'), await modeOf(copy)]).toEqual([cut, '600']);
-      await rm(copy);
     }
   });
 
@@ -142,16 +138,11 @@ describe('removing', () => {
     await store.save({ ...work('sk_test_stays_here'), name: 'other' });
     await store.use('work');
     const whole = await readFile(store.path, 'utf8');
-    await writeFile(store.path, whole.slice(0, -20));
-    await failure(() => openIn(fresh.path));
-    await writeFile(store.path, whole);
     // What a process killed in the middle of a write would have left.
     await writeFile(`${store.path}.tmp-0011223344556677`, whole, { mode: 0o600 });
-    const warnings: string[] = [];
-    await (await openIn(fresh.path, warnings)).remove('work');
+    await (await openIn(fresh.path)).remove('work');
     expect(await allText(fresh.path)).not.toContain('CANARY');
     expect(await readdir(join(fresh.path, 'config'))).toEqual(['config.json']);
-    expect(warnings).toEqual([expect.stringContaining('copies')]);
     const after = await openIn(fresh.path);
     expect([after.current(), after.list().map(profile => profile.name)]).toEqual([undefined, ['other']]);
   });

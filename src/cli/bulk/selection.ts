@@ -38,7 +38,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const { where = [], idle, to, amount, keepGoing = false } = input;
   const name = [...where, ...(idle === undefined ? [] : [`idle>=${idle}`])].join(' and ');
   checkAim(operation, input);
-  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow(), options: ['idle'] });
+  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow() });
   const { found, leftOut } = await matching(ctx, operation, { test, idle });
   const lines: string[] = [];
   const rows: PlannedRow[] = [];

@@ -40,7 +40,7 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
   }
   const { last = root, unknown, helpWords } = read;
   if (unknown !== undefined) {
-    throw await unknownWord(unknown, last.words, last.below(), registry);
+    throw unknownWord(unknown, last.words, last.below());
   }
   const globals = last.globals();
   if (globals['version'] === true) return { asks: 'version' };

@@ -41,7 +41,7 @@ async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Pro
   };
   const found = await awaited(ctx, timeoutMs, look);
   if (found?.isSo) return found.record;
-  const values = fieldsIn(until, shape).map(field => {
+  const values = fieldsIn(until).map(field => {
     const value = valueIn(last, field);
     return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
   });
