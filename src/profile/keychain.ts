@@ -4,12 +4,14 @@
  * left to itself the library falls back to the kernel's keyring, where it leaves the key in clear although it reports
  * a failure.
  */
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { notSent } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { Clock, Environment } from '../platform/host.ts';
+import { within } from '../platform/time.ts';
 
 const PATIENCE_MS = 3_000;
 const MOST_BYTES = 8192;
@@ -115,30 +117,21 @@ async function runChild(order: Order, around: KeychainDependencies): Promise<Ans
   if (around.node === undefined) return { problem: 'this single executable cannot speak to it' };
   // The package is looked for from our own folder, never from the working folder.
   const cwd = dirname(fileURLToPath(import.meta.url));
-  const child = spawn(around.node, ['-e', CHILD], {
-    cwd,
-    env: childEnvironment(around.env),
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const ended = new AbortController();
-  const output = new Promise<Answer>(resolve => {
-    const chunks: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => void (chunks.length < MOST_BYTES && chunks.push(chunk)));
-    child.on('error', () => resolve({ problem: 'the program that speaks to it cannot be started' }));
-    child.on('close', () => resolve(readAnswer(Buffer.concat(chunks).toString('utf8'))));
-    // A child that is gone before it has read its order says so by closing.
-    child.stdin.on('error', () => undefined);
-  });
-  const patience = around.clock.sleep(PATIENCE_MS, ended.signal).then(
-    (): Answer => ({ problem: 'the keychain did not answer within 3 s' }),
-    () => output,
-  );
-  child.stdin.end(JSON.stringify({ service: SERVICE, ...order }));
+  const { node } = around;
   try {
-    return await Promise.race([output, patience]);
-  } finally {
-    ended.abort();
-    child.kill('SIGKILL');
+    return await within(PATIENCE_MS, around.clock, async signal => {
+      const options = { cwd, env: childEnvironment(around.env), signal, maxBuffer: MOST_BYTES, killSignal: 'SIGKILL' } as const;
+      const running = promisify(execFile)(node, ['-e', CHILD], options);
+      // A child that is gone before it has read its order says so by its end.
+      running.child.stdin?.on('error', () => undefined).end(JSON.stringify({ service: SERVICE, ...order }));
+      return readAnswer((await running).stdout);
+    });
+  } catch (thrown) {
+    const { code, syscall } = thrown as NodeJS.ErrnoException;
+    if (code === 'ABORT_ERR') return { problem: 'the keychain did not answer within 3 s' };
+    if (syscall?.startsWith('spawn')) return { problem: 'the program that speaks to it cannot be started' };
+    // What it said on the way may hold the key and is not looked at.
+    return { problem: 'the keychain gave no answer' };
   }
 }
 

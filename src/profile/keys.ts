@@ -1,9 +1,10 @@
 /** Where keys of profiles are put and fetched from: the profile file, a key file, a command, the keychain. */
 
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
@@ -11,7 +12,7 @@ import { shellWord } from '../core/shell-quote.ts';
 import { openPipe } from '../files/input-file.ts';
 import { type FileDependencies, inOurWords, NO_WAITING, preparePrivateFolder } from '../files/private-files.ts';
 import type { Clock, Environment } from '../platform/host.ts';
-import { rest } from '../platform/time.ts';
+import { within } from '../platform/time.ts';
 import type { Keychain } from './keychain.ts';
 import { keyMode, quoted, readKey } from './parts.ts';
 import type { StoredProfile, StoredSource } from './profile-file.ts';
@@ -227,32 +228,19 @@ type KeyCommandDependencies = Pick<KeyKeeperDependencies, 'clock' | 'env' | 'fol
 async function runKeyCommand(command: readonly string[], around: KeyCommandDependencies): Promise<string> {
   const [program = '', ...args] = command;
   const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
-  const child = spawn(program, args, { cwd: around.folder, env, stdio: ['ignore', 'pipe', 'ignore'] });
-  const ended = new AbortController();
-  const output = new Promise<string>((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      if (chunks.reduce((sum, part) => sum + part.length, 0) > KEY_TEXT_BYTES)
-        reject(failed(program, 'prints too much'));
-    });
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      reject(failed(program, `cannot be started (${error.code ?? 'unknown'})`));
-    });
-    child.on('close', (code, signal) => {
-      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
-      else reject(failed(program, `ended with ${signal ?? `exit code ${code}`}`));
-    });
-  });
-  const patience = rest(PATIENCE_MS, around.clock, ended.signal).then(isOver =>
-    // Stopped because the command ended; then `output` has the answer.
-    isOver ? Promise.reject(failed(program, 'did not answer within a minute')) : output,
-  );
   try {
-    return await Promise.race([output, patience]);
-  } finally {
-    ended.abort();
-    child.kill('SIGKILL');
+    return await within(PATIENCE_MS, around.clock, async signal => {
+      const options = { cwd: around.folder, env, signal, maxBuffer: KEY_TEXT_BYTES, killSignal: 'SIGKILL' } as const;
+      const running = promisify(execFile)(program, args, options);
+      running.child.stdin?.end();
+      return (await running).stdout;
+    });
+  } catch (thrown) {
+    const { code, signal, syscall } = thrown as NodeJS.ErrnoException & { readonly signal?: string | null };
+    if (code === 'ABORT_ERR') throw failed(program, 'did not answer within a minute');
+    if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') throw failed(program, 'prints too much');
+    if (syscall?.startsWith('spawn')) throw failed(program, `cannot be started (${code})`);
+    throw failed(program, `ended with ${signal ?? `exit code ${code}`}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Questions to a person. Home of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
+ * Questions to a person. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
  * its default is Yes).
  */
 import { CliError, notSent, usage } from '../core/errors.ts';
@@ -192,17 +192,14 @@ export function createPrompts(options: PromptOptions) {
 
 /** The question, each choice in one line of the screen, and the search over what was left out of it too. */
 async function searched(question: string, choices: readonly Choice<unknown>[], columns = DEFAULT_COLUMNS) {
-  const { go } = await import('fuzzysort');
   const measure = await createMeasure('...');
   const listed = choices.map(({ name }, place) => {
     const whole = printable(name);
     return { place, whole, name: measure.shorten(whole, columns - BESIDE_CHOICE) };
   });
   const find = (typed: string) => {
-    if (typed.trim() === '') return listed;
-    const found = go(typed, listed, { key: 'whole', limit: 0 });
-    // What fits equally well comes in no order of its own.
-    return found.toSorted((a, b) => b.score - a.score || a.obj.place - b.obj.place).map(({ obj }) => obj);
+    const words = typed.toLowerCase().split(/\s+/);
+    return listed.filter(({ whole }) => words.every(word => whole.toLowerCase().includes(word)));
   };
   const message = await wordedQuestion(`${question} (type to search)`, columns, BEHIND.word);
   return { message, find };
