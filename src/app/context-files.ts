@@ -7,7 +7,7 @@ import type { ContextFiles, FileEdit, InputRows } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { InputDependencies } from '../files/input-file.ts';
-import { createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
+import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
 import {
   clearReadyFile,
   readUsersFile,
@@ -90,13 +90,21 @@ async function usersText(host: AppHost, path: string) {
   return { file, text };
 }
 
-async function createFile(host: AppHost, path: string, content: string): Promise<void> {
-  await createPrivate(resolve(host.cwd, path), content).catch((error: unknown) => {
-    const code = systemCode(error);
-    if (code === undefined) throw error;
-    const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
-    throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause: error });
-  });
+/** Makes a new file of mode 0600. Throws `usage` where it is there or cannot be made. */
+export function createFile(host: AppHost, path: string, content: string): Promise<void> {
+  return createPrivate(resolve(host.cwd, path), content).catch(error => cannotBeMade(path, error));
+}
+
+/** Throws `usage` where `createFile` would. */
+export function checkNewFile(host: AppHost, path: string): Promise<void> {
+  return checkNew(resolve(host.cwd, path)).catch(error => cannotBeMade(path, error));
+}
+
+function cannotBeMade(path: string, cause: unknown): never {
+  const code = systemCode(cause);
+  if (code === undefined) throw cause;
+  const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
+  throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause });
 }
 
 /** What is read, and whom waiting for it is told. */

@@ -1,6 +1,4 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/context.ts';
 import { preloads, watchers } from '../cli/reveal.ts';
@@ -8,17 +6,9 @@ import { proxyFor } from '../client/proxy.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { type FreeSpace, freeSpaceOf } from '../files/file-system.ts';
-import { holderOf, type IsRunning } from '../files/lock.ts';
-import {
-  checkPrivateFolder,
-  type FileDependencies,
-  inOurWords,
-  nothingThere,
-  statIfThere,
-} from '../files/private-files.ts';
+import { freeSpaceOf } from '../files/file-system.ts';
+import { checkPrivateFolder } from '../files/private-files.ts';
 import type { Journal } from '../journal/types.ts';
-import type { Folders } from '../platform/host.ts';
 import type { Connections } from './connections.ts';
 import type { ShownLimit } from './context.ts';
 import type { AppHost } from './process-host.ts';
@@ -56,12 +46,12 @@ const CLOCK_FAIL_MS = 300_000;
 
 export async function doctorFor(about: DoctorFacts): Promise<readonly Finding[]> {
   const { host, opened, audit } = about;
-  const { platform, random, pid, folders, nodeVersion, codeCache } = host;
+  const { nodeVersion, codeCache } = host;
   const identity = await opened.identity().catch(asError);
   const who = identity instanceof CliError ? undefined : identity;
-  const isRunning = (other: number) => host.isRunning(other);
   const rest = [
-    ...(await fileFindings({ folders, files: { platform, random }, pid, isRunning, freeSpaceOf })),
+    await examined('files', () => foldersSeen(host)),
+    await examined('space', () => spaceSeen(host)),
     // Where operations are kept: without them a change could be made twice.
     await examined('journal', async () => {
       const { journalPath } = await import('./journal.ts');
@@ -202,48 +192,16 @@ function asError(thrown: unknown): CliError {
   throw thrown;
 }
 
-interface FileFacts {
-  readonly folders: Folders;
-  readonly files: Omit<FileDependencies, 'warn'>;
-  readonly pid: number;
-  readonly isRunning: IsRunning;
-  readonly freeSpaceOf: (folder: string) => Promise<FreeSpace>;
-}
-
-/** Deep enough for a folder per operation. */
-const DEEPEST = 3;
-const OTHERS = 0o077;
-
-export async function fileFindings(facts: FileFacts): Promise<readonly Finding[]> {
-  try {
-    return [
-      { check: 'files', ...(await modesSeen(facts)) },
-      { check: 'space', ...(await spaceSeen(facts)) },
-      { check: 'locks', ...(await locksSeen(facts)) },
-    ];
-  } catch (thrown) {
-    if (!(thrown instanceof CliError)) throw thrown;
-    return [{ check: 'files', status: 'fail', says: thrown.message }];
-  }
-}
-
-async function modesSeen({ folders, files }: FileFacts): Promise<Seen> {
+/** Folders of this user alone: one that is open to others is closed and told of, and with it the files in it. */
+async function foldersSeen({ folders, platform, random }: AppHost): Promise<Seen> {
   const repaired: string[] = [];
-  const around = { ...files, warn: (text: string) => void repaired.push(text) };
+  const around = { platform, random, warn: (text: string) => void repaired.push(text) };
   const there: string[] = [];
   for (const folder of new Set([folders.config, folders.state, folders.data, folders.cache])) {
     if (await checkPrivateFolder(folder, around)) there.push(folder);
   }
-  const open: string[] = [];
-  for await (const path of filesBelow(files.platform === 'win32' ? [] : there)) {
-    const found = await statIfThere(path);
-    if (found?.isFile() && (found.mode & OTHERS) !== 0) open.push(path);
-  }
   if (repaired.length > 0) return { status: 'warn', says: repaired.join('; ') };
-  const [first] = open;
-  if (first === undefined) return ok(`private: ${there.join(', ') || 'none made yet'}`);
-  const says = `${open.length} open to other users, the first is ${first}`;
-  return { status: 'warn', says, hint: `chmod 600 ${JSON.stringify(first)}` };
+  return ok(`private: ${there.join(', ') || 'none made yet'}`);
 }
 
 const MEGABYTE = 1_000_000;
@@ -252,7 +210,7 @@ const LITTLE = 20 * MEGABYTE;
 const TOO_LITTLE = MEGABYTE;
 
 /** Without room nothing can be written down, and what cannot be written down is not sent. */
-async function spaceSeen({ folders, freeSpaceOf }: FileFacts): Promise<Seen> {
+async function spaceSeen({ folders }: AppHost): Promise<Seen> {
   const asked = [...new Set([folders.state, folders.data, folders.config])];
   const spaces = await Promise.all(asked.map(freeSpaceOf));
   const barred = spaces.find(({ refusedBy }) => refusedBy !== undefined);
@@ -266,30 +224,4 @@ async function spaceSeen({ folders, freeSpaceOf }: FileFacts): Promise<Seen> {
   const hint = `df -h ${shellWord(least.folder)}`;
   if (least.free >= TOO_LITTLE) return { status: 'warn', says: left, hint };
   return { status: 'fail', says: `${left}: no money is moved until there is room`, hint };
-}
-
-async function locksSeen({ folders, pid, isRunning }: FileFacts): Promise<Seen> {
-  const stale: string[] = [];
-  let held = 0;
-  for await (const path of filesBelow([folders.config, folders.state, folders.data])) {
-    if (!/(?:\.lock|\/lock|\.takeover)$/.test(path)) continue;
-    if ((await holderOf(path, { pid }, isRunning)) !== 'nobody') held += 1;
-    else if ((await statIfThere(path)) !== undefined) stale.push(path);
-  }
-  if (stale.length === 0) return ok(held === 0 ? 'none' : `${held} held by running processes`);
-  const says = `${stale.length} left by processes that are gone; the next command takes them over`;
-  return { status: 'warn', says: `${says}: ${stale.join(', ')}` };
-}
-
-async function* filesBelow(folders: readonly string[], depth = DEEPEST): AsyncGenerator<string> {
-  for (const folder of folders) {
-    const entries = await inOurWords(folder, async () =>
-      readdir(folder, { withFileTypes: true }).catch(error => nothingThere(error) ?? []),
-    );
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (entry.isFile()) yield path;
-      else if (entry.isDirectory() && depth > 0) yield* filesBelow([path], depth - 1);
-    }
-  }
 }

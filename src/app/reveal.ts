@@ -1,9 +1,9 @@
 /** What the gate in front of card numbers needs of this machine. */
-import { resolve } from 'node:path';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { DestinationSettings, GateSettings } from '../cli/reveal.ts';
 import type { Connections } from './connections.ts';
 import type { RunLimits } from './context.ts';
+import { checkNewFile, createFile } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
 
 interface RevealFacts
@@ -51,14 +51,8 @@ export function revealFor({ host, globals, opened, warn, limits, ...facts }: Rev
       await countDown(ms, says, { stderr, clock: host.clock, signal: host.signal, redraw });
     },
     showOnScreen: (lines, seconds) => onScreen(host, lines, seconds),
-    async checkNew(path) {
-      const { checkNew } = await import('../files/private-files.ts');
-      await checkNew(resolve(host.cwd, path));
-    },
-    async createPrivate(path, content) {
-      const { createPrivate } = await import('../files/private-files.ts');
-      await createPrivate(resolve(host.cwd, path), content);
-    },
+    checkNew: path => checkNewFile(host, path),
+    createPrivate: (path, content) => createFile(host, path, content),
     async checkProgram(name) {
       const { findProgram } = await import('../cli/child.ts');
       await findProgram(name, host);

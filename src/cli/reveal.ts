@@ -266,9 +266,9 @@ function guarded(message: string, hint: string): CliError {
 export interface DestinationSettings extends GateSettings {
   /** Lines on the alternate screen; resolves when they are gone again. */
   readonly showOnScreen: (lines: readonly string[], seconds: number) => Promise<{ readonly shownMs: number }>;
-  /** Rejects with the system's error when a file cannot be made there. */
+  /** Throws `usage` when a file cannot be made there. */
   readonly checkNew: (path: string) => Promise<void>;
-  /** Makes a new file of mode 0600; refuses an existing one and links. */
+  /** Makes a new file of mode 0600. Throws `usage` for an existing one and links. */
   readonly createPrivate: (path: string, content: string) => Promise<void>;
   /** Throws `usage` when there is no such program. */
   readonly checkProgram: (name: string | undefined) => Promise<void>;
@@ -304,7 +304,7 @@ export async function revealCard(
       ? `cardwright cards details ${shellWord(cardId)}${named} --reveal ${place}`
       : sameCommandWith('--reveal');
   const { out } = options;
-  if (out !== undefined) await inFile(out, () => settings.checkNew(out));
+  if (out !== undefined) await settings.checkNew(out);
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
   const parts = partsOf(opened, cardId);
   const { print, field } = options;
@@ -399,7 +399,7 @@ async function intoFile(
   field: CardPart | undefined,
 ): Promise<Shown> {
   const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
-  await inFile(path, () => settings.createPrivate(path, `${content}\n`));
+  await settings.createPrivate(path, `${content}\n`);
   return {
     data: { card_id: parts.cardId, file: path },
     noun: 'card',
@@ -410,21 +410,6 @@ async function intoFile(
     ],
     blocks: [lineBlock(`Written to ${path}; only you can read it.`)],
   };
-}
-
-/** System errors in the user's words. */
-async function inFile(path: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === undefined) throw error;
-    const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
-    throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, {
-      operation: 'cards.details',
-      cause: error,
-    });
-  }
 }
 
 function usage(message: string): CliError {

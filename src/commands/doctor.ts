@@ -6,7 +6,7 @@ import { CliError } from '../core/errors.ts';
 
 export const doctor = command({
   path: 'doctor',
-  summary: 'Check key, network, clock, TLS, proxy, files, locks, contract and store',
+  summary: 'Check key, network, clock, TLS, proxy, files, contract and store',
   answers: {
     list: {
       check: tells.text('What was looked at.'),

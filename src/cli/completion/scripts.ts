@@ -172,34 +172,22 @@ function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Pl
   }
 }
 
-const NAME = 'cardwright completion';
-const END = `# <<< ${NAME} <<<\n`;
-/** What the first mark remembers, so that the file can be what it was. */
-const NOTES = { plain: '', cut: ' (the line above had no line end)', made: ' (this file was made for it)' } as const;
-const markWith = (note: string) => `# >>> ${NAME}${note} >>>\n`;
+const [BEGIN, END] = ['# >>> cardwright completion >>>\n', '# <<< cardwright completion <<<\n'];
 
 /** The file with our block in it, once; where one stands already it is replaced. Throws `guarded` for half a block. */
-export function withBlock(before: Buffer | undefined, lines: string, path: string): Buffer {
-  const found = before && blockIn(before, path);
+function withBlock(before: Buffer | undefined, lines: string, path: string): Buffer {
   const whole = before ?? Buffer.alloc(0);
-  if (found !== undefined) {
-    const block = Buffer.from(`${markWith(found.note)}${lines}\n${END}`);
-    return Buffer.concat([whole.subarray(0, found.from), block, whole.subarray(found.to)]);
-  }
-  const isCut = whole.length > 0 && whole.at(-1) !== 0x0a;
-  const note = before === undefined ? NOTES.made : isCut ? NOTES.cut : NOTES.plain;
-  return Buffer.concat([whole, Buffer.from(`${isCut ? '\n' : ''}${markWith(note)}${lines}\n${END}`)]);
+  const { from, to } = blockIn(whole, path) ?? { from: whole.length, to: whole.length };
+  const gap = from === 0 || whole[from - 1] === 0x0a ? '' : '\n';
+  return Buffer.concat([whole.subarray(0, from), Buffer.from(`${gap}${BEGIN}${lines}\n${END}`), whole.subarray(to)]);
 }
 
-/** The file as it was without the block; undefined when it was not there. */
-export function withoutBlock(before: Buffer, path: string): Buffer | undefined {
+/** The file without the block; undefined where nothing is left of it. */
+function withoutBlock(before: Buffer, path: string): Buffer | undefined {
   const found = blockIn(before, path);
   if (found === undefined) return before;
-  const rest = before.subarray(found.to);
-  // What was written below since then keeps its line of its own.
-  const ownsEnd = found.note === NOTES.cut && rest.length === 0;
-  const left = Buffer.concat([before.subarray(0, found.from - (ownsEnd ? 1 : 0)), rest]);
-  return left.length === 0 && found.note === NOTES.made ? undefined : left;
+  const left = Buffer.concat([before.subarray(0, found.from), before.subarray(found.to)]);
+  return left.length === 0 ? undefined : left;
 }
 
 /** What installing or uninstalling makes of the files of a shell. Throws as `placesFor`. */
@@ -240,14 +228,12 @@ function isOurScript(bytes: Buffer): boolean {
   return [first, second].some(line => /^# \w+ completion for cardwright\. Generated;/.test(line));
 }
 
-/** Our block in a file: where it begins and ends, and what its first mark remembers. */
+/** Where our block in a file begins and ends. */
 function blockIn(bytes: Buffer, path: string) {
-  const found = Object.values(NOTES)
-    .map(note => ({ note, from: bytes.indexOf(markWith(note)) }))
-    .find(({ from }) => from >= 0);
-  if (found === undefined) return undefined;
-  const end = bytes.indexOf(END, found.from);
-  if (end >= 0) return { ...found, to: end + END.length };
+  const from = bytes.indexOf(BEGIN);
+  if (from < 0) return undefined;
+  const end = bytes.indexOf(END, from);
+  if (end >= 0) return { from, to: end + END.length };
   throw notSent('guarded', `${path} has the first mark of a block of cardwright but not the last; it was not changed`, {
     notes: [`The block ends with: ${END.trimEnd()}`],
   });
