@@ -5,38 +5,16 @@ const BEGINNING = 2;
 
 /**
  * The shortest candidate that begins with the word, else one at most two edits away: one for short words, and for those
- * that begin with another letter. Else one whose words are all in it, or the other way round: `--api-key-stdin` for
- * `--key-stdin`.
+ * that begin with another letter.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  return completed(word, candidates) ?? mistyped(word, candidates) ?? rearranged(word, candidates);
+  return completed(word, candidates) ?? mistyped(word, candidates);
 }
 
 /** ` Did you mean "list"?`, behind a sentence; empty where nothing is near. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
-}
-
-/** The candidate that has most words in common, of equal ones the shortest. A word alone says too little. */
-function rearranged(word: string, candidates: readonly string[]): string | undefined {
-  const typed = wordsIn(word);
-  const scored = candidates.flatMap(candidate => {
-    const own = wordsIn(candidate);
-    const [fewer, more] = own.length <= typed.length ? [own, typed] : [typed, own];
-    const isWithin = more.length > 1 && fewer.length > 0 && fewer.every(each => more.includes(each));
-    return isWithin ? [{ candidate, common: fewer.length }] : [];
-  });
-  scored.sort((a, b) => b.common - a.common || a.candidate.length - b.candidate.length);
-  return scored[0]?.candidate;
-}
-
-/** `--key-stdin` as `key` and `stdin`. A letter alone is no word. */
-function wordsIn(text: string): readonly string[] {
-  return text
-    .slice(0, 80)
-    .split(/[^A-Za-z0-9]+/)
-    .filter(each => each.length > 1);
 }
 
 function completed(word: string, candidates: readonly string[]): string | undefined {

@@ -1,14 +1,11 @@
-/** Text of files and pipes: UTF-8, with or without a byte order mark. Anything else is refused with its line. */
-import { type CliError, usage } from './errors.ts';
+/** Text of files and pipes: UTF-8, with or without a byte order mark. Anything else is refused. */
+import { usage } from './errors.ts';
 
-/** Decodes bytes as they come; `end` tells whether a character was cut off. Both throw `usage`, with the line. `name` is what the user called it. */
+/** Decodes bytes as they come; `end` tells whether a character was cut off. Both throw `usage`. `name` is what the user called it. */
 export class Utf8Reader {
   readonly #name: string;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  #lines = 1;
   #isBegun = false;
-  /** The end of the last piece: a character may begin there. */
-  #tail = new Uint8Array();
 
   constructor(name: string) {
     this.#name = name;
@@ -16,30 +13,22 @@ export class Utf8Reader {
 
   push(bytes: Uint8Array): string {
     if (!this.#isBegun && isUtf16(bytes)) {
-      throw this.#refused('is UTF-16 text; save it as UTF-8 (a spreadsheet calls that "CSV UTF-8") and try again');
+      throw usage(`${this.#name} is UTF-16 text; save it as UTF-8 (a spreadsheet calls that "CSV UTF-8") and try again`);
     }
     this.#isBegun ||= bytes.length > 0;
-    const text = this.#decoded(() => this.#decoder.decode(bytes, { stream: true }), bytes);
-    this.#lines += linesIn(text);
-    this.#tail = bytes.slice(-LONGEST_CHARACTER);
-    return text;
+    return this.#decoded(bytes, true);
   }
 
   end(): string {
-    return this.#decoded(() => this.#decoder.decode(), new Uint8Array());
+    return this.#decoded(new Uint8Array(), false);
   }
 
-  #decoded(decode: () => string, bytes: Uint8Array): string {
+  #decoded(bytes: Uint8Array, stream: boolean): string {
     try {
-      return decode();
+      return this.#decoder.decode(bytes, { stream });
     } catch {
-      const line = this.#lines + faultyLine(this.#tail, bytes);
-      throw this.#refused(`is not UTF-8 text (line ${line}); save it as UTF-8 and try again`);
+      throw usage(`${this.#name} is not UTF-8 text; save it as UTF-8 and try again`);
     }
-  }
-
-  #refused(why: string): CliError {
-    return usage(`${this.#name} ${why}`);
   }
 }
 
@@ -54,25 +43,6 @@ function isUtf16({ 0: first, 1: second, length }: Uint8Array): boolean {
   if (length < 2) return false;
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   return isMarked || (first === 0) !== (second === 0);
-}
-
-const LONGEST_CHARACTER = 4;
-
-function linesIn(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
-}
-
-/** Lines of a piece before its first fault, which may begin in the end of the piece before. */
-function faultyLine(tail: Uint8Array, bytes: Uint8Array): number {
-  // The first bytes of the tail may be those of a character that was read.
-  const whole = Math.max(
-    0,
-    tail.findIndex(byte => (byte & 0xc0) !== 0x80),
-  );
-  const text = new TextDecoder().decode(Buffer.concat([tail.subarray(whole), bytes]));
-  return linesIn(text.slice(0, text.indexOf('\ufffd'))) - linesIn(new TextDecoder().decode(tail.subarray(whole)));
 }
 
 // Text cells of CSV that a spreadsheet would run as a formula, guarded on the way out and back again on the way in.

@@ -30,7 +30,7 @@ export async function createMeasure(ellipsis: string): Promise<Measure> {
 
 /**
  * The line in pieces of at most `cells`, all but the first indented. Words stay whole, those of plain ASCII however long:
- * an id or an address must be copied in one piece, and the terminal wraps it itself.
+ * an id or an address must be copied in one piece, and the terminal wraps it itself. Other scripts may break anywhere.
  */
 export function fold(
   line: string,
@@ -40,57 +40,20 @@ export function fold(
   const lead = ' '.repeat(indent < cells / 2 ? indent : 2);
   const lines: string[] = [];
   let current = '';
-  const fits = (part: string) => measure.width(lead + part.trimStart()) <= cells;
-  /** False for what fits neither this line nor one of its own. */
-  const add = (part: string): boolean => {
-    if (measure.width(current + part.trimEnd()) <= cells) current += part;
-    else if (current.trim() === '' || !fits(part.trimEnd())) return false;
-    else {
-      lines.push(current.trimEnd());
-      current = lead + part.trimStart();
+  for (const word of line.match(/ *[^ ]+/g) ?? []) {
+    const isWide = !/^[ -~]*$/.test(word);
+    if (current.trim() === '' || measure.width(current + word) <= cells || (isWide && measure.width(word) > cells)) {
+      current += word;
+    } else {
+      lines.push(current);
+      current = lead + word.trimStart();
     }
-    return true;
-  };
-  // What stands between two gaps, an amount with its name, stays together where it can.
-  for (const piece of line.split(/(?<=\S)(?= {2})/)) {
-    if (add(piece)) continue;
-    for (const part of partsOf(piece, fits)) if (!add(part)) current += part;
+    const parts = isWide ? torn(current, cells, measure) : [current];
+    current = parts.pop() ?? '';
+    lines.push(...parts);
   }
-  return [...lines, current.trimEnd()].filter(each => each !== '');
+  return [...lines, current];
 }
-
-const ASCII = /^[ -~]*$/;
-
-/**
- * Words with the blanks before them. Wide characters, which are written without blanks, may break between any two; so
- * does a word beyond ASCII that fits no line.
- */
-function partsOf(line: string, fits: (part: string) => boolean): string[] {
-  const words = line.match(/ *[^ ]+| +$/g) ?? [];
-  return words.flatMap(word => {
-    if (ASCII.test(word)) return [word];
-    return partsOfWord(word).flatMap(part => (fits(part) ? [part] : graphemes(part)));
-  });
-}
-
-function graphemes(text: string): string[] {
-  return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
-}
-
-function partsOfWord(word: string): string[] {
-  const parts: string[] = [];
-  let isOpen = false;
-  for (const segment of graphemes(word)) {
-    const isWide = WIDE.test(segment);
-    if (isOpen && !isWide) parts[parts.length - 1] += segment;
-    else parts.push(segment);
-    isOpen = !isWide;
-  }
-  return parts;
-}
-
-/** Scripts of East Asia, their signs, and emoji. */
-const WIDE = /^[\u1100-\u115f\u2e80-\ud7af\uf900-\ufaff\uff00-\uff60\u{1f000}-\u{3ffff}]/u;
 
 /** Two cells for whatever may take two: a line that is broken early costs nothing, and nothing has to be loaded. */
 export const ROUGHLY: Measure = {
@@ -108,7 +71,7 @@ export function foldCell(text: string, cells: number, measure: Measure): string[
 
 function torn(line: string, cells: number, measure: Measure): string[] {
   const lines = [''];
-  for (const segment of graphemes(line)) {
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
     const last = lines.at(-1) ?? '';
     if (last !== '' && measure.width(last + segment) > cells) lines.push(segment.trimStart());
     else lines[lines.length - 1] = last + segment;

@@ -21,18 +21,18 @@ rules:
 const BODY = '{\n"label": "café",\n"amount": 5}\n';
 
 const FILES = [
-  ['policy.yaml', POLICY, 3, 'policy check policy.yaml --fail-on none'],
-  ['cards.fleet.yaml', FLEET, 5, 'fleet validate'],
-  ['accounts.yaml', ACCOUNTS, 3, 'books export --format csv --period 2026-11 --unreconciled --accounts accounts.yaml'],
-  ['body.json', BODY, 2, 'api POST /cards --input body.json --dry-run'],
+  ['policy.yaml', POLICY, 'policy check policy.yaml --fail-on none'],
+  ['cards.fleet.yaml', FLEET, 'fleet validate'],
+  ['accounts.yaml', ACCOUNTS, 'books export --format csv --period 2026-11 --unreconciled --accounts accounts.yaml'],
+  ['body.json', BODY, 'api POST /cards --input body.json --dry-run'],
 ] as const;
 
-describe.each(FILES)('%s', (name, text, line, command) => {
-  it('in Latin-1 is refused with the line, in UTF-16 by its name', async () => {
+describe.each(FILES)('%s', (name, text, command) => {
+  it('in Latin-1 is refused, in UTF-16 by its name', async () => {
     await using here = await world();
     await writeFile(join(here.folder, name), text, 'latin1');
     const latin = await here.run(command);
-    expect(latin).toMatchObject({ code: 2, err: expect.stringContaining(`not UTF-8 text (line ${line})`) });
+    expect(latin).toMatchObject({ code: 2, err: expect.stringContaining('is not UTF-8 text') });
     await writeFile(join(here.folder, name), text, 'utf16le');
     expect(await here.run(command)).toMatchObject({ code: 2, err: expect.stringContaining('is UTF-16 text') });
   });
