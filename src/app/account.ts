@@ -1,6 +1,5 @@
 /** Which account a run speaks for, and which sandbox its simulations go to. */
 import type { Globals } from '../cli/parsing/globals.ts';
-import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -101,40 +100,6 @@ export async function checkSandboxIsMeant(settings: Choosing): Promise<void> {
     {
       notes: [`For the sandbox there: ${remedy}`, 'For the sandbox of this machine: the same with --sandbox'],
       hint: 'cardwright --sandbox sandbox status',
-    },
-  );
-}
-
-/** Throws `guarded` where the key of the run is not of the account that the token of `named` opens. */
-export async function checkKeyIsOf(
-  named: NamedSandbox,
-  { settings, admin }: { readonly settings: Choosing; readonly admin: () => Promise<SandboxAdmin> },
-): Promise<void> {
-  const profile = await testProfile(settings);
-  if (profile === undefined || serverOf(profile.baseUrl) !== serverOf(named.origin)) return;
-  // What steers a sandbox needs no key: one that cannot be read now is no reason to refuse.
-  const key = await profile.key().catch((thrown: unknown) => {
-    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    return undefined;
-  });
-  if (key === undefined) return;
-  const { isStated, newNonce } = await import('./stated-for-key.ts');
-  const nonce = newNonce(settings.host.random);
-  const { result } = await (await admin()).send('dialect.show', { nonce });
-  if (!result.stated_for || isStated(key, { said: result, nonce })) return;
-  const whose = profile.variables === undefined ? `profile ${profile.name}` : 'the environment';
-  throw notSent(
-    'guarded',
-    `the key of ${whose} and the token of ${named.namedBy} are of different accounts of ${named.origin}`,
-    {
-      notes: [
-        'Cards would be made in one account, and commands of the sandbox would change the other',
-        'To steer the account of the token alone: set CARDWRIGHT_SANDBOX_URL, CARDWRIGHT_SANDBOX_TOKEN_FILE and CARDWRIGHT_PROFILE=sandbox, and no API key',
-      ],
-      hint:
-        named.variables === undefined
-          ? `cardwright profiles set ${profile.name} sandbox_token_file PATH`
-          : 'cardwright help environment',
     },
   );
 }

@@ -13,7 +13,7 @@ import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import type { SignOfLife } from '../terminal/progress.ts';
-import { checkKeyIsOf, checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
+import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
 import type { AppHost } from './process-host.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
@@ -34,9 +34,6 @@ interface ConnectionSettings {
   readonly trace: (line: string) => void;
 }
 
-/** A sandbox that does not answer soon is not asked: what nobody knows of its keys costs time and no money. */
-const STATEMENT_MS = 10_000;
-
 export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
@@ -45,8 +42,6 @@ export interface Where {
   readonly secureContext?: SecureContext | undefined;
   /** Variables of the environment that name the two. */
   readonly variables?: readonly string[] | undefined;
-  /** In place of `--timeout`. */
-  readonly timeoutMs?: number | undefined;
 }
 
 /** Runs `make` at the first call and keeps its promise. */
@@ -93,7 +88,7 @@ export function connections(settings: ConnectionSettings) {
     };
     const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
     const secureContext = where.secureContext ?? (await trusted(settings, where, mode));
-    const timeoutMs = where.timeoutMs ?? globals.timeoutMs;
+    const { timeoutMs } = globals;
     const common = {
       secureContext,
       onAnswer: (answer: Observed) => {
@@ -147,19 +142,11 @@ export function connections(settings: ConnectionSettings) {
 
   const sandboxElsewhere = once(() => namedElsewhere(settings));
   const checkIsMeant = once(() => checkSandboxIsMeant(settings));
-  /** Undefined for the sandbox of this machine. */
-  const placeElsewhere = once(async (): Promise<Where | undefined> => {
-    const named = await sandboxElsewhere();
-    if (named === undefined) return undefined;
-    const { baseUrl, token: key, variables } = named;
-    return { baseUrl, key, variables, secureContext: await trusted(settings, { baseUrl, key }, 'sandbox') };
-  });
   const adminPlace = once(async (): Promise<Where> => {
-    const [named, elsewhere] = [await sandboxElsewhere(), await placeElsewhere()];
-    if (named !== undefined && elsewhere !== undefined) {
-      const asked = async () => (await client('admin', elsewhere, 'sandbox')) as SandboxAdmin;
-      await checkKeyIsOf(named, { settings, admin: asked });
-      return elsewhere;
+    const named = await sandboxElsewhere();
+    if (named !== undefined) {
+      const { baseUrl, token: key, variables } = named;
+      return { baseUrl, key, variables, secureContext: await trusted(settings, { baseUrl, key }, 'sandbox') };
     }
     await checkIsMeant();
     const { origin, socketPath, adminToken } = await embedded();
@@ -199,16 +186,6 @@ export function connections(settings: ConnectionSettings) {
     deliver: async () => ((await resolved()).baseUrl === undefined ? (await embedded()).deliver : undefined),
     /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
-    /** Whether a sandbox elsewhere that is named honours idempotency keys; undefined where none proves that it has the API key. */
-    statedForKey: once(async () => {
-      const profile = await resolved();
-      const elsewhere = profile.mode === 'test' ? await placeElsewhere() : undefined;
-      if (elsewhere === undefined) return undefined;
-      const { statedFor } = await import('./stated-for-key.ts');
-      const place = { ...elsewhere, timeoutMs: STATEMENT_MS };
-      const asked = async () => (await client('admin', place, 'sandbox')) as SandboxAdmin;
-      return statedFor(asked, await profile.key(), host);
-    }),
     identity: async (): Promise<Identity> => identityOf(await resolved()),
     settings: async (): Promise<ProfileSettings> => (await resolved()).settings,
     /** Called when the run is over. */

@@ -116,7 +116,6 @@ export function journalFor({ host, globals, opened, notice, place, rules, afterA
     },
     overrides: opened.overrides,
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
-    statedForKey: opened.statedForKey,
     serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,

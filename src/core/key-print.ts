@@ -20,18 +20,3 @@ export function isSameKey(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
-
-interface KeyStatement {
-  /** Random text of the asker. */
-  readonly nonce: string;
-  readonly honoursKeys: boolean;
-}
-
-/**
- * HMAC-SHA256, lowercase hex: a sandbox that holds the digest of this API key has said it. Another service, or a proxy in
- * front of one, cannot make it, and no other service takes the key of a sandbox.
- */
-export function statedForKey(digest: string, { nonce, honoursKeys }: KeyStatement): string {
-  const said = honoursKeys ? 'honours' : 'ignores';
-  return createHmac('sha256', digest).update(`cardwright sandbox keys\n${said}\n${nonce}`).digest('hex');
-}

@@ -42,23 +42,18 @@ interface Knowing {
   readonly capabilities: Capabilities;
   /** Whether the embedded sandbox honours keys in the dialect it speaks. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
-  /** What a sandbox elsewhere has proved to say for the test key of this run; undefined where none has. */
-  readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
 }
 
 /** What is known now. A live key is never probed, so of it nothing is known, whatever a file says. */
 export async function capabilityOf(knowing: Knowing, account: Account, operation: WriteName): Promise<Capability> {
-  const { capabilities, sandboxHonoursKeys, statedForKey } = knowing;
+  const { capabilities, sandboxHonoursKeys } = knowing;
   switch (account.mode) {
     case 'live':
       return UNKNOWN;
     case 'sandbox':
       return sandboxHonoursKeys === undefined || (await sandboxHonoursKeys()) ? SANDBOX : IGNORED;
-    case 'test': {
-      const stated = await statedForKey?.();
-      if (stated === undefined) return capabilities.of(account, operation);
-      return stated ? SANDBOX : IGNORED;
-    }
+    case 'test':
+      return capabilities.of(account, operation);
   }
 }
 

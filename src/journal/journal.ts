@@ -62,8 +62,6 @@ export interface JournalDependencies {
   readonly capabilities: Capabilities;
   /** Whether the embedded sandbox honours keys; taken for granted when left out. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
-  /** Whether a sandbox elsewhere honours keys, proved for the test key of this run. */
-  readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
   /** The clock of the service by its newest answer, ms UTC; undefined while no answer has told the time. */
   readonly serviceNow?: (() => number | undefined) | undefined;
   /** `--timeout` or the total of one write, ms. */

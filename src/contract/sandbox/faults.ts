@@ -330,14 +330,6 @@ const DIALECT = {
   honours_keys: must(flag(described('Idempotency keys are honoured.'))),
 } as const;
 
-const DIALECT_SHOWN = {
-  ...DIALECT,
-  stated_for: list(
-    text(described('HMAC-SHA256 of nonce and honours_keys under the SHA-256 of one API key, lowercase hex.')),
-    described('The same said for each API key of this sandbox, where a nonce was given.'),
-  ),
-} as const;
-
 export const FAULT_OPERATIONS = {
   faults: operation({
     ...traceless,
@@ -414,10 +406,7 @@ export const FAULT_OPERATIONS = {
     ...traceless,
     summary: 'Show the dialect this server speaks',
     path: '/dialect',
-    query: {
-      nonce: text({ ...described('Random text of the asker, so that what is stated is new.'), maxLength: 128 }),
-    },
-    returns: one(DIALECT_SHOWN, ours),
+    returns: one(DIALECT, ours),
   }),
   'dialect.set': operation({
     ...change,

@@ -1,7 +1,7 @@
 /** status, reset, ledger, clock, faults, requests, keys, accounts, dialect: what the sandbox says of itself, and what is set in it. */
 import { ADMIN_OPERATIONS, loadSize } from '../../contract/sandbox/admin.ts';
 import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
-import { digestOf, statedForKey } from '../../core/key-print.ts';
+import { digestOf } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { wireDeposit, wired } from '../account/wire.ts';
@@ -248,14 +248,7 @@ export const OF_SERVER = {
     return activeDialect.facts;
   },
 
-  /** With a nonce it is said for each key too: whoever has one of them knows that its own requests are meant. */
-  'dialect.show': async ({ activeDialect: { facts }, store, key }, { nonce }) => {
-    if (nonce === undefined) return { ...facts, stated_for: [] };
-    const made = await store.read(allApiKeys);
-    const digests = [digestOf(key.expose()), ...made.map(({ digest }) => digest)];
-    const statement = { nonce, honoursKeys: facts.honours_keys };
-    return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
-  },
+  'dialect.show': async ({ activeDialect }) => activeDialect.facts,
 } satisfies Partial<ServiceHandlers>;
 
 const wireKey = (row: ApiKeyRow) => wired(ADMIN_OPERATIONS.keys.returns.shape, row);
