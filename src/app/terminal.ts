@@ -68,11 +68,11 @@ function promptsOf({ host, globals }: Opening) {
   });
 }
 
-/** One redrawn line for a person at a terminal, sentences for a screen reader, a line now and then for a log. */
+/** One redrawn line for a person at a terminal, a sentence now and then for a screen reader and a log. */
 function progressMode({ host, globals }: Opening): ProgressMode {
   if (globals.quiet) return 'none';
-  if (globals.accessible) return 'spoken';
-  return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
+  const canRedraw = host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb';
+  return canRedraw && !globals.accessible ? 'redraw' : 'lines';
 }
 
 /**

@@ -1,4 +1,4 @@
-/** How far a run of rows or a long list is, on standard error: one redrawn line, lines for a log, or sentences. */
+/** How far a run of rows or a long list is, on standard error: one redrawn line on a terminal, a sentence now and then elsewhere. */
 
 import { SECOND } from '../core/durations.ts';
 import type { Clock, OutputStream } from '../platform/host.ts';
@@ -23,8 +23,8 @@ interface ReadSoFar {
   readonly total: number | undefined;
 }
 
-/** `redraw` in place, for a terminal; `log`: a line every 10 % or 10 s; `spoken`: a sentence every 10 %. */
-export type ProgressMode = 'redraw' | 'log' | 'spoken' | 'none';
+/** `redraw` in place, for a terminal; `lines`: a sentence every 10 s, for a log and a screen reader. */
+export type ProgressMode = 'redraw' | 'lines' | 'none';
 
 interface ProgressSettings {
   readonly mode: ProgressMode;
@@ -40,23 +40,18 @@ interface ProgressSettings {
   readonly rowsOnScreen?: boolean;
 }
 
-/** What is written in each mode. */
+/** How far it is, as the beginning of a redrawn line and as a sentence. */
 interface Report {
   readonly finished: number;
   readonly total: number | undefined;
-  drawn(rate: number | undefined): string;
-  logged(elapsedMs: number): string;
-  spoken(): string;
+  readonly drawn: string;
+  readonly said: string;
 }
 
 const REDRAW_MS = 100;
-const LOG_MS = 10_000;
-/** Short runs need no lines in a log. */
-const LOG_PAUSE_MS = 1_000;
-/** A list that is there sooner needs no line. */
+const LINES_MS = 10_000;
+/** A list that is there sooner needs no redrawn line. */
 const LONG_READ_MS = 1_000;
-/** The rate is that of the last while, for the service may have asked to slow down. */
-const RATE_MS = 10_000;
 /** Erases the line and goes to its beginning. */
 const ERASE = '\r\x1b[2K';
 
@@ -65,13 +60,11 @@ export type Progress = ReturnType<typeof createProgress>;
 export function createProgress(settings: ProgressSettings) {
   const { mode, stderr, clock, columns, rowsOnScreen = false } = settings;
   let begun = clock.monotonic();
+  let toldAt = mode === 'redraw' ? Number.NEGATIVE_INFINITY : begun;
   let readingSince: number | undefined;
-  const samples: Sample[] = [{ at: begun, finished: 0 }];
-  let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
-  let [status, reported]: [string | undefined, boolean] = [undefined, false];
+  let [drawn, reported, hasSaid] = [false, false, false];
+  let status: string | undefined;
   let unhold: (() => void) | undefined;
-  let [loggedAt, tenths, isLineOpen] = [begun, 0, false];
-
   let written = Promise.resolve();
 
   /** Called at once, so that lines stay in order with those of others; a full pipe is waited for at the end. */
@@ -100,28 +93,22 @@ export function createProgress(settings: ProgressSettings) {
     });
   }
 
-  function redraw(report: Report, now: number): void {
-    const { finished, total } = report;
-    if (now - drawnAt < REDRAW_MS && finished !== total) return;
-    const rate = rateOf(samples, { at: now, finished });
-    draw(report.drawn(rate));
-    [drawnAt, status] = [now, undefined];
-  }
-
-  function log({ finished, total, logged, spoken }: Report, now: number): void {
-    const tenth = total === undefined || total === 0 ? 0 : Math.floor((finished * 10) / total);
-    const since = now - loggedAt;
-    const due = tenth > tenths ? since >= LOG_PAUSE_MS : mode === 'log' && since >= LOG_MS;
-    // Who was told how far it is, is told of the end; of a short run the summary alone speaks.
-    if (finished === total ? !isLineOpen : !due) return;
-    [loggedAt, tenths, isLineOpen] = [now, tenth, finished !== total];
-    write(`${mode === 'spoken' ? spoken() : logged(now - begun)}\n`);
-  }
-
-  function show(report: Report, now: number): void {
-    reported = report.finished !== report.total;
-    if (mode === 'redraw') redraw(report, now);
-    else if (mode !== 'none') log(report, now);
+  function show(report: Report): void {
+    const now = clock.monotonic();
+    const isOver = report.finished === report.total;
+    reported = !isOver;
+    if (mode === 'none') return;
+    if (mode === 'redraw') {
+      if (now - toldAt < REDRAW_MS && !isOver) return;
+      draw([report.drawn, ...speedWords(report, now - begun)].join('  '));
+      status = undefined;
+    } else {
+      // Who was told how far it is, is told of the end; of a short run the summary alone speaks.
+      if (isOver ? !hasSaid : now - toldAt < LINES_MS) return;
+      hasSaid = !isOver;
+      write(`${report.said}\n`);
+    }
+    toldAt = now;
   }
 
   function line(text: string): void {
@@ -133,18 +120,17 @@ export function createProgress(settings: ProgressSettings) {
     /** A run begins now: what went before it, a question say, is no part of its rate. */
     begin(): void {
       begun = clock.monotonic();
-      loggedAt = begun;
-      samples.splice(0, samples.length, { at: begun, finished: 0 });
+      if (mode !== 'redraw') toldAt = begun;
     },
     /** Says where the run stands now, when it is time to. */
-    update: (tally: RowTally): void => show(runReport(tally), clock.monotonic()),
+    update: (tally: RowTally): void => show(runReport(tally)),
     /** Progress of a list; says nothing before a second has gone by, ten in a log. */
     reading(soFar: ReadSoFar): void {
       const now = clock.monotonic();
       readingSince ??= now;
       // A script that lists for a few seconds expects nothing on standard error.
-      const long = mode === 'log' ? LOG_MS : LONG_READ_MS;
-      if (!rowsOnScreen && now - readingSince >= long) show(readReport(soFar), now);
+      const long = mode === 'redraw' ? LONG_READ_MS : LINES_MS;
+      if (!rowsOnScreen && now - readingSince >= long) show(readReport(soFar));
     },
     /** Writes a line of its own; the redrawn one comes back with the next update. */
     line: (text: string): void => line(printable(text)),
@@ -171,66 +157,35 @@ export function createProgress(settings: ProgressSettings) {
   };
 }
 
-interface Sample {
-  readonly at: number;
-  readonly finished: number;
-}
-
-/** Rows a second over the last while; undefined as long as that says nothing. */
-function rateOf(samples: Sample[], now: Sample): number | undefined {
-  samples.push(now);
-  while (samples.length > 2 && now.at - (samples[1]?.at ?? now.at) >= RATE_MS) samples.shift();
-  const [oldest = now] = samples;
-  const elapsed = now.at - oldest.at;
-  const rate = ((now.finished - oldest.finished) * 1000) / elapsed;
-  return elapsed >= 1000 && rate > 0 ? rate : undefined;
-}
-
 function runReport({ total, done, failed, unknown, unsent }: RowTally): Report {
   const finished = done + failed + unknown + unsent;
-  const some = (words: string) => (unsent === 0 ? '' : words);
+  const [more, moreSaid] = unsent === 0 ? ['', ''] : [`  not sent ${unsent}`, `, ${unsent} not sent`];
   return {
     finished,
     total,
-    drawn: rate =>
-      [
-        `${finished}/${total}`,
-        `${Math.floor((finished * 100) / total)}%`,
-        `ok ${done}`,
-        `failed ${failed}`,
-        `unknown ${unknown}`,
-        ...(unsent === 0 ? [] : [`not sent ${unsent}`]),
-        ...speedWords(rate, total - finished),
-      ].join('  '),
-    logged: elapsedMs =>
-      `${finished}/${total} ok=${done} failed=${failed} unknown=${unknown}${some(` not_sent=${unsent}`)} elapsed=${Math.round(elapsedMs / 1000)}s`,
-    spoken: () =>
-      `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown${some(`, ${unsent} not sent`)}`,
+    drawn: `${finished}/${total}  ${percent(finished, total)}  ok ${done}  failed ${failed}  unknown ${unknown}${more}`,
+    said: `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown${moreSaid}`,
   };
 }
 
 function readReport({ noun, rows, total }: ReadSoFar): Report {
   const known = total !== undefined && total >= rows && total > 0 ? total : undefined;
-  const many = `${noun}s`;
   return {
     finished: rows,
     total: known,
-    drawn: rate =>
-      known === undefined
-        ? [`${rows} ${many}`, ...speedWords(rate, undefined)].join('  ')
-        : [`${rows}/${known} ${many}`, `${Math.floor((rows * 100) / known)}%`, ...speedWords(rate, known - rows)].join(
-            '  ',
-          ),
-    logged: elapsedMs =>
-      `${rows}${known === undefined ? '' : `/${known}`} ${many} elapsed=${Math.round(elapsedMs / 1000)}s`,
-    spoken: () => `${rows}${known === undefined ? '' : ` of ${known}`} ${many}`,
+    drawn: known === undefined ? `${rows} ${noun}s` : `${rows}/${known} ${noun}s  ${percent(rows, known)}`,
+    said: `${rows}${known === undefined ? '' : ` of ${known}`} ${noun}s`,
   };
 }
 
-function speedWords(rate: number | undefined, missing: number | undefined): string[] {
-  if (rate === undefined || missing === 0) return [];
+const percent = (part: number, whole: number) => `${Math.floor((part * 100) / whole)}%`;
+
+/** Rows a second and the time left; nothing as long as that says nothing. */
+function speedWords({ finished, total }: Report, elapsedMs: number): string[] {
+  const rate = (finished * SECOND) / elapsedMs;
+  if (elapsedMs < SECOND || rate === 0 || finished === total) return [];
   const speed = `${rate < 100 ? rate.toFixed(1) : rate.toFixed(0)}/s`;
-  return missing === undefined ? [speed] : [speed, `${left(missing / rate)} left`];
+  return total === undefined ? [speed] : [speed, `${left((total - finished) / rate)} left`];
 }
 
 function left(seconds: number): string {
@@ -305,28 +260,15 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
         if (open === 0) stop();
       };
     },
-    /**
-     * Something else than the service is waited for, by the name of `whom`, for `mostMs()` in all; call the result when that is
-     * over.
-     */
+    /** Something else than the service is waited for, for `mostMs()` in all; call the result when that is over. */
     awaited(whom: string, mostMs: () => number): () => void {
       if (!forPeople || mode === 'none') return () => undefined;
-      const over = new AbortController();
-      const begun = clock.monotonic();
-      let own: AbortController | undefined;
       const seconds = (ms: number) => Math.round(ms / SECOND);
-      const line = () => `waiting for ${whom}: ${seconds(clock.monotonic() - begun)} s, at most ${seconds(mostMs())}`;
-      const speak = async () => {
-        await clock.sleep(LONG_WAIT_MS, over.signal);
-        if (over.signal.aborted) return;
-        show(0, line);
-        own = showing;
-      };
-      void speak().catch(() => undefined);
+      show(LONG_WAIT_MS, ms => `waiting for ${whom}: ${seconds(ms)} s, at most ${seconds(mostMs())}`);
+      const own = showing;
       return () => {
-        over.abort();
         // A request that is spoken of by now goes on.
-        if (own !== undefined && own === showing) stop();
+        if (own === showing) stop();
       };
     },
     /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */

@@ -55,14 +55,12 @@ describe('what is waited for beside the service', () => {
   });
 
   it('is spoken of once where the line stays, and never where nobody looks or it is soon over', async () => {
-    for (const mode of ['log', 'spoken'] as const) {
-      const { life, until } = held(mode);
-      const over = life.awaited('the shared journal at db.example.com', () => 5_000);
-      expect(await until(5000)).toEqual([`said ${LINE}: 2 s, at most 5`]);
-      over();
-      life.awaited('the shared journal at db.example.com', () => 5_000)();
-      expect(await until(20_000)).toEqual([]);
-    }
+    const { life, until } = held('lines');
+    const over = life.awaited('the shared journal at db.example.com', () => 5_000);
+    expect(await until(5000)).toEqual([`said ${LINE}: 2 s, at most 5`]);
+    over();
+    life.awaited('the shared journal at db.example.com', () => 5_000)();
+    expect(await until(20_000)).toEqual([]);
     for (const silent of [held('none'), held('redraw', { forPeople: false })]) {
       silent.life.awaited('the shared journal at db.example.com', () => 5_000);
       expect(await silent.until(9000)).toEqual([]);
