@@ -78,7 +78,7 @@ Exit codes                  cardwright help exit-codes
 `;
 }
 
-function rootHelp(registry: Registry): string {
+export function rootHelp(registry: Registry): string {
   const listed = registry.filter(({ unlisted }) => unlisted !== true);
   const topics = registry.find(({ name }) => name === 'help');
   const headings = [...new Set(listed.map(({ heading }) => heading))];
@@ -118,7 +118,7 @@ function verbList(commands: readonly Command[]): string {
   return commands.map(({ path, summary }) => hang(`  ${path.padEnd(width)}`, summary)).join('');
 }
 
-function commandHelp(command: Command): string {
+export function commandHelp(command: Command): string {
   const page = pageOf(command);
   const rows = (terms: TermRows) => terms.map(({ term, means }) => optionRow(term, means)).join('');
   // The shape of the answer in a line or two; the types are told by `schema`.
@@ -156,7 +156,7 @@ function optionRow(term: string, means: string): string {
   return fits ? hang(`  ${term.padEnd(TERM)}`, means) : `  ${term}\n${hang(' '.repeat(TERM + 2), means)}`;
 }
 
-function globalRows(options: readonly GlobalOption[]): string {
+export function globalRows(options: readonly GlobalOption[]): string {
   return options
     .map(({ name, short, value, means, env }) => {
       const lead = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
