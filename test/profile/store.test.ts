@@ -13,6 +13,10 @@ async function openIn(folder: string, warnings: string[] = []) {
 
 const work = (key = TEST_KEY, name = 'work') => ({ name, base_url: BASE, key: readKey(key) });
 
+/** Time that never comes. */
+const untilAborted = (_ms: number, signal?: AbortSignal) =>
+  new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+
 describe('profiles', () => {
   test('are saved, seen without their key, and read back by the next process', async () => {
     await using fresh = await freshFolder();
@@ -118,7 +122,7 @@ describe('other sources of the key', () => {
     await using fresh = await freshFolder();
     const script = 'echo "sk_test_$(env | grep -c ^CARD)_$(basename "$PWD")"';
     const host = { ...hostIn(fresh.path), env: { CARDWRIGHT_API_KEY: LIVE_KEY, HOME: fresh.path } };
-    host.clock.sleep = () => new Promise(() => {});
+    host.clock.sleep = untilAborted;
     const store = await openProfileStore(host, () => {});
     await store.save({ name: 'pm', base_url: BASE, key_command: ['/bin/sh', '-c', script] });
     expect((await store.key('pm')).expose()).toBe('sk_test_0_config');
@@ -130,7 +134,7 @@ describe('other sources of the key', () => {
   ])('a key command that %s is a named error without its output', async (_, script, why) => {
     await using fresh = await freshFolder();
     const host = hostIn(fresh.path);
-    host.clock.sleep = () => new Promise(() => {});
+    host.clock.sleep = untilAborted;
     const store = await openProfileStore(host, () => {});
     const error = await failure(() =>
       store.save({ name: 'pm', base_url: BASE, key_command: ['/bin/sh', '-c', script] }),
