@@ -14,11 +14,12 @@ export const login = command({
   effect: 'reversible',
   ends: {
     not_confirmed: 'The key is missing and nobody could be asked.',
-    guarded: 'Another address for a profile that has limits, and this is no terminal. Nothing was changed.',
+    guarded:
+      'The keychain did not keep the key, or another address for a profile that has limits, and this is no terminal. Nothing was changed.',
   },
   about: [
     'Uses the profile of --profile, or the profile default. Asks for the key without showing it, or reads it with --key-stdin. The key is kept in a file that only you can read, and is sent only to the given address.',
-    'With --keychain the key is kept in the keychain of this system. If that is not available, a message says so and the file is used. With --key-file or --key-command nothing is kept: the key is read from there each time.',
+    'With --keychain the key is kept in the keychain of this system. If that is not available, nothing is saved (14). With --key-file or --key-command nothing is kept: the key is read from there each time.',
   ],
   flags: {
     baseUrl: option(local('address', 'Address of the service, with its version: https://api.example.com/v1.'), '<url>'),

@@ -20,7 +20,7 @@ import { isAbsolutePath } from './settings.ts';
 
 /** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
 export type NewKey =
-  /** In the profile file, or in the keychain where that was asked for and answers. */
+  /** In the profile file, or in the keychain. */
   | { readonly key: Secret; readonly keychain?: boolean }
   | { readonly key_file: string }
   | { readonly key_command: readonly string[] };
@@ -44,18 +44,16 @@ export interface Remains {
 }
 
 export function keyKeeper(around: KeyKeeperDependencies) {
-  const { warn } = around.files;
   const keychain = async () => {
     if (around.keychain === undefined) throw new CliError('internal', { message: 'no keychain was handed in' });
     return around.keychain();
   };
 
-  /** Puts the key where it was asked to be, and says aloud where it is put instead. */
+  /** Puts the key where it was asked to be. */
   async function keep(name: string, wanted: NewKey): Promise<StoredSource> {
     if ('key' in wanted) {
       const key = readKey(wanted.key.expose());
-      const kept = wanted.keychain === true ? await inKeychain(name, key) : undefined;
-      return kept ?? { kind: 'stored', key };
+      return wanted.keychain === true ? inKeychain(name, key) : { kind: 'stored', key };
     }
     const from = 'key_file' in wanted ? wanted.key_file : wanted.key_command;
     const path = typeof from === 'string' ? from : (from[0] ?? '');
@@ -69,22 +67,22 @@ export function keyKeeper(around: KeyKeeperDependencies) {
       : { kind: 'key_command', command: from, ...seen };
   }
 
-  async function inKeychain(name: string, key: Secret): Promise<StoredSource | undefined> {
+  /** Throws `guarded` where the keychain did not keep it: who asked for it does not want the key in a file. */
+  async function inKeychain(name: string, key: Secret): Promise<StoredSource> {
     const chain = await keychain();
-    const otherwise = 'the key is kept in the profile file instead, which only you can read';
-    const problem = await chain.problem();
-    if (problem !== undefined) {
-      warn(`the keychain cannot be used (${problem}); ${otherwise}`);
-      return undefined;
-    }
     // Two folders of profiles must not overwrite each other's keys.
     const account = `${name}@${createHash('sha256').update(around.folder).digest('hex').slice(0, 8)}`;
-    const failed = await chain.write(account, key);
+    const problem = await chain.problem();
+    const failed = problem ?? (await chain.write(account, key));
     if (failed === undefined) return { kind: 'keychain', account, mode: keyMode(key), hint: key.hint() };
-    const left = await chain.remove(account);
-    const leftover = left === undefined ? '' : `; a copy may be left there as ${account}`;
-    warn(`the keychain did not keep the key (${failed})${leftover}; ${otherwise}`);
-    return undefined;
+    const left = problem === undefined ? await chain.remove(account) : undefined;
+    throw notSent('guarded', `the keychain of this system did not keep the key: ${failed}`, {
+      notes: [
+        'Nothing was saved. Without --keychain the key is kept in the profile file, which only you can read.',
+        ...(left === undefined ? [] : [`A copy may be left in the keychain as ${account}: ${left}`]),
+      ],
+      hint: 'cardwright login --help',
+    });
   }
 
   /** Throws `guarded` when the key is of another mode than when it was saved. */

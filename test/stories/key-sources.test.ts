@@ -91,17 +91,18 @@ describe('the keychain', () => {
     expect(kept.size).toBe(0);
   });
 
-  test('that fails half-way is cleaned, or its leftover is named', async () => {
+  test('that fails half-way is cleaned, or its leftover is named, and nothing is saved', async () => {
     for (const [remove, said] of [
       [undefined, 'did not keep the key'],
-      ['refused', 'a copy may be left there as team@'],
+      ['refused', 'A copy may be left in the keychain as team@'],
     ] as const) {
       await using here = await world({ env: NO_PROFILE });
       const kept = new Map<string, string>();
       const keychain = keychainOf(kept, { write: 'refused', ...(remove && { remove }) });
       const { code, err } = await here.run(login, { stdin: KEY, keychain });
-      expect(code).toBe(0);
+      expect(code).toBe(14);
       expect(err).toContain(said);
+      expect(await holding(here, KEY)).toEqual([]);
       expect(kept.size).toBe(remove === undefined ? 0 : 1);
     }
   });
