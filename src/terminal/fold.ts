@@ -41,14 +41,15 @@ export function fold(
   const lines: string[] = [];
   let current = '';
   for (const word of line.match(/ *[^ ]+/g) ?? []) {
-    const isWide = !/^[ -~]*$/.test(word);
-    if (current.trim() === '' || measure.width(current + word) <= cells || (isWide && measure.width(word) > cells)) {
-      current += word;
-    } else {
+    // What fits no line of its own breaks where this one ends.
+    const fitsAlone = measure.width(lead + word.trimStart()) <= cells;
+    if (current.trim() === '' || measure.width(current + word) <= cells || !fitsAlone) current += word;
+    else {
       lines.push(current);
       current = lead + word.trimStart();
     }
-    const parts = isWide ? torn(current, cells, measure) : [current];
+    const isAscii = /^[ -~]*$/.test(word);
+    const parts = isAscii ? [current] : torn(current, cells, measure);
     current = parts.pop() ?? '';
     lines.push(...parts);
   }
