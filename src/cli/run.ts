@@ -110,7 +110,9 @@ async function execute(
   const { command } = typed;
   const { host } = machine;
   if (globals.format === 'env' && command.variables !== true) {
-    throw usage('-o env prints the variables of sandbox start and sandbox status; for other answers use --json and --jq');
+    throw usage(
+      '-o env prints the variables of sandbox start and sandbox status; for other answers use --json and --jq',
+    );
   }
   // Names that the answer will not have, and an expression that cannot be read, are found out before anything is sent.
   let promised: Iterable<string> | undefined;

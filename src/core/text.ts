@@ -13,7 +13,9 @@ export class Utf8Reader {
 
   push(bytes: Uint8Array): string {
     if (!this.#isBegun && isUtf16(bytes)) {
-      throw usage(`${this.#name} is UTF-16 text; save it as UTF-8 (a spreadsheet calls that "CSV UTF-8") and try again`);
+      throw usage(
+        `${this.#name} is UTF-16 text; save it as UTF-8 (a spreadsheet calls that "CSV UTF-8") and try again`,
+      );
     }
     this.#isBegun ||= bytes.length > 0;
     return this.#decoded(bytes, true);

@@ -120,7 +120,13 @@ async function runChild(order: Order, around: KeychainDependencies): Promise<Ans
   const { node } = around;
   try {
     return await within(PATIENCE_MS, around.clock, async signal => {
-      const options = { cwd, env: childEnvironment(around.env), signal, maxBuffer: MOST_BYTES, killSignal: 'SIGKILL' } as const;
+      const options = {
+        cwd,
+        env: childEnvironment(around.env),
+        signal,
+        maxBuffer: MOST_BYTES,
+        killSignal: 'SIGKILL',
+      } as const;
       const running = promisify(execFile)(node, ['-e', CHILD], options);
       // A child that is gone before it has read its order says so by its end.
       running.child.stdin?.on('error', () => undefined).end(JSON.stringify({ service: SERVICE, ...order }));

@@ -130,4 +130,3 @@ function documentValue(presentation: Presentation, settings: OutputSettings, row
   if (Array.isArray(data)) return fields === undefined && settings.sort === undefined ? data : kept;
   return kept[0] ?? {};
 }
-

@@ -82,7 +82,17 @@ export interface Terms {
 export interface Command
   extends Pick<
     Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
-    'path' | 'summary' | 'terms' | 'operation' | 'effect' | 'effectSays' | 'reach' | 'answers' | 'examples' | 'rest' | 'variables'
+    | 'path'
+    | 'summary'
+    | 'terms'
+    | 'operation'
+    | 'effect'
+    | 'effectSays'
+    | 'reach'
+    | 'answers'
+    | 'examples'
+    | 'rest'
+    | 'variables'
   > {
   readonly about: readonly string[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;
