@@ -37,7 +37,7 @@ it.runIf(userInfo().uid === 0)('private folders and files are made, and left one
       uid: NAMELESS,
       gid: NAMELESS,
       // Its file is in the folder of this run, too.
-      input: `${readFileSync(child.bundle, 'utf8').trim()}(require, '${folder}/program.cjs')`,
+      input: readFileSync(child.file, 'utf8'),
       encoding: 'utf8',
     });
     expect([told.stdout, told.stderr, told.status]).toEqual(['ERR_SYSTEM_ERROR\n', '', 0]);

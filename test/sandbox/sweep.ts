@@ -71,7 +71,7 @@ export async function openSweep({ journal = 'wal' }: { readonly journal?: 'wal' 
   const child = await program(SOURCE);
   const first = join(folder, 'first.db');
   const things = await prepared(first);
-  if (journal === 'memory') await plantMemoryJournal(child.bundle);
+  if (journal === 'memory') await plantMemoryJournal(child.file);
   let runs = 0;
   const run = async (options: (store: string) => readonly string[]): Promise<Traced & { readonly store: string }> => {
     const store = join(folder, `${++runs}.db`);

@@ -1,6 +1,6 @@
 /** Runs a piece of our code in processes of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -11,37 +11,16 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export interface Program extends AsyncDisposable {
   /** What Node runs, for whoever starts it another way. */
   readonly file: string;
-  /** Our code in there, as text. */
-  readonly bundle: string;
   /** Starts one; its standard output can be read, the rest goes to ours. */
   start(...words: readonly string[]): ChildProcess;
   /** Runs one to its end; resolves to what it wrote, rejects when it failed. */
   run(...words: readonly string[]): Promise<string>;
-  /** The same, and keeps what V8 compiled meanwhile: most of what a short life costs, for those that come after it. */
-  warm(...words: readonly string[]): Promise<string>;
 }
-
-/** Opens the bundle beside it with the code that `warm` kept; V8 compiles what is not there. */
-const LOADER = `
-const { readFileSync, writeFileSync } = require('node:fs');
-const { Script } = require('node:vm');
-const filename = __dirname + '/bundle.cjs', codeFile = __dirname + '/code';
-let cachedData;
-try { cachedData = readFileSync(codeFile); } catch {}
-const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
-if (script.cachedDataRejected) throw new Error('the kept code is of another bundle');
-if (process.env.KEEP_COMPILED) {
-  // Code compiled under other flags than those of a fresh process is refused there.
-  require('node:v8').setFlagsFromString = () => undefined;
-  process.on('exit', () => writeFileSync(codeFile, script.createCachedData()));
-}
-script.runInThisContext()(require, filename);
-`;
 
 /** Bundles `source`, which may import from `src/` with paths from the root of the project: `./src/core/errors.ts`. */
 export async function program(source: string): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-program-'));
-  const [file, bundle] = [join(folder, 'program.cjs'), join(folder, 'bundle.cjs')];
+  const file = join(folder, 'program.cjs');
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
   await build({
     stdin: { contents: ended(source), resolveDir: ROOT, loader: 'ts' },
@@ -54,24 +33,20 @@ export async function program(source: string): Promise<Program> {
     // Of an error that nobody takes, Node prints the line it was thrown in.
     lineLimit: 200,
     legalComments: 'none',
-    // A script of `vm` imports nothing; packages that stay outside are required.
+    // Packages that stay outside are required.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'FILE_URL' },
-    banner: { js: "(function(require,__filename){const FILE_URL=require('node:url').pathToFileURL(__filename).href;" },
-    footer: { js: '})' },
+    banner: { js: "const FILE_URL=require('node:url').pathToFileURL(__filename).href;" },
     external: ['@photostructure/sqlite'],
-    outfile: bundle,
+    outfile: file,
     logLevel: 'error',
   });
-  await writeFile(file, LOADER);
-  const begin = (words: readonly string[], env = process.env) =>
-    spawn(process.execPath, [file, ...words], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const begin = (words: readonly string[]) =>
+    spawn(process.execPath, [file, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
   return {
     file,
-    bundle,
     start: (...words) => begin(words),
     run: (...words) => finished(begin(words)),
-    warm: (...words) => finished(begin(words, { ...process.env, KEEP_COMPILED: '1' })),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
