@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { SESSION_LIFE, TICKET_LIFE, WRONG_TICKETS } from '../../../src/contract/sandbox/page.ts';
 import { fakeService } from '../../support/fake-service.ts';
 import { ask, askRaw } from '../../support/sandbox-http.ts';
+import { startSandbox } from '../../support/start-sandbox.ts';
 import { ADMIN, asPage, fromPage, going, redeem, sessionOf, ticketOf } from './probes.ts';
 
 const PAGE = '/_sandbox/';
@@ -59,6 +60,13 @@ it('1: answers a browser without the page before the first ticket, and with it a
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   });
+});
+
+it('2: a sandbox without a port has no page', async () => {
+  await using sandbox = await startSandbox({ listen: 'socket' });
+  const { status, json } = await ask(sandbox, { method: 'POST', path: `${ADMIN}/page/tickets`, body: {} });
+  expect([status, json.message]).toEqual([409, expect.stringContaining('cardwright sandbox start')]);
+  expect((await ask(sandbox, { path: PAGE, headers: going() })).status).toBe(404);
 });
 
 it('3 to 8: the page stands at 127.0.0.1 and its port, spoken to in HTTP/1.1', async () => {
