@@ -1,6 +1,6 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
 import { wholeSeconds } from '../core/durations.ts';
-import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
+import { asCliError, CliError, type ErrorKind, OutputError } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
@@ -109,11 +109,6 @@ async function execute(
   const { globals, parsed: typed, line } = given;
   const { command } = typed;
   const { host } = machine;
-  if (globals.format === 'env' && command.variables !== true) {
-    throw usage(
-      '-o env prints the variables of sandbox start and sandbox status; for other answers use --json and --jq',
-    );
-  }
   // Names that the answer will not have, and an expression that cannot be read, are found out before anything is sent.
   let promised: Iterable<string> | undefined;
   if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {

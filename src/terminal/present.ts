@@ -1,4 +1,5 @@
 /** From a presentation to bytes: which format applies, and what is written whole. */
+import { CliError } from '../core/errors.ts';
 import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
 import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
@@ -6,7 +7,7 @@ import { printable, printableYield } from './printable.ts';
 import { writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
 import { checkNames, collectRows, type Job, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
-import { assignments } from './shell-assignments.ts';
+import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
 
 /** Formats whose lines are rows: of a document they hold its rows, of one text that text. */
@@ -55,7 +56,10 @@ export async function present(
   if ((form === 'tsv' || form === 'csv') && presentation.headline !== undefined) {
     await streams.stderr.write(`${printable(presentation.headline)}\n`);
   }
-  if (presentation.listing?.runsOn) checkNames(settings, [], presentation.columns);
+  if (presentation.listing?.runsOn) {
+    checkNames(settings, [], presentation.columns);
+    if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });
+  }
   switch (form) {
     case 'screen':
       return showOnScreen(job);
@@ -80,7 +84,7 @@ export async function present(
     case 'id':
       return writeIds(job);
     case 'env':
-      return streams.stdout.write(assignments(presentation.variables?.() ?? {}));
+      return writeAssignments(job);
   }
   // A format without a writer does not compile.
   form satisfies never;
@@ -129,4 +133,27 @@ function documentValue(presentation: Presentation, settings: OutputSettings, row
   // Rows stand in for the data only where they differ, so that an array of scalars stays one.
   if (Array.isArray(data)) return fields === undefined && settings.sort === undefined ? data : kept;
   return kept[0] ?? {};
+}
+
+async function writeAssignments(job: Job): Promise<void> {
+  const { presentation, settings, streams } = job;
+  if (presentation.variables !== undefined) return streams.stdout.write(assignments(presentation.variables()));
+  const rows = await collectRows(job);
+  if (rows.length > 1 || typeof presentation.data === 'string') {
+    const found = rows.length > 1 ? `there are ${rows.length}` : 'this is plain text';
+    throw new CliError('usage', { message: `-o env prints the fields of one ${presentation.noun}; ${found}` });
+  }
+  const [row] = rows;
+  if (row === undefined) return;
+  const { text, leftOut } = shellAssignments(row, presentation.columns, {
+    asked: settings.fields,
+    terminal: streams.stdout.isTerminal,
+  });
+  if (leftOut.length > 0) {
+    const names = printable(leftOut.join(', '));
+    await streams.stderr.write(
+      `left out of -o env, because the name is taken or means something to shells: ${names}\n`,
+    );
+  }
+  await streams.stdout.write(text);
 }

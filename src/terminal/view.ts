@@ -105,7 +105,7 @@ export interface Presentation {
   readonly idField?: string;
   /** The lines of `-q` where they are not the id. */
   readonly quiet?: readonly string[];
-  /** What `-o env` prints: names as they are. Throws where there is nothing to print. */
+  /** What `-o env` prints in place of the data: names as they are. Throws where there is nothing to print. */
   readonly variables?: () => Readonly<Record<string, string>>;
   /** What a person sees for a single result; without it, pairs made from the columns. */
   readonly blocks?: readonly Block[];

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -60,7 +61,7 @@ describe('JSON, YAML and ndjson', () => {
     ).toEqual(rows);
   });
 
-  test.each(['json', 'yaml', 'table'] as const)('%s: a failing later page leaves stdout empty', async format => {
+  test.each(['json', 'yaml', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
     const shown = await show(cardList(thenFailing()), { ...TERMINAL, settings: { format } });
     expect(shown.out).toBe('');
     expect(shown.error).toMatchObject({ kind: 'unreachable' });
@@ -97,13 +98,14 @@ describe('JSON, YAML and ndjson', () => {
     }
   });
 
-  test('the ways out that are raw in a pipe: --csv-raw and --jq', async () => {
+  test('the ways out that are raw in a pipe: --csv-raw, --jq and env', async () => {
     const label = 'a\u202eb\x9b';
     const raw = { format: 'csv', csvRaw: true, fields: ['label'] } as const;
     expect((await show(one({ label }), { settings: raw })).out).toBe(`label\n${label}\n`);
+    expect((await show(one({ label }), { settings: { format: 'env' } })).out).toBe(`LABEL='${label}'\n`);
     const jq = async () => `${label}\n`;
     expect((await show(one({ label }), { settings: { format: 'json', jq } })).out).toBe(`${label}\n`);
-    for (const settings of [raw, { format: 'json', jq }] as const) {
+    for (const settings of [raw, { format: 'env' }, { format: 'json', jq }] as const) {
       expect((await show(one({ label }), { ...TERMINAL, settings })).out).not.toMatch(/[\x9b\u202e]/);
     }
   });
@@ -138,6 +140,47 @@ describe('CSV', () => {
       expect(out.replaceAll('"', '')).toBe(`label\n${shown}\n`);
     },
   );
+});
+
+describe('env', () => {
+  const evaluated = (text: string, name: string) =>
+    execFileSync('/bin/sh', ['-c', `eval "$1"; printf %s "$${name}"`, 'sh', text], { encoding: 'utf8' });
+
+  test('a hostile label runs nothing and arrives whole', async () => {
+    for (const label of ['$(touch /nowhere)', '`id`', "'; exit 7; '", '\\', '"\n$HOME', "''", '-n', '!! ~ *']) {
+      const { out } = await show(one({ ...CARDS[0], label }), { settings: { format: 'env' } });
+      expect(evaluated(out, 'LABEL')).toBe(label);
+    }
+  });
+
+  test('names, amounts, lists, nothing', async () => {
+    const row = {
+      id: 'card_1',
+      spending_limit: 2000,
+      allowed: ['a', 'b'],
+      metadata: { k: 1 },
+      label: null,
+      isLive: false,
+    };
+    const { out } = await show(one(row), { settings: { format: 'env' } });
+    expect(out.split('\n').slice(0, -1).sort()).toEqual(
+      [
+        `ALLOWED='["a","b"]'`,
+        "ID='card_1'",
+        "IS_LIVE='false'",
+        "LABEL=''",
+        `METADATA='{"k":1}'`,
+        "SPENDING_LIMIT='2000.00'",
+      ].sort(),
+    );
+  });
+
+  test('an unknown field cannot become a variable the shell acts upon, nor take the place of a known one', async () => {
+    const row = { path: '/evil', ld_preload: 'x.so', bash_env: 'x', Id: 'other', id: 'card_1', 'a;id': 1 };
+    const { out, err } = await show(one(row), { settings: { format: 'env' } });
+    expect(out).toBe("ID='card_1'\nA_ID='1'\n");
+    expect(err).toContain('path, ld_preload, bash_env, Id');
+  });
 });
 
 describe('ids, names, order', () => {

@@ -63,8 +63,6 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Words after `--` are another program's command line, in `ctx.rest`, and no operands; whether its exit code is ours. */
   readonly rest?: 'run for its exit code' | 'kept';
-  /** It has variables for `-o env`, which no other command has. */
-  readonly variables?: true;
   /** Flags that are asked for on a terminal as well when those that must be given are asked for. */
   readonly asks?: readonly (keyof Flags & string)[];
   /** Does the work and returns data. No stream, format, colour or exit code here. */
@@ -82,17 +80,7 @@ export interface Terms {
 export interface Command
   extends Pick<
     Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
-    | 'path'
-    | 'summary'
-    | 'terms'
-    | 'operation'
-    | 'effect'
-    | 'effectSays'
-    | 'reach'
-    | 'answers'
-    | 'examples'
-    | 'rest'
-    | 'variables'
+    'path' | 'summary' | 'terms' | 'operation' | 'effect' | 'effectSays' | 'reach' | 'answers' | 'examples' | 'rest'
   > {
   readonly about: readonly string[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;

@@ -147,7 +147,7 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
   csv: 'a header and one row a line. A cell that looks like a formula gets a leading apostrophe, and control characters are escaped (--csv-raw: neither)',
   tsv: 'no header, tabs between cells; tabs, newlines and other control characters in a value are escaped',
   yaml: 'the same document as json',
-  env: 'NAME=value lines for a shell, of sandbox start and sandbox status',
+  env: 'NAME=value lines of one object, quoted for a shell',
   id: 'one id a line, for xargs',
 };
 
@@ -166,10 +166,10 @@ const helpOutput = command({
       list: rows.map(({ format, means }) => [format, means]),
       after: [
         'Standard output holds the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
-        'Control and direction characters in texts of the service are escaped in every format, in a pipe too. Only --csv-raw and --jq print them unchanged, and only in a pipe.',
+        'Control and direction characters in texts of the service are escaped in every format, in a pipe too. Only --csv-raw, env and --jq print them unchanged, and only in a pipe.',
         SHORT_IDS_READ,
         '--jq filters the JSON with a jq expression, once, over all pages that were read. Strings are printed without quotes. A wrong expression is exit 2, and nothing is sent.',
-        '--fields keeps some fields of json, ndjson, yaml, csv and tsv. --columns and --sort set columns and order of a table. -q prints only the requested data: for a new card its id.',
+        '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort set columns and order of a table. -q prints only the requested data: for a new card its id.',
         'With json, ndjson and yaml an error is one JSON object on the last line of standard error, and no question is asked.',
         'Amounts are USD: JSON numbers, or plain decimals such as 1234.50 in tsv and csv. Times are ISO 8601 in UTC. Neither depends on the locale.',
       ],

@@ -187,7 +187,6 @@ export const startSandbox = command({
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
     allowRemoteWebhooks: option(takes.flag('Send webhooks to other machines too, over https.')),
   },
-  variables: true,
   examples: [
     { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
     { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
@@ -372,7 +371,6 @@ export const sandboxStatus = command({
     '-o env prints the address and the key file of the started sandbox as CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
   flags: { check: option(takes.flag('Check files and ledger first, whatever their size.')) },
-  variables: true,
   examples: [
     { does: 'In words', run: 'sandbox status' },
     { does: 'Looked through whole', run: 'sandbox status --check' },
