@@ -1,6 +1,8 @@
 /** What the gate in front of card numbers needs of this machine. */
 import type { Globals } from '../cli/parsing/globals.ts';
-import type { DestinationSettings, GateSettings } from '../cli/reveal.ts';
+import { CLIPBOARD_SECONDS, type DestinationSettings, type GateSettings } from '../cli/reveal.ts';
+import type { Clipboard } from '../terminal/clipboard.ts';
+import type { Reveal } from '../terminal/reveal-screen.ts';
 import type { Connections } from './connections.ts';
 import type { RunLimits } from './context.ts';
 import { checkNewFile, createFile } from './context-files.ts';
@@ -50,9 +52,14 @@ export function revealFor({ host, globals, opened, warn, limits, ...facts }: Rev
         `The limit of this minute is reached; continuing in ${seconds} s (Ctrl-C cancels)`;
       await countDown(ms, says, { stderr, clock: host.clock, signal: host.signal, redraw });
     },
-    showOnScreen: (lines, seconds) => onScreen(host, lines, seconds),
+    showOnScreen: (lines, { seconds, actions }) => onScreen(host, { lines, seconds, actions }),
     checkNew: path => checkNewFile(host, path),
     createPrivate: (path, content) => createFile(host, path, content),
+    async clipboard() {
+      const { findClipboard } = await import('../terminal/clipboard.ts');
+      return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
+    },
+    clearLater: (clipboard, text) => clearLater(host, clipboard, text),
     async checkProgram(name) {
       const { findProgram } = await import('../cli/child.ts');
       await findProgram(name, host);
@@ -64,14 +71,26 @@ export function revealFor({ host, globals, opened, warn, limits, ...facts }: Rev
   };
 }
 
-async function onScreen(host: AppHost, lines: readonly string[], seconds: number) {
+/** A signal ends the waiting, not the clearing. */
+async function clearLater({ clock, signal }: AppHost, clipboard: Clipboard, text: string): Promise<boolean> {
+  if (!signal.aborted) {
+    await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
+      if (!signal.aborted) throw thrown;
+    });
+  }
+  const cleared = await clipboard.clearIf(text);
+  signal.throwIfAborted();
+  return cleared;
+}
+
+async function onScreen(host: AppHost, showing: Pick<Reveal, 'lines' | 'seconds' | 'actions'>) {
   const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
   const keys = host.openKeys();
   try {
     const terminal = { write: (text: string) => host.writeTerminal(text) };
     const onCrash = (restore: () => void) => host.onCrash(restore);
     const { clock, signal } = host;
-    return await showOnAlternateScreen({ lines, seconds, terminal, keys, onCrash, clock, signal });
+    return await showOnAlternateScreen({ ...showing, terminal, keys, onCrash, clock, signal });
   } finally {
     keys.close();
   }

@@ -30,7 +30,7 @@ export interface AuditFacts {
   readonly row?: number;
   readonly op?: string;
   readonly idempotency_key?: string;
-  /** Where card details went: `screen`, `print`, `file`, `child`. */
+  /** Where card details went: `screen`, `print`, `file`, `clipboard`, `child`. */
   readonly sink?: string;
   /** `done`, or the outcome or kind of the error. */
   readonly outcome?: string;

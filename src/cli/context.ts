@@ -346,6 +346,7 @@ export interface RevealOptions {
   readonly reveal: boolean;
   readonly print: boolean;
   readonly out: string | undefined;
+  readonly copy: CardPart | undefined;
   readonly field: CardPart | undefined;
 }
 

@@ -8,6 +8,7 @@ import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Environment } from '../platform/host.ts';
+import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import { type Column, lineBlock, pairsBlock } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
@@ -62,7 +63,7 @@ function optionsOf({ execArgv, env }: Omit<Runtime, 'inspected'>): string[] {
 
 const SHOWN_SECONDS = 30;
 
-type Destination = 'screen' | 'print' | 'file' | 'child';
+type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
 export interface GateSettings {
   readonly identity: () => Promise<Identity>;
@@ -218,6 +219,7 @@ const WHERE: Readonly<Record<Destination, string>> = {
   screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
   print: 'will be printed and will stay in the scrollback',
   file: 'will be written to a new file that only you can read',
+  clipboard: 'will be put on the clipboard for 45 s',
   child: 'will be in the environment of one program',
 };
 
@@ -263,13 +265,24 @@ function guarded(message: string, hint: string): CliError {
   return notSent('guarded', message, { hint, operation: 'cards.details' });
 }
 
+export const CLIPBOARD_SECONDS = 45;
+
+/** Keys of the reveal screen, each with the line that is shown after it. */
+export type ScreenActions = ReadonlyMap<string, () => Promise<string>>;
+
 export interface DestinationSettings extends GateSettings {
   /** Lines on the alternate screen; resolves when they are gone again. */
-  readonly showOnScreen: (lines: readonly string[], seconds: number) => Promise<{ readonly shownMs: number }>;
+  readonly showOnScreen: (
+    lines: readonly string[],
+    settings: { readonly seconds: number; readonly actions: ScreenActions },
+  ) => Promise<{ readonly shownMs: number }>;
   /** Throws `usage` when a file cannot be made there. */
   readonly checkNew: (path: string) => Promise<void>;
   /** Makes a new file of mode 0600. Throws `usage` for an existing one and links. */
   readonly createPrivate: (path: string, content: string) => Promise<void>;
+  readonly clipboard: () => Promise<Clipboard | undefined>;
+  /** Clears the clipboard after the seconds or at a signal, when it still holds the text. */
+  readonly clearLater: (clipboard: Clipboard, text: string) => Promise<boolean>;
   /** Throws `usage` when there is no such program. */
   readonly checkProgram: (name: string | undefined) => Promise<void>;
   readonly maskInLog: (texts: readonly string[]) => void;
@@ -284,6 +297,8 @@ const COLUMNS: readonly Column[] = [
   { field: 'exp_year', title: 'YEAR', kind: 'integer', priority: 1 },
 ];
 
+const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 'CVV', expiry: 'expiry' };
+
 /** Opens the gate and hands the details to the one place that was asked for. */
 export async function revealCard(
   settings: DestinationSettings,
@@ -295,6 +310,7 @@ export async function revealCard(
   if (sink === 'screen' && settings.canAsk && settings.runtime.env['TERM'] === 'dumb') {
     throw usage('this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file');
   }
+  const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
   // With a place to put them named, the wish to reveal is all that is missing.
   const named = options.field === undefined ? '' : ` --field ${options.field}`;
   // What a CI job prints stays in its log.
@@ -307,8 +323,9 @@ export async function revealCard(
   if (out !== undefined) await settings.checkNew(out);
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
   const parts = partsOf(opened, cardId);
-  const { print, field } = options;
+  const { copy, print, field } = options;
   if (out !== undefined) return intoFile(settings, parts, out, field);
+  if (copy !== undefined && clipboard !== undefined) return ontoClipboard(settings, parts, copy, clipboard);
   return print ? printed(parts, field) : onScreen(settings, opened, parts, field);
 }
 
@@ -342,9 +359,11 @@ export async function runWithCard(
   });
 }
 
-function sinkOf({ print, out }: RevealOptions): Destination {
-  if (print && out !== undefined) throw usage('--print and --out name several places; give only one');
-  return out !== undefined ? 'file' : print ? 'print' : 'screen';
+function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
+  const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
+  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
+  if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
+  return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
 }
 
 type Parts = ReturnType<typeof partsOf>;
@@ -383,12 +402,31 @@ async function onScreen(
   field: CardPart | undefined,
 ): Promise<Shown> {
   const { number, cvv, expiry, cardId } = parts;
+  const clipboard = await settings.clipboard();
+  let copied: string | undefined;
+  const copy = (part: CardPart) => async () => {
+    await clipboard?.write(parts[part]);
+    copied = parts[part];
+    return `  copied the ${PART_NAMES[part]}; the clipboard is cleared after ${CLIPBOARD_SECONDS} s`;
+  };
+  const actions: ScreenActions =
+    clipboard === undefined
+      ? new Map()
+      : new Map([
+          ['n', copy('number')],
+          ['c', copy('cvv')],
+        ]);
   const title = [card?.network, card?.label || cardId].filter(Boolean).join(' · ');
   const shown =
     field === undefined ? [`Number  ${grouped(number)}`, `CVV     ${cvv}      Expires ${expiry}`] : [parts[field]];
-  const lines = [title, ...shown, '', 'any key hides it'].map(line => (line === '' ? '' : `  ${line}`));
-  const { shownMs } = await settings.showOnScreen(lines, SHOWN_SECONDS);
-  settings.notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
+  const keys = clipboard === undefined ? 'any key hides it' : 'n copy number   c copy CVV   any other key hides now';
+  const lines = [title, ...shown, '', keys].map(line => (line === '' ? '' : `  ${line}`));
+  try {
+    const { shownMs } = await settings.showOnScreen(lines, { seconds: SHOWN_SECONDS, actions });
+    settings.notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
+  } finally {
+    if (clipboard !== undefined && copied !== undefined) await clearCopied(settings, clipboard, copied);
+  }
   return { verbatim: '', noun: 'card', columns: [] };
 }
 
@@ -410,6 +448,45 @@ async function intoFile(
     ],
     blocks: [lineBlock(`Written to ${path}; only you can read it.`)],
   };
+}
+
+async function ontoClipboard(
+  settings: DestinationSettings,
+  parts: Parts,
+  part: CardPart,
+  clipboard: Clipboard,
+): Promise<Shown> {
+  await clipboard.write(parts[part]);
+  settings.notice(`Copied the ${PART_NAMES[part]}.`);
+  const cleared = await clearCopied(settings, clipboard, parts[part]);
+  return {
+    data: { card_id: parts.cardId, copied: part, cleared },
+    noun: 'card',
+    idField: 'card_id',
+    columns: [
+      { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+      { field: 'copied', title: 'COPIED', kind: 'word', priority: 1 },
+      { field: 'cleared', title: 'CLEARED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [],
+  };
+}
+
+async function clearCopied(settings: DestinationSettings, clipboard: Clipboard, text: string): Promise<boolean> {
+  settings.notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
+  const cleared = await settings.clearLater(clipboard, text);
+  settings.notice(
+    cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.',
+  );
+  return cleared;
+}
+
+async function theClipboard({ clipboard }: DestinationSettings): Promise<Clipboard> {
+  const found = await clipboard();
+  if (found !== undefined) return found;
+  throw usage(
+    'no clipboard program was found (pbcopy, wl-copy, xclip or xsel in a folder of the system). Nothing was sent',
+  );
 }
 
 function usage(message: string): CliError {

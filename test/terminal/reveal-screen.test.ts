@@ -72,12 +72,19 @@ describe('the reveal screen', () => {
     expect(screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
   });
 
+  test('a key with an action stays on the screen and says what it did', async () => {
+    const actions = new Map([['n', async () => 'number copied']]);
+    const { shown, screen } = reveal({ keys: keysOf('n', 'x'), clock: jumpingClock(0), actions });
+    await shown;
+    expect(screen()).toContain('number copied');
+  });
+
   test('when keys have ended the time still ends it', async () => {
     const { shown } = reveal({ keys: keysOf(undefined), seconds: 2 });
     expect(await shown).toEqual({ shownMs: 2000 });
   });
 
-  test('^C and a signal both restore first', async () => {
+  test('^C, a signal and a failing action all restore first', async () => {
     const pressed = reveal({ keys: keysOf('\x03'), clock: jumpingClock(0) });
     await expect(pressed.shown).rejects.toMatchObject({ kind: 'interrupted' });
     expect(pressed.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
@@ -88,6 +95,11 @@ describe('the reveal screen', () => {
     abort.abort(reason);
     await expect(stopped.shown).rejects.toBe(reason);
     expect(stopped.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
+
+    const actions = new Map([['n', async () => Promise.reject(new Error('no clipboard'))]]);
+    const failed = reveal({ keys: keysOf('n'), clock: jumpingClock(0), actions });
+    await expect(failed.shown).rejects.toThrow('no clipboard');
+    expect(failed.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
   });
 
   test('an aborted signal shows nothing', async () => {

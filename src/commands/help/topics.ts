@@ -205,7 +205,7 @@ const RULES = [
   {
     rule: 'reveal',
     means:
-      'Only cards details shows number and CVV, after you type the last four digits, on a separate screen. In a script it needs --reveal and one of --print and --out. cards exec passes them to one program and prints nothing. At most 30 a minute, and none under a debugger.',
+      'Only cards details shows number and CVV, after you type the last four digits, on a separate screen. In a script it needs --reveal and one of --print, --out and --copy. cards exec passes them to one program and prints nothing. At most 30 a minute, and none under a debugger.',
   },
   {
     rule: 'audit',
