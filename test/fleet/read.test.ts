@@ -33,7 +33,7 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'a duplicate card': [cards('  search: {}', '  search: {}'), '7:3: "search" stands twice, first at line 6'],
   'an unknown field': [
     cards('  a: {spending_limit: 5}'),
-    '6:7: cards.a.spending_limit is not known here; did you mean limit?',
+    '6:7: cards.a.spending_limit is not known here; known: template, card, replace, count, names, amount, bin, label, limit, categories, auto_freeze_at, owner, team, metadata, state, floor, top_up_to, monthly_cap',
   ],
   'a mistyped field': [cards('  a: {lable: x}'), '6:7: cards.a.lable is not known here; did you mean label?'],
   'an unknown template': [

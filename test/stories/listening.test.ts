@@ -156,7 +156,7 @@ describe('webhooks expect', () => {
   it('ends with 0 when they come, and with 15 and what came when they do not', async () => {
     await using here = await world();
     const make = () => here.run('cards create --bin bin_1 --amount 25');
-    const line = "webhooks expect card.created --where 'balance>=25 && status=active' --json";
+    const line = "webhooks expect card.created --where 'balance>=25' --where status=active --json";
     const met = await whileListening(here, { line }, make);
     expect(met.code).toBe(0);
     expect(JSON.parse(met.out).data).toHaveLength(1);
