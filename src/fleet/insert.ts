@@ -1,7 +1,7 @@
 /** Cards put into a fleet file as text: no other byte of it changes, so comments and layout stay as they are. */
 import { CliError } from '../core/errors.ts';
 import { type Cents, plainAmount } from '../core/money.ts';
-import type { YamlEntry, YamlNode } from '../terminal/yaml-file.ts';
+import { NO_KEYS, type YamlEntry, type YamlNode } from '../terminal/yaml-file.ts';
 
 /** What is written of one card. */
 export interface NewEntry {
@@ -145,7 +145,7 @@ function byHand(entries: readonly NewEntry[]): CliError {
   });
 }
 
-/** A name for a card by its label: `ads: search` is `ads-search`; never one of those taken. */
+/** A name for a card by its label: `ads: search` is `ads-search`; never one of those taken, or one that can be no key. */
 export function nameFor(label: string, last4: string, taken: ReadonlySet<string>): string {
   const plain = label
     .normalize('NFKD')
@@ -157,7 +157,7 @@ export function nameFor(label: string, last4: string, taken: ReadonlySet<string>
   const base = plain === '' ? `card-${last4.replace(/\D/g, '') || 'new'}` : plain;
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? base : `${base}-${count}`;
-    if (!taken.has(name)) return name;
+    if (!taken.has(name) && !NO_KEYS.has(name)) return name;
   }
 }
 

@@ -40,7 +40,7 @@ export interface YamlFault extends YamlPosition {
 
 const DEEPEST = 24;
 /** What every object of JavaScript has: the library skips them, and nothing of a file is skipped. */
-const OF_OBJECTS: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
+export const NO_KEYS: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
 /**
  * Only what JSON could hold is taken: no aliases, no tags, one document, text for keys, each once. What is wrong is listed, and
@@ -77,7 +77,7 @@ export function yamlTree(text: string): { readonly faults: readonly YamlFault[];
         const name = named.kind === 'value' ? String(named.value) : '';
         const first = seen.get(name);
         if (named.kind !== 'value' || typeof named.value !== 'string') fault(start, 'a key must be text');
-        else if (OF_OBJECTS.has(name)) faults.push({ line, column, text: `${name} can be no key` });
+        else if (NO_KEYS.has(name)) faults.push({ line, column, text: `${name} can be no key` });
         else if (first !== undefined)
           faults.push({ line, column, text: `"${shown(name)}" stands twice, first at line ${first}` });
         else seen.set(name, line);

@@ -38,6 +38,7 @@ test('names come from labels, and never twice', () => {
   expect(nameFor('ads: Search (EU)', '1234', new Set())).toBe('ads-search-eu');
   expect(nameFor('ads', '1234', new Set(['ads', 'ads-2']))).toBe('ads-3');
   expect(nameFor('広告', '1234', new Set())).toBe('card-1234');
+  expect(nameFor('Prototype', '1234', new Set())).toBe('prototype-2');
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), label => isName(nameFor(label, '1234', new Set()), 40)));
 });
 
