@@ -187,7 +187,7 @@ interface Result {
 /** The last `--seed` and `--seeds` count. */
 function inProcess(words: readonly string[]): Promise<Result> {
   const child = fork(process.argv[1] ?? '', words, {
-    execArgv: ['--max-semi-space-size=64', '--interrupt-budget=2000000'],
+    execArgv: ['--max-semi-space-size=16', '--interrupt-budget=600000'],
   });
   return new Promise((resolve, reject) => {
     child.once('message', message => resolve(message as Result));
