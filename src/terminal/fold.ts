@@ -40,10 +40,12 @@ export function fold(
   const lead = ' '.repeat(indent < cells / 2 ? indent : 2);
   const lines: string[] = [];
   let current = '';
-  for (const word of line.match(/ *[^ ]+/g) ?? []) {
+  const fits = (text: string) => measure.width(lead + text.trimStart()) <= cells;
+  // Two blanks stand between values: what is one value stays together where it can.
+  const values = line.match(/ *[^ ]+(?: [^ ]+)*/g) ?? [];
+  for (const word of values.flatMap(value => (fits(value) ? [value] : (value.match(/ *[^ ]+/g) ?? [])))) {
     // What fits no line of its own breaks where this one ends.
-    const fitsAlone = measure.width(lead + word.trimStart()) <= cells;
-    if (current.trim() === '' || measure.width(current + word) <= cells || !fitsAlone) current += word;
+    if (current.trim() === '' || measure.width(current + word) <= cells || !fits(word)) current += word;
     else {
       lines.push(current);
       current = lead + word.trimStart();
