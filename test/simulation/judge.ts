@@ -153,10 +153,11 @@ export class Judge {
     return (when, ran) => {
       for (const purchase of known) purchase.resumed -= 1;
       if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
-      // Where it has sent nothing, it is rather about what was done than about what was refused.
+      // Of an op that somebody was told of, the rows are in their order; of another, where it has sent nothing, it is rather about
+      // what was done than about what was refused.
       const rank = (each: Purchase) =>
-        anew.includes(each) ? (ran.who.writes > 0 ? 0 : 2) : each.told === 'open' ? 0 : 1;
-      const likely = known.toSorted((a, b) => rank(a) - rank(b));
+        anew.includes(each) ? (ran.who.writes > 0 ? 0 : 3) : each.told === 'done' ? 1 : each.isBegun ? 0 : 2;
+      const likely = this.#ops.has(op) ? known : known.toSorted((a, b) => rank(a) - rank(b));
       if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, likely, { op });
       else for (const purchase of anew) if (purchase.told === 'open') purchase.wasOpen = true;
       this.#counts(when);
@@ -187,7 +188,8 @@ export class Judge {
   #known(op: string, journal: number): readonly Purchase[] {
     const named = new Set([...this.#ops.values()].flat());
     // A database that went away says no to what was claimed, or leaves what is done unacknowledged, and names no op.
-    const isOff = ({ told, op: by }: Purchase) => this.#history.shared && told !== 'open' && by === undefined;
+    const isOff = ({ told, op: by }: Purchase) =>
+      (told === 'done' || (this.#history.shared && told === 'no')) && by === undefined;
     const mayBe = (each: Purchase) =>
       each.journals.has(journal) && !named.has(each) && (each.told === 'open' || isOff(each));
     return this.#ops.get(op) ?? this.#purchases.filter(mayBe);
