@@ -151,10 +151,14 @@ function theOne({ kind, word }: ShortId, found: readonly Candidate[]): Candidate
     throw notSent('not_found', `no ${noun} ${wanted}`, list);
   }
   const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];
-  throw notSent('usage', `${quote(word)} fits ${fitting.length} ${noun}s: write more characters of the id`, {
-    notes: [...fitting.slice(0, MOST_NAMED).map(candidateText), ...more],
-    hint: list,
-  });
+  throw notSent(
+    'usage',
+    `${quote(word)} fits ${fitting.length} ${noun}s: ${isDigits ? 'give the id of one' : 'write more characters of the id'}`,
+    {
+      notes: [...fitting.slice(0, MOST_NAMED).map(candidateText), ...more],
+      hint: list,
+    },
+  );
 }
 
 /** An id with what helps to recognise it. */

@@ -3,6 +3,7 @@
  * them first and by the HTTP status second, never by the message (reading rule 10).
  */
 import type { ErrorKind } from '../core/errors.ts';
+import { centsOf } from '../core/money.ts';
 import { assumed, type Basis, stated } from './basis.ts';
 import type { Operation } from './operation.ts';
 
@@ -310,6 +311,17 @@ export function isExplained(
   if (refusal !== 'insufficient_funds' && refusal !== 'insufficient_card_funds') return false;
   const there = transfer === 'to-wallet' ? card : wallet;
   return there !== undefined && there < amount;
+}
+
+/** Whether a BIN as it is listed says why a create was refused: nobody lists it, or `limit`, in cents, is above what it takes (2.2). */
+export function isExplainedByBin(
+  refusal: RefusalName | undefined,
+  limit: number | undefined,
+  bin: { readonly max_monthly?: number | null | undefined } | undefined,
+): boolean {
+  if (refusal === 'bin_not_found') return bin === undefined;
+  const most = typeof bin?.max_monthly === 'number' ? centsOf(bin.max_monthly) : undefined;
+  return refusal === 'invalid_request' && limit !== undefined && most !== undefined && limit > most;
 }
 
 function saysWantedState({ leadsTo }: Operation, refusal: RefusalName | undefined): boolean {

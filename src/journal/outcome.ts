@@ -14,7 +14,7 @@
  * outcome before anybody reads it (docs/design/reliability.md).
  */
 import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
-import { isExplained, REFUSALS } from '../contract/refusals.ts';
+import { isExplained, isExplainedByBin, REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
@@ -201,9 +201,7 @@ async function wasExplained(work: Work, change: Change, { refusal }: Attempt): P
     if (operation === 'cards.create' && (refusal === 'bin_not_found' || refusal === 'invalid_request')) {
       const { data } = await work.reader.read('bins.list', {});
       const bin = data.find(({ id }) => id === input['bin_id']);
-      if (refusal === 'bin_not_found') return bin === undefined;
-      const most = typeof bin?.max_monthly === 'number' ? centsOf(bin.max_monthly) : undefined;
-      return most !== undefined && Number(input['spending_limit']) > most;
+      return isExplainedByBin(refusal, input['spending_limit'] as number | undefined, bin);
     }
     // Of a card that is not there nothing could be read.
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';

@@ -230,7 +230,8 @@ async function runKeyCommand(command: readonly string[], around: KeyCommandDepen
     return await within(PATIENCE_MS, around.clock, async signal => {
       const options = { cwd: around.folder, env, signal, maxBuffer: KEY_TEXT_BYTES, killSignal: 'SIGKILL' } as const;
       const running = promisify(execFile)(program, args, options);
-      running.child.stdin?.end();
+      // A program that is gone before it could be told that nothing comes says so by its end.
+      running.child.stdin?.on('error', () => undefined).end();
       return (await running).stdout;
     });
   } catch (thrown) {
