@@ -111,6 +111,7 @@ export function faultyFleet(faults: readonly YamlFault[], file: string): CliErro
 /** Metadata keys besides the marker. */
 const MOST_KEYS = LIMITS.metadataKeys.max - 1;
 const DOLLAR = cents(100);
+const FUNDING = `${plainAmount(cents(LIMITS.fundingAmount.min))} to ${plainAmount(cents(LIMITS.fundingAmount.max))}`;
 
 /** Every card that the entries ask for, in their order. */
 function expandEntries({ defaults, templates = {}, cards }: FleetFile, root: YamlNode, fault: Fault): readonly Wish[] {
@@ -136,7 +137,7 @@ function expandEntries({ defaults, templates = {}, cards }: FleetFile, root: Yam
     if (!isOneOfSeveral && replaced.length > 1) fault(place, 'one card has one `replace`');
     // An adopted card is there; it is never made.
     if (pin === undefined && layer.amount === undefined)
-      fault(place, 'amount is missing: what a new card holds, 1.00 to 5000.00');
+      fault(place, `amount is missing: what a new card holds, ${FUNDING}`);
     for (const [field, text] of contradictions(layer, pin === undefined)) fault(at(field), text);
     const { owner: _, team: __, bin, label, state = 'active', ...rest } = layer;
     for (const { name, ...filled } of namesOf(key, entry ?? {})) {
