@@ -230,7 +230,7 @@ async function runKeyCommand(command: readonly string[], around: KeyCommandDepen
     return await within(PATIENCE_MS, around.clock, async signal => {
       const options = { cwd: around.folder, env, signal, maxBuffer: KEY_TEXT_BYTES, killSignal: 'SIGKILL' } as const;
       const running = promisify(execFile)(program, args, options);
-      // A program that is gone before it could be told that nothing comes says so by its end.
+      // A program that has ended already closes its input, which is no error.
       running.child.stdin?.on('error', () => undefined).end();
       return (await running).stdout;
     });

@@ -60,7 +60,7 @@ export type Progress = ReturnType<typeof createProgress>;
 export function createProgress(settings: ProgressSettings) {
   const { mode, stderr, clock, columns, rowsOnScreen = false } = settings;
   let begun = clock.monotonic();
-  let toldAt = mode === 'redraw' ? Number.NEGATIVE_INFINITY : begun;
+  let shownAt = mode === 'redraw' ? Number.NEGATIVE_INFINITY : begun;
   let readingSince: number | undefined;
   let [drawn, reported, hasSaid] = [false, false, false];
   let status: string | undefined;
@@ -99,16 +99,16 @@ export function createProgress(settings: ProgressSettings) {
     reported = !isOver;
     if (mode === 'none') return;
     if (mode === 'redraw') {
-      if (now - toldAt < REDRAW_MS && !isOver) return;
+      if (now - shownAt < REDRAW_MS && !isOver) return;
       draw([report.drawn, ...speedWords(report, now - begun)].join('  '));
       status = undefined;
     } else {
       // Who was told how far it is, is told of the end; of a short run the summary alone speaks.
-      if (isOver ? !hasSaid : now - toldAt < LINES_MS) return;
+      if (isOver ? !hasSaid : now - shownAt < LINES_MS) return;
       hasSaid = !isOver;
       write(`${report.said}\n`);
     }
-    toldAt = now;
+    shownAt = now;
   }
 
   function line(text: string): void {
@@ -120,7 +120,7 @@ export function createProgress(settings: ProgressSettings) {
     /** A run begins now: what went before it, a question say, is no part of its rate. */
     begin(): void {
       begun = clock.monotonic();
-      if (mode !== 'redraw') toldAt = begun;
+      if (mode !== 'redraw') shownAt = begun;
     },
     /** Says where the run stands now, when it is time to. */
     update: (tally: RowTally): void => show(runReport(tally)),

@@ -383,7 +383,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
       if (failure === undefined) summary = `${tally.totals.total} of ${tally.totals.total} done${movedText(tally)}.`;
       last = held.map(each => shownRow(working, corrected.get(each.row) ?? each));
-      // What is told beside the rows counts them as they are shown.
+      // The page counts the rows as they are shown.
       const more = driving.extras?.page();
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }

@@ -137,7 +137,7 @@ const MISMATCHED = `select ref as culprit from (
     select id as ref, type as thing, null as kind from transactions
     union all select id, 'deposit', null from deposits where status = 'confirmed'
     union all select id, 'card', null from cards
-    union all select ref, null, kind from entries where kind in (${quoted(KINDS)})) told
+    union all select ref, null, kind from entries where kind in (${quoted(KINDS)})) named
   group by ref having ${Object.entries(MOVED)
     .flatMap(([thing, { once, also = [] }]) => [
       `${times(`kind = '${once}'`)} <> ${times(`thing = '${thing}'`)}`,
@@ -216,35 +216,35 @@ function brokenOf(sql: Sql, invariants: readonly Invariant[]): string[] {
 const I15 = 'I15 a card that fell below its line is frozen';
 
 /** Every line with a culprit; all of it from one reading of the events. */
-const TOLD = `with told as materialized (select seq, type, json_extract(body, '$.data.id') as id,
+const EMITTED = `with emitted as materialized (select seq, type, json_extract(body, '$.data.id') as id,
       json_extract(body, '$.data.card_id') as card_id from events where json_valid(body)),
-    turns as (select seq, type, id, lag(type) over (partition by id order by seq) as before from told
+    turns as (select seq, type, id, lag(type) over (partition by id order by seq) as before from emitted
       where type in ('card.frozen', 'card.unfrozen')),
     stories as (select id, min(case when type = 'card.terminated' then seq end) as ended,
         coalesce(max(case when type = 'card.frozen' then seq end), 0) as frozen,
         coalesce(max(case when type = 'card.unfrozen' then seq end), 0) as unfrozen,
-        max(type in ('card.created', 'card.frozen', 'card.unfrozen')) as is_told
-      from told where type like 'card.%' group by id),
-    authorized as (select card_id, max(seq) as last from told where type = 'transaction.authorized' group by card_id)
+        max(type in ('card.created', 'card.frozen', 'card.unfrozen')) as is_emitted
+      from emitted where type like 'card.%' group by id),
+    authorized as (select card_id, max(seq) as last from emitted where type = 'transaction.authorized' group by card_id)
   select 'I14 the numbers of events have no gap' as what, before + 1 as culprit
     from (select seq, lag(seq, 1, 0) over (order by seq) as before from events) where seq <> before + 1
   union all select 'I14 every event says what it is about', e.seq from events e
-    left join told t on t.seq = e.seq where typeof(t.id) <> 'text'
-  union all select 'I14 one event for each transition', type || ' ' || id from told
+    left join emitted t on t.seq = e.seq where typeof(t.id) <> 'text'
+  union all select 'I14 one event for each transition', type || ' ' || id from emitted
     where type not in ('card.frozen', 'card.unfrozen', 'card.funded') group by type, id having count(*) > 1
   union all select 'I14 freezing and unfreezing take turns', id from turns where type = before
-  union all select 'I14 the status of a card is the one last told', c.id from cards c join stories s on s.id = c.id
-    where s.is_told and s.ended is null and c.status <> 'terminated' and (s.frozen > s.unfrozen) <> (c.status = 'frozen')
+  union all select 'I14 the status of a card is the one last emitted', c.id from cards c join stories s on s.id = c.id
+    where s.is_emitted and s.ended is null and c.status <> 'terminated' and (s.frozen > s.unfrozen) <> (c.status = 'frozen')
   union all select '${I15}', c.id from cards c join stories s on s.id = c.id join authorized a on a.card_id = c.id
     where c.status = 'active' and c.balance < c.auto_freeze_at and s.ended is null and s.unfrozen between 1 and a.last
-  union all select 'I16 no event of a card after its end', t.id from told t join stories s on s.id = t.id
+  union all select 'I16 no event of a card after its end', t.id from emitted t join stories s on s.id = t.id
     where t.type like 'card.%' and t.seq > s.ended
   union all select 'I16 a terminated card stays terminated', c.id from cards c join stories s on s.id = c.id
     where s.ended is not null and c.status <> 'terminated'`;
 
 function eventFaults(sql: Sql): string[] {
   const broken = new Map<string, (string | number)[]>();
-  for (const { what, culprit } of sql.all<{ what: string; culprit: string | number }>(TOLD)) {
+  for (const { what, culprit } of sql.all<{ what: string; culprit: string | number }>(EMITTED)) {
     broken.set(what, [...(broken.get(what) ?? []), culprit]);
   }
   const faults = [...broken].map(([what, culprits]) => `${what}: ${culprits.slice(0, SHOWN).join(', ')}`);
