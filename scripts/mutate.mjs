@@ -96,7 +96,16 @@ function sample(all, most, seed) {
 
 function copied() {
   const folder = mkdtempSync(join(tmpdir(), 'cardwright-mutants-'));
-  for (const name of ['src', 'test', 'examples', 'docs', '.ci', 'package.json', 'tsconfig.json']) {
+  for (const name of [
+    'src',
+    'test',
+    'examples',
+    'docs',
+    '.ci',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.room.json',
+  ]) {
     const filter = from => basename(from) !== 'node_modules';
     cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   }

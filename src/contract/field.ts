@@ -81,14 +81,12 @@ export interface FieldFacts {
   readonly local?: 'file' | 'folder' | 'address' | 'setting';
 }
 
-declare const wire: unique symbol;
-declare const asked: unique symbol;
-
 export interface Field<Wire, Asked, Must extends boolean = boolean> extends FieldFacts {
   readonly kind: FieldKind;
   readonly must: Must;
-  readonly [wire]?: Wire;
-  readonly [asked]?: Asked;
+  /** Types alone, no value has them. Names and not symbols, so that other rooms can name the type. */
+  readonly '~wire'?: Wire;
+  readonly '~asked'?: Asked;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the one place where fields of every type are held together

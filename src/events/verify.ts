@@ -2,7 +2,7 @@
 import { type Deviation, type Explanation, explainMismatch, matchSignature } from '../contract/signature/signature.ts';
 import type { Secret } from '../core/secret.ts';
 
-interface Verified {
+export interface Verified {
   readonly verified: true;
   /** Place of the secret among those handed in. */
   readonly secret: number;

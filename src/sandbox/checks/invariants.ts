@@ -392,7 +392,7 @@ export function checkInvariants(sql: Sql): string[] {
 
 // I1 to I16 one by one, for who asks which of them hold.
 
-interface InvariantResult {
+export interface InvariantResult {
   readonly id: string;
   readonly holds: boolean | null;
   readonly says: string;

@@ -125,7 +125,7 @@ export interface Timer {
 }
 
 /** What the action of a timer gets: its row is gone already, and `now` is when it was due, not when somebody noticed. */
-interface TimerCall extends Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'> {
+export interface TimerCall extends Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'> {
   readonly ref: string;
 }
 

@@ -177,7 +177,7 @@ export interface DeclineFacts {
   readonly standing?: Standing | undefined;
 }
 
-interface CheckResult {
+export interface CheckResult {
   readonly check: DeclineReason;
   readonly result: 'holds' | 'fails' | 'not_asked';
   readonly left: string | null;
