@@ -13,7 +13,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 // @ts-expect-error The package has types for its root alone, and that brings a pool along.
 import PgClient from 'pg/lib/client.js';
-import { CliError } from '../core/errors.ts';
+import { asCliError, CliError } from '../core/errors.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
 import type { Database, SqlRow, SqlValue, Transaction } from './database.ts';
@@ -351,19 +351,14 @@ class PostgresDatabase implements Database {
         last = new Error(`the server says ${status ?? 'nothing'} of its last transaction`);
       } catch (thrown) {
         if (thrown instanceof Lost && thrown.cause === lost) throw thrown;
-        last = thrown;
         // A server that was put back, or another one in its place, knows nothing of it.
-        if (!isPassing(thrown)) break;
+        if (!isPassing(thrown)) throw lostCommit(thrown, address);
+        last = thrown;
       }
       const pause = between(random, 100, 500);
-      if (clock.monotonic() + pause >= end || signal.aborted) {
-        throw Object.assign(inWords(last, address) as CliError, { isOutcomeUnknown: true });
-      }
+      if (clock.monotonic() + pause >= end || signal.aborted) throw lostCommit(last, address);
       await clock.sleep(pause, signal).catch(() => undefined);
     }
-    throw Object.assign(unreachable(address.shown, 'the answer to its last write was lost'), {
-      isOutcomeUnknown: true,
-    });
   }
 
   async #connected(): Promise<Client> {
@@ -608,6 +603,17 @@ function unreachable(shown: string, why: string, note?: string, cause?: unknown)
     outcome: 'not_sent',
     ...(cause !== undefined && { cause }),
   });
+}
+
+/** Nobody says whether the last write was kept. */
+function lostCommit(last: unknown, address: PostgresAddress): CliError {
+  const { message } = asCliError(inWords(last, address));
+  const error = new CliError('outcome_unknown', {
+    message: `whether the last write to the journal was kept is unknown: ${message}`,
+    hint: 'cardwright ops list',
+    cause: last,
+  });
+  return Object.assign(error, { isOutcomeUnknown: true });
 }
 
 function noJournal(shown: string): CliError {

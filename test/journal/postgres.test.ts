@@ -323,7 +323,10 @@ test.skipIf(without)('works whose common COMMIT is lost for good are not done ag
   );
   const ended = await Promise.allSettled(works);
   expect(ended).toEqual(
-    [0, 1].map(() => ({ status: 'rejected', reason: expect.objectContaining({ isOutcomeUnknown: true }) })),
+    [0, 1].map(() => ({
+      status: 'rejected',
+      reason: expect.objectContaining({ kind: 'outcome_unknown', isOutcomeUnknown: true }),
+    })),
   );
   expect(runs).toBe(2);
   await database.close();

@@ -25,7 +25,10 @@ export const initJournal = command({
   effect: 'reversible',
   effectSays: 'makes tables, roles and grants in the database; may be run again',
   reach: 'files',
-  ends: { guarded: 'The database cannot be reached, or the role may not do that. Nothing was changed.' },
+  ends: {
+    guarded: 'The database cannot be reached, or the role may not do that. Nothing was changed.',
+    outcome_unknown: 'Whether the database kept it is unknown. It may be run again.',
+  },
   about: [
     'Run by a role that owns the database or may create roles. It makes the schema cardwright and the roles cardwright_operator and cardwright_reader, and prints what it did. Run again, it makes what is missing.',
     'Each person and each runner has a login role of their own: create role ana login password … in role cardwright_operator.',

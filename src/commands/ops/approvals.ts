@@ -8,7 +8,7 @@ import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
 import { type Column, copiedLine, lineBlock } from '../../terminal/view.ts';
-import { OP_DETAIL, op, showDetail } from './ops.ts';
+import { KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
 
 export const approveOp = command({
   path: 'ops approve',
@@ -28,6 +28,7 @@ export const approveOp = command({
     not_confirmed: 'Declined, another amount or passphrase was typed, or this is no terminal. Nothing was signed.',
     guarded: 'The key may not approve it, the person has asked for it, or it has expired. Nothing was signed.',
     check_failed: 'Its changes are not those that approval was asked for. Nothing was signed.',
+    outcome_unknown: KEPT_OR_NOT,
   },
   about: [
     'Shows what will be sent; the amount is typed, or the count of the changes where no money moves, then the passphrase of the key. There is no way to answer this without a terminal, and --yes is refused.',
@@ -93,7 +94,7 @@ export const rejectOp = command({
   effect: 'reversible',
   effectSays: 'writes to the journal; what was rejected is asked for anew by another command',
   reach: 'files',
-  ends: { not_found: 'The journal knows no such operation.' },
+  ends: { not_found: 'The journal knows no such operation.', outcome_unknown: KEPT_OR_NOT },
   about:
     'The journal keeps who has rejected it and why. An intent that it had is free again: the same request asks anew.',
   args: { op },

@@ -96,6 +96,9 @@ const OP_ROW = {
   host: tells.text('Machine of that user.'),
 } as const;
 
+/** What 11 means of a command that writes to the journal alone. */
+export const KEPT_OR_NOT = 'Whether the shared journal kept it is unknown; cardwright ops list tells.';
+
 export const OP_DETAIL = {
   ...OP_ROW,
   origin: tells.text('Address of the service.'),

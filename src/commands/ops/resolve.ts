@@ -7,7 +7,7 @@ import { CliError, usage } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Closing, Resolution, Resolved } from '../../journal/types.ts';
-import { OP_DETAIL, op, showDetail } from './ops.ts';
+import { KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
 
 export const resolveOp = command({
   path: 'ops resolve',
@@ -20,6 +20,7 @@ export const resolveOp = command({
     not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',
     guarded:
       'Another process works on it, or done was said of rows that were never sent, or not-done of a row that a reading speaks for, or the card is that of another row. Nothing was recorded.',
+    outcome_unknown: KEPT_OR_NOT,
   },
   about: [
     'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row, or where the card or the wallet has moved by its amount. What cannot be found out is a warning, and recorded.',
