@@ -2,14 +2,8 @@
  * Every way a hostile service may answer a write: what it does, what it says, and on which operations that can be. The
  * names are those of the lists of red cells.
  */
-import {
-  errorBody,
-  type LostAt,
-  type Play,
-  refusal,
-  type View,
-  type WriteOperation,
-} from '../support/hostile-service.ts';
+import { errorBody, refusal, type View, type WriteOperation } from '../support/card-books.ts';
+import type { LostAt, Play } from '../support/hostile-service.ts';
 import type { Says } from './model.ts';
 
 export interface AnswerClass {
@@ -26,7 +20,8 @@ const BOTH = ['done', 'none'] as const;
 
 type Body = unknown | ((view: View) => unknown);
 
-interface Spoken {
+/** What is said, whatever is done. */
+export interface Spoken {
   readonly name: string;
   readonly says: Says;
   readonly answer: Play['answer'];
@@ -314,8 +309,8 @@ const GONE: readonly Spoken[] = [404, 410].map(status => ({
 
 const HONEST: Spoken = { name: 'honest', says: 'shown', answer: 'honest', effects: ['done'] };
 
-/** `class effect` for a name; the plain good service first. */
-export const ANSWERS: readonly AnswerClass[] = [
+/** The plain good service first. */
+export const SPOKEN: readonly Spoken[] = [
   HONEST,
   ...LOST,
   ...SAYS_NO,
@@ -333,7 +328,10 @@ export const ANSWERS: readonly AnswerClass[] = [
   ...FOREIGN,
   ...GATEWAY,
   ...GONE,
-].flatMap(({ name, says, answer, effects = BOTH, only }) =>
+];
+
+/** `class effect` for a name. */
+export const ANSWERS: readonly AnswerClass[] = SPOKEN.flatMap(({ name, says, answer, effects = BOTH, only }) =>
   effects.map(effect => ({
     name: `${name}, ${typeof effect === 'object' ? `done ${effect.afterMs} ms later` : effect}`,
     says,

@@ -1,5 +1,6 @@
 /** One cell of the table: what is asked on which road, what the service does and says, and whether what is told is true. */
-import type { AccountOptions, Behind, SeenRequest, WriteOperation } from '../support/hostile-service.ts';
+import type { Behind, BookOptions, WriteOperation } from '../support/card-books.ts';
+import type { SeenRequest } from '../support/hostile-service.ts';
 import type { Ran } from '../support/world.ts';
 import { type AnswerClass, answerNamed } from './answers.ts';
 import { type Arena, type Known, type Mode, PATIENCE, type Place } from './arena.ts';
@@ -55,7 +56,7 @@ export function nameOf({ operation, road, mode, known, keys, answers, ...cell }:
 const rowsOn = (road: Road) => (road === 'bulk' || road === 'several' ? [1, 2, 3] : [1]);
 const playedRow = (road: Road) => (rowsOn(road).length === 3 ? 2 : 1);
 
-function accountFor({ operation, keys, metadata, behind, already = false }: Cell): AccountOptions {
+function accountFor({ operation, keys, metadata, behind, already = false }: Cell): BookOptions {
   const before = operation === 'unfreeze' ? 'frozen' : 'active';
   const status = already ? (WANTED[operation] ?? before) : before;
   // Where money is checked before keys, the first request leaves too little for a second one.
@@ -71,7 +72,7 @@ function accountFor({ operation, keys, metadata, behind, already = false }: Cell
   };
 }
 
-function keyPolicy(keys: Keys): NonNullable<AccountOptions['keys']> {
+function keyPolicy(keys: Keys): NonNullable<BookOptions['keys']> {
   if (keys === 'honoured' || keys === 'ignored') return keys;
   if (keys === 'front') return 'honoured';
   if (keys === 'forgotten') return { forgottenAfterMs: 600_000 };
@@ -126,7 +127,7 @@ function effectsBy(stage: Stage, row: number, op: string): number {
       .filter(seen => isOfRow(seen, cell, row) && seen.key?.startsWith(`${op}.`))
       .map(({ number }) => number),
   );
-  return arena.service.books(place.key).effects.filter(({ request }) => own.has(request)).length;
+  return arena.service.books(place.key).effects.filter(({ request }) => own.has(request.number)).length;
 }
 
 /** How often the books say that a row happened; of a state, whether it is the wanted one. */

@@ -1,6 +1,6 @@
 /** A key that the probe found honoured and that the service forgets within seconds: what is told, and what is sent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AccountOptions, WriteOperation } from '../support/hostile-service.ts';
+import type { BookOptions, WriteOperation } from '../support/card-books.ts';
 import { answerNamed } from './answers.ts';
 import { type Arena, arena, type Place } from './arena.ts';
 
@@ -14,7 +14,7 @@ const FORGETS = { keys: { forgottenAfterMs: 3_000 }, cards: [{}] } as const;
 const CREATE = 'cards create --bin bin_1 --amount 25';
 
 /** Three answers are lost, so that a command cannot settle it by itself. */
-async function entered(operation: WriteOperation, answer: string, account: AccountOptions = {}): Promise<Place> {
+async function entered(operation: WriteOperation, answer: string, account: BookOptions = {}): Promise<Place> {
   const place = await here.enter('honoured', 'test');
   here.service.reset({ [place.key]: { ...FORGETS, ...account } });
   const { play } = answerNamed(answer);

@@ -1,6 +1,6 @@
 /** What a person is told of a service whose readings are behind its books, and how long he waits for it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AccountOptions } from '../support/hostile-service.ts';
+import type { BookOptions } from '../support/card-books.ts';
 import { answerNamed } from './answers.ts';
 import { type Arena, arena, type Place } from './arena.ts';
 
@@ -15,7 +15,7 @@ const SINGLE = ['cards create --bin bin_1 --amount 25 --label row-2', undefined]
 const BULK = ['cards create --file -', 'bin_id,amount,label\nbin_1,25,row-1\nbin_1,25,row-2\n'] as const;
 
 /** The row that is called 2 meets the answer. */
-async function entered(account: AccountOptions, answer: string): Promise<Place> {
+async function entered(account: BookOptions, answer: string): Promise<Place> {
   const place = await here.enter('unknown', 'test');
   here.service.reset({ [place.key]: { keys: 'ignored', ...account } });
   const plays = [answerNamed(answer).play];

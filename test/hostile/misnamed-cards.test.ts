@@ -3,7 +3,7 @@
  * What is told is the card that carries the marker; a row is never done by a card that another row was answered with.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answered, View } from '../support/hostile-service.ts';
+import type { Answered, View } from '../support/card-books.ts';
 import { type Arena, arena } from './arena.ts';
 
 let here: Arena;

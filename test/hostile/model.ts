@@ -2,7 +2,7 @@
  * What may be told of a write, by somebody who has not read the client: from what truly happened, which the books of the
  * service know, and from what anybody at the other end of the wire could have seen.
  */
-import type { WriteOperation } from '../support/hostile-service.ts';
+import type { WriteOperation } from '../support/card-books.ts';
 
 /** How an answer reads. */
 export type Says =

@@ -3,7 +3,8 @@
  * is done in another op of the journal, and is no new one: nothing is sent again, and the error names both.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccountOptions, Answered, SeenRequest, View } from '../support/hostile-service.ts';
+import type { Answered, BookOptions, View } from '../support/card-books.ts';
+import type { SeenRequest } from '../support/hostile-service.ts';
 import { isWhole } from '../support/whole.ts';
 import { type Arena, arena, type Place } from './arena.ts';
 
@@ -27,7 +28,7 @@ interface Case {
   readonly name: string;
   readonly first: Asked;
   readonly second: Asked;
-  readonly metadata: NonNullable<AccountOptions['metadata']>;
+  readonly metadata: NonNullable<BookOptions['metadata']>;
   /** Which create of the second command is answered with the older card, from 1; the only one when left out. */
   readonly nth?: number;
 }

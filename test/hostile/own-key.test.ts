@@ -1,6 +1,6 @@
 /** A key of the caller's own that another machine has used already: the first request from here may be a repeat. */
 import { expect, test } from 'vitest';
-import { type KeyPolicy, refusal } from '../support/hostile-service.ts';
+import { type KeyPolicy, refusal } from '../support/card-books.ts';
 import { arena, TEST_KEY } from './arena.ts';
 
 const LINES = {

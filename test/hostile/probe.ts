@@ -1,6 +1,6 @@
 /** What a probe of the keys learns where its second answer fails, and what that costs when an answer is lost later. */
-import type { AccountOptions, Answered, Play, WriteOperation } from '../support/hostile-service.ts';
-import { refusal } from '../support/hostile-service.ts';
+import { type Answered, type BookOptions, refusal, type WriteOperation } from '../support/card-books.ts';
+import type { Play } from '../support/hostile-service.ts';
 import { type Arena, arena, TEST_KEY } from './arena.ts';
 
 const SENT_ONCE: Play = { effect: 'done', answer: 'honest' };
@@ -20,7 +20,7 @@ export const SECOND: Readonly<Record<string, readonly (Answered | { lost: 'befor
   '200 status failed': [{ status: 200, body: { status: 'failed' } }],
 };
 /** Accounts that carry out every request anew, or answer a repeated one with a no. */
-const ACCOUNTS: Readonly<Record<string, AccountOptions>> = {
+const ACCOUNTS: Readonly<Record<string, BookOptions>> = {
   'keys ignored': { keys: 'ignored' },
   'keys ignored, lists without metadata': { keys: 'ignored', metadata: 'not-in-lists' },
   'keys ignored, no metadata': { keys: 'ignored', metadata: 'nowhere' },
@@ -36,7 +36,7 @@ const LINES = {
 } as const;
 
 /** Probes, then loses the answer of each operation once and runs `ops resume`; resolves to what happened too often. */
-export async function afterProbe(here: Arena, account: AccountOptions, second: readonly Play['answer'][]) {
+export async function afterProbe(here: Arena, account: BookOptions, second: readonly Play['answer'][]) {
   await using place = await here.enter('unknown', 'test');
   here.service.reset({ [TEST_KEY]: account });
   if (second.length > 0) {

@@ -2,7 +2,7 @@
  * Cells of refusals that cannot be believed: after the deed, in foreign words, from something on the way, and before
  * readings that are behind the books, so that a single look shows nothing.
  */
-import type { Behind, WriteOperation } from '../support/hostile-service.ts';
+import type { Behind, WriteOperation } from '../support/card-books.ts';
 import { answersTo } from './answers.ts';
 import type { Cell, Road } from './cells.ts';
 

@@ -1,7 +1,7 @@
 /** A wallet that is said to be too low for what is done all the same: no way of going on gives it a second effect. */
 import { expect, test } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
-import { refusal } from '../support/hostile-service.ts';
+import { refusal } from '../support/card-books.ts';
 import { arena, TEST_KEY } from './arena.ts';
 
 const FILES = {

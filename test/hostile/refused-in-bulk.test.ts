@@ -1,6 +1,6 @@
 /** A row that is refused, is done all the same, and shows later than anybody looks: the wallet tells. */
 import { expect, test } from 'vitest';
-import { refusal } from '../support/hostile-service.ts';
+import { refusal } from '../support/card-books.ts';
 import { arena, TEST_KEY } from './arena.ts';
 
 const FILE = 'bin_id,amount,label\nbin_1,25,one\nbin_1,26,two\nbin_1,27,three\n';

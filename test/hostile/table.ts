@@ -1,5 +1,5 @@
 /** The cells of the table: every class of answer on every operation, and what surrounds it varied around that. */
-import type { WriteOperation } from '../support/hostile-service.ts';
+import type { WriteOperation } from '../support/card-books.ts';
 import { answersTo } from './answers.ts';
 import type { Arena } from './arena.ts';
 import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.ts';

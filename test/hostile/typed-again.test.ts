@@ -7,7 +7,7 @@ import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { WriteName } from '../../src/contract/calls.ts';
 import { CALLS } from '../../src/contract/raw.ts';
-import type { WriteOperation } from '../support/hostile-service.ts';
+import type { WriteOperation } from '../support/card-books.ts';
 import { type Arena, arena } from './arena.ts';
 
 interface Typed {

@@ -6,11 +6,13 @@ import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { mayBeFirst } from '../simulation/history.ts';
 import { hostOf } from '../simulation/host.ts';
-import { removeHome } from '../simulation/platform.ts';
 import { buildProgram, type Exchange, openProgram, type Program } from '../simulation/program.ts';
-import { API_KEY, CARD_NUMBER, type Lie, SAYING_NAMES, Service } from '../simulation/service.ts';
+import { API_KEY, type Lie, SAYINGS, Service, type Settings } from '../simulation/service.ts';
+import { removeHome } from '../simulation/sqlite.ts';
 import { Chance, type Fate, Process, World } from '../simulation/world.ts';
+import { CARD_NUMBER } from '../support/card-books.ts';
 
 /** One purchase that the agent means: what it asks for at first, and what another plan makes of it. Cents are unique. */
 interface Purchase {
@@ -76,21 +78,16 @@ class Sequence {
     const lies: Lie[] = [];
     for (let nth = 1; nth <= 24; nth += 1) {
       if (this.#chance.below(3) === 0) continue;
-      const says = SAYING_NAMES[this.#chance.below(SAYING_NAMES.length)] ?? 'lost';
-      const definite = /^400|^401|^404/.test(says);
-      const does = definite ? 'none' : (['done', 'done', 'none', 'later'] as const)[this.#chance.below(4)];
-      lies.push({ nth, does: does ?? 'done', says, ms: this.#chance.below(5_000) });
+      const { name, says } = this.#chance.of([...SAYINGS.values()].filter(mayBeFirst));
+      const does = says === 'no' ? 'none' : this.#chance.of(['done', 'done', 'none', 'later'] as const);
+      lies.push({ nth, does, says: name, ms: this.#chance.below(5_000) });
     }
-    const settings = {
-      wallet: 30_000,
-      keysMs: [0, 60_000, null][this.#chance.below(3)] as number | null,
+    const settings: Settings = {
+      walletCents: 30_000,
+      keys: this.#chance.of(['ignored', { forgottenAfterMs: 60_000 }, 'honoured'] as const),
       limitsRepeats: false,
       diesAt: 0,
-      repeated: 0 as const,
-      behind: { list: this.#chance.below(3_000), card: 0, wallet: 0, fresh: 0 },
-      ignoresFilters: false,
-      metadata: 'everywhere' as const,
-      totals: true,
+      behind: { listMs: this.#chance.below(3_000) },
       others: [],
     };
     this.#service = new Service(this.#world, settings, lies);
@@ -98,11 +95,15 @@ class Sequence {
   }
 
   clear(): void {
-    for (const who of [...this.#world.running]) who.end();
+    for (const who of this.#world.running) who.end();
     removeHome(this.#home);
   }
 
-  async play(): Promise<void> {
+  play(): Promise<void> {
+    return this.#world.play(this.#story());
+  }
+
+  async #story(): Promise<void> {
     mkdirSync(this.#home, { recursive: true, mode: 0o700 });
     this.#service.begin();
     const purchases = [0, 1, 2, 3].map((n): Purchase => {
@@ -114,7 +115,7 @@ class Sequence {
     const servers = 1 + this.#chance.below(2);
     for (let nth = 0; nth < servers; nth += 1) await this.#serve(purchases);
     // What comes late has come by then.
-    await this.#until(200_000, () => false);
+    await this.#world.pass(200_000);
     this.#judge(purchases);
   }
 
@@ -180,7 +181,7 @@ class Sequence {
   #judge(purchases: readonly Purchase[]): void {
     const { effects } = this.#service;
     for (const who of this.#servers) {
-      const spent = effects.filter(each => each.who === who).reduce((sum, { cents }) => sum + cents, 0);
+      const spent = effects.filter(each => each.request.who === who).reduce((sum, { cents }) => sum + cents, 0);
       if (spent > MOST_CENTS) this.broken.push(`${spent} cents spent by one server, ${MOST_CENTS} allowed`);
     }
     for (const { intent, cents } of purchases) {
@@ -196,11 +197,7 @@ class Sequence {
   }
 
   async #until(ms: number, isSo: () => boolean): Promise<void> {
-    let isOver = false;
-    this.#world.after(ms, undefined, () => {
-      isOver = true;
-    });
-    await this.#world.until(() => isOver || isSo());
+    for (const end = this.#world.now + ms; !isSo() && this.#world.now < end; ) await this.#world.pass(5);
   }
 
   #start(input: PassThrough, fate: Fate | undefined, onLine: (line: string) => void): Process {
@@ -226,16 +223,14 @@ class Sequence {
     });
     who.onCrash = thrown => {
       this.broken.push(`the server crashes: ${(thrown as Error).stack}`);
-      who.kill();
+      who.end();
     };
     this.#servers.push(who);
-    who.run(
-      'mcp',
-      () => this.#program.run(host),
-      code => {
+    void who
+      .run('mcp', () => this.#program.run(host))
+      .then(code => {
         if (code !== undefined && code !== 0) this.broken.push(`the server ends with ${code}`);
-      },
-    );
+      });
     return who;
   }
 }

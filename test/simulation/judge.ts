@@ -2,8 +2,10 @@
  * The laws, judged by the books of the service alone: what was meant, what somebody was told of it, and what happened. A broken law
  * is a line of words.
  */
+
+import type { BookedCard, Effect } from '../support/card-books.ts';
 import type { History, Step } from './history.ts';
-import type { Card, Effect, Service } from './service.ts';
+import type { Arrived, Service } from './service.ts';
 import { type Process, START, type World } from './world.ts';
 
 /** What came of one process. `code` is undefined where it was killed. */
@@ -20,7 +22,7 @@ export interface Ran {
 export interface Purchase {
   readonly wish: number;
   /** Where it was typed. */
-  readonly journal: number;
+  journal: number;
   /** The journals that know of it: a copy of a home knows what was known before it was made. */
   readonly journals: Set<number>;
   /** The rows of the file that it was meant by; empty where it was typed. */
@@ -124,11 +126,13 @@ export class Judge {
       purchase.living -= 1;
       purchase.isBegun ||= ran.who.writes > 0;
     }
-    // A guard that says how to go on with an op names that of somebody else; a page and the error have their own.
+    // A guard that says how to go on with an op names that of somebody else; a page and the error have their own. A file tells it first.
     const own = opOf(ran);
-    const op = own === hintOf(ran) ? pageOf(ran).op : own;
-    // Whoever was killed was told no name: it may be another op than the one of which somebody knows.
-    if (ran.code === undefined) for (const each of meant) if (each.op !== undefined) each.op = 'several';
+    const first = ran.code === undefined ? /ops resume (op_\w+)/.exec(ran.err)?.[1] : undefined;
+    const op = own === hintOf(ran) ? (pageOf(ran).op ?? first) : own;
+    // Whoever was killed and told no name: it may be another op than the one of which somebody knows.
+    if (ran.code === undefined && op === undefined)
+      for (const each of meant) if (each.op !== undefined) each.op = 'several';
     if (op !== undefined) {
       this.#ops.set(op, meant);
       // What was open before may have been done by an earlier op: no later one can say no to it.
@@ -139,7 +143,8 @@ export class Judge {
     if (hintOf(ran) !== undefined) for (const each of meant) if (each.told === 'no') each.op ??= 'none';
     if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
     this.#counts(when);
-    if (this.#isHonest() && !ran.who.wasKilled) this.#calm(when, ran, act.do === 'buy' ? meant : []);
+    if (this.#isHonest() && ran.code !== undefined)
+      this.#calm(when, ran, act.do === 'buy' && act.as === undefined ? meant : []);
   }
 
   /** An op is resumed; returns who is told how that has ended. */
@@ -153,10 +158,14 @@ export class Judge {
     return (when, ran) => {
       for (const purchase of known) purchase.resumed -= 1;
       if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
-      // Of an op that somebody was told of, the rows are in their order; of another, where it has sent nothing, it is rather about
-      // what was done than about what was refused.
-      const rank = (each: Purchase) =>
-        anew.includes(each) ? (ran.who.writes > 0 ? 0 : 3) : each.told === 'done' ? 1 : each.isBegun ? 0 : 2;
+      // Of an op that somebody was told of, the rows are in their order. Another is about what was open where it sends something, and
+      // rather about what was done than about what was refused where it does not.
+      const rank = (each: Purchase) => {
+        const isDone = each.told === 'done';
+        if (ran.who.writes > 0) return isDone ? 1 : 0;
+        if (anew.includes(each)) return 3;
+        return isDone ? 1 : each.isBegun ? 0 : 2;
+      };
       const likely = this.#ops.has(op) ? known : known.toSorted((a, b) => rank(a) - rank(b));
       if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, likely, { op });
       else for (const purchase of anew) if (purchase.told === 'open') purchase.wasOpen = true;
@@ -167,7 +176,7 @@ export class Judge {
   /** All that was meant has happened, and every reading shows it: nobody may be led to send it again. */
   #isShown(wish: number): boolean {
     const { behind, metadata, others, failing } = this.#history.service;
-    const isPlain = Object.values(behind).every(ms => ms === 0) && failing === undefined && others.length === 0;
+    const isPlain = Object.values(behind ?? {}).every(ms => ms === 0) && failing === undefined && others.length === 0;
     const meant = this.#purchases.filter(each => each.wish === wish).length;
     return isPlain && metadata === 'everywhere' && this.#effectsOf(wish).length >= meant;
   }
@@ -180,8 +189,14 @@ export class Judge {
     }
   }
 
-  isCopied(from: number, to: number): void {
-    for (const { journals } of this.#purchases) if (journals.has(from)) journals.add(to);
+  /** A journal is copied. `moves`: who typed into the one goes on with the other. */
+  isCopied(from: number, to: number, moves: boolean): void {
+    for (const purchase of this.#purchases) {
+      if (purchase.journals.has(from)) purchase.journals.add(to);
+      if (!moves) continue;
+      purchase.journals.delete(from);
+      if (purchase.journal === from) purchase.journal = to;
+    }
   }
 
   /** The purchases that an op is about; where nobody was told its name, those of which nobody knows. */
@@ -230,8 +245,8 @@ export class Judge {
 
   // The laws
 
-  #effectsOf(wish: number): readonly Effect[] {
-    return this.#service.effects.filter(({ change, cents }) => isMoney(change) && cents % 100 === wish);
+  #effectsOf(wish: number, { effects }: Pick<Service, 'effects'> = this.#service): readonly Effect<Arrived>[] {
+    return effects.filter(({ operation, cents }) => isMoney(operation) && cents % 100 === wish);
   }
 
   /** Never more than was meant, and what was said to be done has happened. */
@@ -239,7 +254,7 @@ export class Judge {
     for (const [wish, { change }] of this.#history.wishes.entries()) {
       const all = this.#effectsOf(wish);
       // What was done before the sandbox was set back is gone, and may be done anew.
-      const effects = all.filter(({ epoch }) => epoch === this.#service.epoch).length;
+      const effects = this.#effectsOf(wish, this.#service.books).length;
       const own = this.#purchases.filter(each => each.wish === wish);
       const done = own.filter(({ told }) => told === 'done').length;
       const most =
@@ -259,51 +274,54 @@ export class Judge {
 
   /** Balances and ids that exit 0 prints are those of the books, as they were while it ran or a little before. */
   #numbers(ran: Ran, wish: number): void {
-    const { epoch, resetAt, cards } = this.#service;
+    const { resetAt, books } = this.#service;
     const { change, card: n, intent } = this.#history.wishes[wish] ?? {};
     // An intent tells what was done before the sandbox was set back.
-    const isReset = epoch > 0 && (resetAt >= ran.from || intent === true);
+    const isReset = resetAt >= ran.from || (intent === true && resetAt > 0);
     if (ran.code !== 0 || isReset) return;
     const printed = jsonOf(ran.out);
     const id = change === 'create' ? String(printed['id']) : `card_${n}`;
-    const card = cards.get(id);
+    const card = books.cards.get(id);
     if (change === 'create' && card?.label !== `wish-${wish}`)
       this.break(`numbers: ${id} is printed as the card of wish ${wish}`);
     else if (card !== undefined) this.#balances(ran, printed, change === 'create' ? 'balance' : 'card_balance', card);
   }
 
-  #balances(ran: Ran, printed: Readonly<Record<string, unknown>>, name: string, card: Card): void {
+  #balances(ran: Ran, printed: Readonly<Record<string, unknown>>, name: string, card: BookedCard): void {
+    const since = START + ran.from - BEHIND;
     type Were = readonly { readonly until: number; readonly cents: number }[];
     const check = (of: string, were: Were, now: number) => {
       const shown = printed[of];
       const wasSo = (amount: number) =>
-        now === amount || were.some(({ until, cents }) => until >= ran.from - BEHIND && cents === amount);
+        now === amount || were.some(({ until, cents }) => until >= since && cents === amount);
       if (typeof shown === 'number' && !wasSo(Math.round(shown * 100)))
         this.break(`numbers: ${of} ${shown} was never so`);
     };
     check(name, card.before, card.cents);
-    check('wallet_balance', this.#service.wallets, this.#service.wallet);
+    const { books } = this.#service;
+    check('wallet_balance', books.wallets, books.walletCents);
   }
 
   /** A state that exit 0 tells of was so, and no is no. */
   state(ran: Ran, change: 'freeze' | 'unfreeze' | 'terminate', id: string): void {
-    const card = this.#service.cards.get(id);
+    const card = this.#service.books.cards.get(id);
     if (card === undefined || ran.code === undefined || this.#service.resetAt >= ran.from) return;
     const wanted = { freeze: 'frozen', unfreeze: 'active', terminate: 'terminated' }[change];
-    const were = card.before.filter(({ until }) => until >= ran.from - BEHIND);
+    const were = card.before.filter(({ until }) => until >= START + ran.from - BEHIND);
     const wasSo = [card, ...were].some(({ status }) => status === wanted);
     if (ran.code === 0 && !wasSo) this.break(`state: ${change} ends with 0, and ${id} was not ${wanted}`);
-    const isOwn = this.#service.effects.some(({ who }) => who === ran.who);
+    const isOwn = this.#service.effects.some(({ request }) => request.who === ran.who);
     if (NOTHING.has(ran.code) && isOwn) this.break(`state: ${change} ends with ${ran.code}, and it has changed ${id}`);
   }
 
   /** With an honest service and nobody in the way nothing is unknown, and all that is meant for the first time happens. */
   #calm(when: string, ran: Ran, begun: readonly Purchase[]): void {
-    const { cap, held, service, machines, shared } = this.#history;
-    // Where another journal has moved the wallet it is no evidence.
-    const isAlone = machines.length === 1 || shared === true;
+    const { cap, held, service, machines, shared, steps } = this.#history;
+    // Where another journal has moved the wallet it is no evidence; and without metadata equal cards of one moment are nobody's.
+    const isTold = service.metadata === 'everywhere' || steps.every(({ beside }) => !beside);
+    const isAlone = (machines.length === 1 || shared === true) && isTold;
     if (ran.code === 11 && isAlone) this.break(`calm: ${when} says "unknown" of an honest service`);
-    const mayFail = cap > 0 || held || service.wallet < 100_000;
+    const mayFail = cap > 0 || held || service.walletCents < 100_000;
     // A file that was done before is refused, whatever it means.
     const isFirst = ({ wish: of, doneAt }: Purchase) =>
       this.#purchases.filter(({ wish }) => wish === of).length === 1 && !(doneAt <= ran.from);
@@ -318,7 +336,7 @@ export class Judge {
     return (
       lies.length + service.others.length + cuts.length === 0 &&
       steps.every(({ fate, act }) => fate === undefined && act.do !== 'reset') &&
-      Object.values(service.behind).every(ms => ms === 0)
+      Object.values(service.behind ?? {}).every(ms => ms === 0)
     );
   }
 
@@ -335,10 +353,11 @@ export class Judge {
     if (cap === 0 || (!shared && steps.some(({ act }) => act.do === 'copy'))) return;
     for (const home of homes) {
       const days = new Map<number, number>();
-      for (const { change, cents, who, at } of this.#service.effects) {
-        if ((!shared && who.started.home !== home) || this.#isBare(who)) continue;
-        if (change !== 'create' && change !== 'fund') continue;
-        const day = Math.floor((START + at) / DAY);
+      for (const effect of this.#service.effects) {
+        const { operation, cents, request, at } = effect;
+        if ((!shared && request.who.started.home !== home) || this.#isBare(effect)) continue;
+        if (operation !== 'create' && operation !== 'fund') continue;
+        const day = Math.floor(at / DAY);
         days.set(day, (days.get(day) ?? 0) + cents);
       }
       for (const spent of days.values())
@@ -350,16 +369,17 @@ export class Judge {
   #approvals(): void {
     if (!this.#history.held) return;
     for (const [wish, { change }] of this.#history.wishes.entries()) {
-      const done = this.#effectsOf(wish).filter(({ who }) => !this.#isBare(who)).length;
+      const done = this.#effectsOf(wish).filter(effect => !this.#isBare(effect)).length;
       const approved = this.#approved.get(wish) ?? 0;
       if (change !== 'withdraw' && done > approved)
         this.break(`approval: wish ${wish} happened ${done} times, and was approved ${approved} times`);
     }
   }
 
-  /** A program that uses the library has no profile, and no limits of one. */
-  #isBare({ line }: Process): boolean {
-    return this.#history.shared !== true && line.startsWith('library');
+  /** A program that uses the library has no profile, and no limits of one: nor has who resumes what it has begun. */
+  #isBare({ cents }: Effect<Arrived>): boolean {
+    const isOf = ({ act }: Step) => act.do === 'buy' && act.how === 'library' && act.wishes.includes(cents % 100);
+    return this.#history.shared !== true && this.#history.steps.some(isOf);
   }
 }
 

@@ -17,6 +17,8 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string' },
     seed: { type: 'string' },
+    /** Each history has a journal that its machines share, in PostgreSQL. */
+    shared: { type: 'boolean', default: false },
     found: { type: 'boolean', default: false },
     mistakes: { type: 'boolean', default: false },
     /** Only those whose names fit: one may hide another. */
@@ -24,40 +26,23 @@ const { values } = parseArgs({
     workers: { type: 'string', default: String(Math.min(8, availableParallelism())) },
     /** Of a process that plays: its number. */
     worker: { type: 'string' },
-    stop: { type: 'boolean', default: false },
     raw: { type: 'boolean', default: false },
   },
 });
 
-const seeds = Number(values.seeds ?? 2000);
+const workers = Number(values.workers);
+const from = Number(values.seed ?? 1);
+const until = from + Number(values.seeds ?? 2000);
 const textOf = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
+const historyFor = (seed: number) => historyOf(seed, values.shared);
 
+/** Resolves to how many have failed. */
 async function command(): Promise<number> {
   if (values.mistakes) return judgeMistakes();
-  if (values.found) {
-    const broken = await replayFound();
-    if (broken > 0 || values.seeds === undefined) return broken;
-  }
-  if (values.seeds === undefined && values.seed !== undefined) return replay(values.seed.split(',').map(Number));
-  const workers = Number(values.workers);
-  const words = ['--workers', String(workers), ...process.argv.slice(2)];
-  const results = await Promise.all(
-    Array.from({ length: workers }, (_, n) => inProcess(['--worker', `${n}`, ...words])),
-  );
-  const counts = new Map<string, number>();
-  for (const [what, times] of results.flatMap(result => result.counts))
-    counts.set(what, (counts.get(what) ?? 0) + times);
-  print(table(counts));
-  const failed = results.flatMap(result => result.failed).toSorted((a, b) => a.seed - b.seed);
-  const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0);
-  const played = results.reduce((sum, result) => sum + result.played, 0);
-  print(
-    `${played} seeds, ${failed.length} failed, ${Math.round(cpuMs / 1000)} s of processor time, ${Math.round(cpuMs / played)} ms a seed`,
-  );
-  for (const { seed, broken } of failed.slice(0, 10))
-    print(`\nseed ${seed}: ${broken}\n  npm run simulate -- --seed ${seed}`);
-  return failed.length > 0 ? 1 : 0;
+  const broken = values.found ? await replayFound() : 0;
+  if (values.seeds === undefined && values.seed !== undefined) return replay();
+  return values.seeds === undefined && values.found ? broken : broken + (await playAll());
 }
 
 async function opened(): Promise<Program> {
@@ -65,18 +50,89 @@ async function opened(): Promise<Program> {
   return openProgram(await buildProgram());
 }
 
-async function replay(list: readonly number[]): Promise<number> {
+// Many seeds
+
+interface Failed {
+  readonly seed: number;
+  readonly broken: string;
+}
+
+/** What came of a process that plays. */
+interface Result {
+  readonly failed: readonly Failed[];
+  readonly counts: readonly (readonly [string, number])[];
+  readonly cpuMs: number;
+}
+
+async function playAll(): Promise<number> {
+  const words = ['--workers', `${workers}`, ...process.argv.slice(2)];
+  const results = await Promise.all(
+    Array.from({ length: workers }, (_, n) => inProcess(['--worker', `${n}`, ...words])),
+  );
+  const counts = new Map<string, number>();
+  for (const [what, times] of results.flatMap(result => result.counts)) count(counts, what, times);
+  print(table(counts));
+  const failed = results.flatMap(result => result.failed).toSorted((a, b) => a.seed - b.seed);
+  const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0);
+  const played = until - from;
+  const time = `${Math.round(cpuMs / 1000)} s of processor time, ${Math.round(cpuMs / played)} ms a seed`;
+  print(`${played} seeds, ${failed.length} failed, ${time}`);
+  const more = values.shared ? ' --shared' : '';
+  for (const { seed, broken } of failed.slice(0, 10))
+    print(`\nseed ${seed}: ${broken}\n  npm run simulate -- --seed ${seed}${more}`);
+  return failed.length;
+}
+
+function inProcess(words: readonly string[]): Promise<Result> {
+  const child = fork(process.argv[1] ?? '', words, {
+    execArgv: ['--max-semi-space-size=16', '--interrupt-budget=600000'],
+  });
+  return new Promise((resolve, reject) => {
+    child.once('message', message => resolve(message as Result));
+    child.on('exit', code => reject(new Error(`a process that plays ended with ${code}`)));
+  });
+}
+
+/** Plays every n-th seed. */
+async function work(worker: number): Promise<void> {
   const program = await opened();
-  let failed = 0;
-  for (const seed of list) {
-    const played = await play(program, historyOf(seed));
-    print(`seed ${seed}:`);
-    show(played);
-    if (played.broken.length === 0) continue;
-    failed += 1;
-    if (!values.stop) await showShortest(program, historyOf(seed), played);
+  const counts = new Map<string, number>();
+  const failed: Failed[] = [];
+  const before = process.cpuUsage();
+  for (let seed = from + worker; seed < until; seed += workers) {
+    const played = await play(program, historyFor(seed));
+    for (const [what, times] of played.counts) count(counts, what, times);
+    const [broken] = played.broken;
+    if (broken === undefined) continue;
+    failed.push({ seed, broken });
+    print(`seed ${seed}: ${broken}`);
   }
-  return failed;
+  const { user, system } = process.cpuUsage(before);
+  const result: Result = { failed, counts: [...counts], cpuMs: (user + system) / 1000 };
+  process.send?.(result, () => process.exit(0));
+}
+
+const count = (counts: Map<string, number>, what: string, times: number) =>
+  counts.set(what, (counts.get(what) ?? 0) + times);
+
+/** How often each thing occurred, by kind. */
+function table(counts: ReadonlyMap<string, number>): string {
+  const kind = (what: string) => /^(?:exit|says|does|somebody|stands|is interrupted|killed)/.exec(what)?.[0] ?? 'also';
+  return [...counts]
+    .toSorted(([a, n], [b, m]) => kind(a).localeCompare(kind(b)) || m - n)
+    .map(([what, times]) => `${String(times).padStart(8)}  ${what}`)
+    .join('\n');
+}
+
+// One of them
+
+async function replay(): Promise<number> {
+  const program = await opened();
+  const history = historyFor(from);
+  const played = await play(program, history);
+  show(played);
+  if (played.broken.length > 0) await showShortest(program, history, played);
+  return played.broken.length;
 }
 
 function show({ story, broken }: Played): void {
@@ -107,8 +163,7 @@ async function showShortest(program: Program, history: History, played: Played):
 async function replayFound(): Promise<number> {
   const program = await opened();
   let failed = 0;
-  const found = textOf('found.jsonl').trim().split('\n');
-  for (const line of found) {
+  for (const line of textOf('found.jsonl').trim().split('\n')) {
     const { name, history } = JSON.parse(line) as { readonly name: string; readonly history: History };
     const played = await play(program, history);
     const isBroken = played.broken.length > 0;
@@ -119,7 +174,9 @@ async function replayFound(): Promise<number> {
   return failed;
 }
 
-/** A mistake that is planted; see `mistakes.diff`. */
+// Planted mistakes
+
+/** See `mistakes.diff`. */
 interface Mistake {
   readonly name: string;
   /** One that finds it; 0: none is known. */
@@ -151,7 +208,7 @@ async function judgeMistakes(): Promise<number> {
   const playWith = async (seed: number, wrong: readonly number[]) => {
     planted.clear();
     for (const n of wrong) planted.add(n);
-    return (await play(program, historyOf(seed))).broken[0];
+    return (await play(program, historyFor(seed))).broken[0];
   };
   const narrow = async (seed: number, wrong: readonly number[]): Promise<void> => {
     const broken = wrong.length === 0 ? undefined : await playWith(seed, wrong);
@@ -166,65 +223,13 @@ async function judgeMistakes(): Promise<number> {
     await narrow(seed, wrong.slice(half));
   };
   for (const [n, { seed }] of mistakes.entries()) if (seed > 0 && left.has(n)) await narrow(seed, [n]);
-  const from = Number(values.seed ?? 1);
-  for (let seed = from; seed < from + seeds && left.size > 0; seed += 1) {
+  for (let seed = from; seed < until && left.size > 0; seed += 1) {
     // A seed that breaks a law without them proves nothing.
     if ((await playWith(seed, [...left])) === undefined || (await playWith(seed, [])) !== undefined) continue;
     await narrow(seed, [...left]);
   }
   for (const n of left) print(`NOT FOUND\t${mistakes[n]?.name}`);
   return left.size;
-}
-
-/** What came of a process that plays. */
-interface Result {
-  readonly failed: readonly { readonly seed: number; readonly broken: string }[];
-  readonly counts: readonly (readonly [string, number])[];
-  readonly played: number;
-  readonly cpuMs: number;
-}
-
-/** The last `--seed` and `--seeds` count. */
-function inProcess(words: readonly string[]): Promise<Result> {
-  const child = fork(process.argv[1] ?? '', words, {
-    execArgv: ['--max-semi-space-size=16', '--interrupt-budget=600000'],
-  });
-  return new Promise((resolve, reject) => {
-    child.once('message', message => resolve(message as Result));
-    child.on('exit', code => reject(new Error(`a process that plays ended with ${code}`)));
-  });
-}
-
-/** Plays every n-th seed. */
-async function work(worker: number): Promise<void> {
-  const program = await opened();
-  const counts = new Map<string, number>();
-  const failed: Result['failed'][number][] = [];
-  const before = process.cpuUsage();
-  const from = Number(values.seed ?? 1);
-  let played = 0;
-  for (let seed = from + worker; seed < from + seeds; seed += Number(values.workers)) {
-    const { broken, counts: own } = await play(program, historyOf(seed));
-    played += 1;
-    for (const [what, times] of own) counts.set(what, (counts.get(what) ?? 0) + times);
-    const [first] = broken;
-    if (first === undefined) continue;
-    failed.push({ seed, broken: first });
-    if (values.stop) break;
-    print(`seed ${seed}: ${first}`);
-  }
-  const { user, system } = process.cpuUsage(before);
-  const result: Result = { failed, counts: [...counts], played, cpuMs: (user + system) / 1000 };
-  process.send?.(result, () => process.exit(0));
-}
-
-/** How often each thing occurred, by kind. */
-function table(counts: ReadonlyMap<string, number>): string {
-  const kind = (what: string) => /^(?:exit|says|does|somebody|stands|is interrupted|killed)/.exec(what)?.[0] ?? 'also';
-  return [...counts]
-    .toSorted(([a, n], [b, m]) => kind(a).localeCompare(kind(b)) || m - n)
-    .map(([what, times]) => `${String(times).padStart(8)}  ${what}`)
-    .join('\n');
 }
 
 if (values.worker !== undefined) await work(Number(values.worker));

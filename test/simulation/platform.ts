@@ -1,13 +1,14 @@
 /**
- * What the bundle of `program.ts` gets in place of Node's modules, SQLite and the client of undici. Each does what the real one
+ * What the bundle of `program.ts` gets in place of Node's modules and the client of undici. Each does what the real one
  * does for the process whose turn it is.
  */
 import crypto from 'node:crypto';
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import realProcess from 'node:process';
+import { PgClient } from './postgres.ts';
 import type { Reply } from './service.ts';
+import { DatabaseSync } from './sqlite.ts';
 import { effect, effectNow, Gone, runningHere, START, self, sleep, turnOf } from './world.ts';
 
 type Call = (...asked: unknown[]) => unknown;
@@ -72,8 +73,6 @@ function told(path: unknown): string | undefined {
   return `${pid} (node) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${started} 0 0\n`;
 }
 
-const above = new Map<string, unknown>();
-
 /** A call of the disk by its name. Nothing here survives a loss of power, so nothing is synced. */
 function onDisk(name: string, asked: unknown[]): unknown {
   const [path] = asked;
@@ -81,13 +80,7 @@ function onDisk(name: string, asked: unknown[]): unknown {
   if (/^f(?:data)?syncSync$/.test(name) || who === undefined) return undefined;
   const known = told(path);
   if (known !== undefined) return known;
-  const call = () => (fs as unknown as Record<string, Call>)[name]?.(...asked);
-  // Folders above of all homes are looked at by every command, and never change.
-  if (name === 'lstatSync' && typeof path === 'string' && path.length < who.started.home.length) {
-    if (!above.has(path)) above.set(path, call());
-    return above.get(path);
-  }
-  const result = call();
+  const result = (fs as unknown as Record<string, Call>)[name]?.(...asked);
   if (name === 'openSync') who.files.add(result as number);
   if (name === 'closeSync') who.files.delete(path as number);
   return result;
@@ -97,26 +90,22 @@ const onDiskLater = (name: string, asked: unknown[]) =>
   effect(() => onDisk(name, asked), isChange(name, asked) ? 'change' : 'reading');
 
 /** An open file: its methods are those of the disk that take its number. */
-function handle(fd: number): object {
-  const ofNumber = new Set(['stat', 'truncate', 'chmod', 'sync', 'datasync']);
-  const methods = {
-    fd,
-    read: async (buffer: Buffer, ...place: unknown[]) => ({
-      bytesRead: await onDiskLater('readSync', [fd, buffer, ...place]),
-      buffer,
-    }),
-    write: async (data: unknown, ...place: unknown[]) => ({
-      bytesWritten: await onDiskLater('writeSync', [fd, data, ...place]),
-    }),
-    [Symbol.asyncDispose]: () => onDiskLater('closeSync', [fd]),
-  };
-  return new Proxy(methods, {
-    get: (known, name: string) =>
-      name in known || typeof name !== 'string' || name === 'then'
-        ? Reflect.get(known, name)
-        : (...asked: unknown[]) => onDiskLater(`${ofNumber.has(name) ? 'f' : ''}${name}Sync`, [fd, ...asked]),
-  });
-}
+const handle = (fd: number): object =>
+  new Proxy(
+    { fd },
+    {
+      get(known, name: string | symbol) {
+        if (name === 'then' || name === 'fd') return Reflect.get(known, name);
+        const call = typeof name === 'symbol' ? 'close' : name;
+        const isOfNumber = ['stat', 'truncate', 'chmod', 'sync', 'datasync'].includes(call);
+        return async (...asked: unknown[]) => {
+          const result = await onDiskLater(`${isOfNumber ? 'f' : ''}${call}Sync`, [fd, ...asked]);
+          const [buffer] = asked;
+          return call === 'read' ? { bytesRead: result, buffer } : call === 'write' ? { bytesWritten: result } : result;
+        };
+      },
+    },
+  );
 
 const promised = new Proxy(fs.promises, {
   get(target, name: string) {
@@ -129,201 +118,11 @@ const files = new Proxy(fs, {
   get(target, name: string) {
     const found = Reflect.get(target, name);
     if (name === 'promises') return promised;
-    if (typeof found !== 'function' || /^[A-Z_]|^create|^watch/.test(name)) return found;
-    if (name.endsWith('Sync'))
-      return (...asked: unknown[]) =>
-        isChange(name, asked) ? effectNow(() => onDisk(name, asked)) : onDisk(name, asked);
-    return (...asked: unknown[]) => {
-      const done = asked.pop() as (error: unknown, result?: unknown) => void;
-      onDiskLater(`${name}Sync`, asked).then(result => done(null, result), done);
-    };
+    if (typeof found !== 'function' || !name.endsWith('Sync')) return found;
+    return (...asked: unknown[]) =>
+      isChange(name, asked) ? effectNow(() => onDisk(name, asked)) : onDisk(name, asked);
   },
 });
-
-// SQLite
-
-interface Prepared {
-  all(...values: unknown[]): Readonly<Record<string, unknown>>[];
-  run(...values: unknown[]): { readonly changes: number | bigint };
-}
-export interface Engine {
-  exec(text: string): void;
-  prepare(text: string): Prepared;
-  function(name: string, work: (...given: unknown[]) => unknown): void;
-  close(): void;
-}
-
-const sqlite = createRequire(import.meta.url)('@photostructure/sqlite') as {
-  readonly DatabaseSync: new (path: string) => Engine;
-};
-
-/**
- * A database in memory. It is used again, for another file or history: then its tables are there and empty, and its statements
- * prepared; whoever makes tables gets those.
- */
-export class Store {
-  readonly #functions: Readonly<Record<string, (given: unknown) => unknown>>;
-  engine: Engine;
-  readonly #statements = new Map<string, Prepared>();
-  /** Texts that make tables and indexes, in their order. */
-  readonly #made = new Set<string>();
-  /** Whether the tables are there for whoever asks, and whether they were when the transaction began. */
-  isMade = false;
-  #wasMade = false;
-  /** The connection that is within a transaction: others find the file busy. */
-  owner: object | undefined;
-
-  constructor(functions: Readonly<Record<string, (given: unknown) => unknown>> = {}) {
-    this.#functions = functions;
-    this.engine = this.#opened();
-  }
-
-  #opened(): Engine {
-    const engine = new sqlite.DatabaseSync(':memory:');
-    engine.exec('pragma foreign_keys = on');
-    for (const [name, work] of Object.entries(this.#functions)) engine.function(name, work);
-    return engine;
-  }
-
-  prepared(text: string): Prepared {
-    const statement = this.#statements.get(text) ?? this.engine.prepare(text);
-    this.#statements.set(text, statement);
-    return statement;
-  }
-
-  begin(owner: object): void {
-    this.prepared('begin').run();
-    this.owner = owner;
-    this.#wasMade = this.isMade;
-  }
-
-  commit(): void {
-    this.prepared('commit').run();
-    this.owner = undefined;
-  }
-
-  rollback(): void {
-    this.engine.exec('rollback');
-    this.owner = undefined;
-    if (this.isMade === this.#wasMade) return;
-    // What it made is gone with it, and before it there was nothing.
-    this.isMade = false;
-    this.engine.close();
-    this.engine = this.#opened();
-    this.#statements.clear();
-    this.#made.clear();
-  }
-
-  make(text: string): void {
-    if (!this.#made.has(text)) this.engine.exec(text);
-    this.#made.add(text);
-    this.isMade = true;
-  }
-
-  get #tables(): readonly string[] {
-    return [...this.#made].flatMap(text => /^create table (\w+)/.exec(text)?.[1] ?? []);
-  }
-
-  clear(): void {
-    if (this.owner !== undefined) this.rollback();
-    this.isMade = false;
-    for (const table of this.#tables.toReversed()) this.prepared(`delete from ${table}`).run();
-  }
-
-  fill(from: Store): void {
-    for (const text of from.#made) this.make(text);
-    this.isMade = from.isMade;
-    for (const table of from.#tables) {
-      for (const row of from.prepared(`select * from ${table}`).all()) {
-        const values = Object.values(row);
-        this.prepared(`insert into ${table} values (${values.map(() => '?').join()})`).run(...values);
-      }
-    }
-  }
-
-  /** All that is in it. */
-  text(): string {
-    return JSON.stringify(this.#tables.map(table => this.prepared(`select * from ${table}`).all()));
-  }
-}
-
-const opened = new Map<string, Store>();
-const free: Store[] = [];
-
-function storeOf(path: string): Store {
-  const known = opened.get(path);
-  if (known !== undefined && fs.existsSync(path)) return known;
-  if (known !== undefined) release(path, known);
-  // Which file it is tells a journal from its copy.
-  fs.closeSync(fs.openSync(path, 'a', 0o600));
-  const store = free.pop() ?? new Store();
-  opened.set(path, store);
-  return store;
-}
-
-function release(path: string, store: Store): void {
-  store.clear();
-  free.push(store);
-  opened.delete(path);
-}
-
-/** The databases of a home, each with its path within that. */
-export const databasesOf = (home: string): readonly (readonly [string, Store])[] =>
-  [...opened].flatMap(([path, store]) => (path.startsWith(`${home}/`) ? [[path.slice(home.length), store]] : []));
-
-/** Removes a home. */
-export function removeHome(home: string): void {
-  for (const [path, store] of databasesOf(home)) release(home + path, store);
-  fs.rmSync(home, { recursive: true, force: true });
-}
-
-/** Makes a home as it is somewhere else. */
-export function copyHome(from: string, to: string): void {
-  removeHome(to);
-  fs.cpSync(from, to, { recursive: true, preserveTimestamps: true });
-  for (const [path, store] of databasesOf(from)) storeOf(to + path).fill(store);
-}
-
-/** A connection of one process. The system closes it with the process, which ends its transaction. */
-class DatabaseSync {
-  readonly #store: Store;
-  readonly #who = self();
-  constructor(path: string) {
-    this.#store = effectNow(() => storeOf(path));
-    this.#who.databases.add(this);
-  }
-  get isTransaction(): boolean {
-    return this.#store.owner === this;
-  }
-  #do<T>(work: () => T): T {
-    return effectNow(() => {
-      const { owner } = this.#store;
-      if (owner === undefined || owner === this) return work();
-      throw Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
-    });
-  }
-  exec(text: string): void {
-    this.#do(() => {
-      if (text.startsWith('pragma')) return;
-      if (text.startsWith('begin')) this.#store.begin(this);
-      else if (text === 'commit' || text === 'rollback') this.#store[text]();
-      else if (text.startsWith('create')) this.#store.make(text);
-      else this.#store.engine.exec(text);
-    });
-  }
-  prepare(text: string) {
-    const store = this.#store;
-    const isOfTables = text.includes('sqlite_master');
-    const run = (...values: unknown[]) => this.#do(() => store.prepared(text).run(...values));
-    const all = (...values: unknown[]) =>
-      this.#do(() => (isOfTables && !store.isMade ? [] : store.prepared(text).all(...values)));
-    return { run, all, get: (...values: unknown[]) => all(...values)[0] };
-  }
-  close(): void {
-    if (this.isTransaction) this.#store.rollback();
-    this.#who.databases.delete(this);
-  }
-}
 
 // HTTP
 
@@ -348,19 +147,16 @@ class Client {
       heard.onResponseError(undefined, Object.assign(new Error(code), { code, syscall: 'read' }));
     };
     const take = ({ kept, status, headers: answered, text }: Reply) => {
-      if (kept === 'silent') return;
+      if (kept === 'silence') return;
       hear(service.latency(), () => {
         if (isHeard) return;
-        if (kept === 'lost') return fail('ECONNRESET');
+        if (kept === 'before-headers') return fail('ECONNRESET');
         isHeard = true;
         heard.onResponseStart(undefined, status, answered);
-        const bytes = Buffer.from(text);
-        if (kept === 'cut') {
-          heard.onResponseData(undefined, bytes.subarray(0, -20));
-          return hear(5, () => fail('ECONNRESET'));
-        }
+        const bytes = Buffer.from(text).subarray(0, kept === undefined ? undefined : kept === 'in-body' ? -20 : 0);
         if (bytes.length > 0) heard.onResponseData(undefined, bytes);
-        heard.onResponseEnd(undefined, {});
+        if (kept === undefined) heard.onResponseEnd(undefined, {});
+        else hear(5, () => fail('ECONNRESET'));
       });
     };
     hear(this.#isConnected ? 0 : service.latency(), () => {
@@ -402,47 +198,31 @@ type Heard = Readonly<
 // Chance, system, process
 
 const bytes = (count: number) => Buffer.from(turnOf()?.started.chance.bytes(count) ?? crypto.randomBytes(count));
-const own = {
-  ...crypto,
-  randomBytes: bytes,
-  randomFillSync: (into: Uint8Array) => {
-    into.set(bytes(into.length));
-    return into;
+const fill = (into: Uint8Array) => {
+  into.set(bytes(into.length));
+  return into;
+};
+
+const ownProcess: Readonly<Record<string, () => unknown>> = {
+  pid: () => turnOf()?.pid ?? 1,
+  env: () => turnOf()?.started.env ?? {},
+  getBuiltinModule: () => (module: string) =>
+    module.endsWith('sqlite') ? undefined : (modules[module] ?? realProcess.getBuiltinModule(module as 'node:fs')),
+  kill: () => (pid: number) => {
+    if (runningHere(pid) === undefined) throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+    return true;
   },
-  randomUUID: () =>
-    bytes(16)
-      .toString('hex')
-      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  dlopen: () => (module: { exports: unknown }) => {
+    module.exports = { DatabaseSync };
+  },
+  on: () => () => process,
+  once: () => () => process,
+  off: () => () => process,
 };
 
 const process = new Proxy(realProcess, {
-  get(target, name: string) {
-    const who = turnOf();
-    switch (name) {
-      case 'pid':
-        return who?.pid ?? 1;
-      case 'env':
-        return who?.started.env ?? {};
-      case 'getBuiltinModule':
-        return (module: string) =>
-          module.endsWith('sqlite') ? undefined : (modules[module] ?? target.getBuiltinModule(module as 'node:fs'));
-      case 'kill':
-        return (pid: number) => {
-          if (runningHere(pid) === undefined) throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
-          return true;
-        };
-      case 'dlopen':
-        return (module: { exports: unknown }) => {
-          module.exports = { DatabaseSync };
-        };
-      case 'on':
-      case 'once':
-      case 'off':
-        return () => process;
-      default:
-        return Reflect.get(target, name, target);
-    }
-  },
+  get: (target, name: string) =>
+    Object.hasOwn(ownProcess, name) ? ownProcess[name]?.() : Reflect.get(target, name, target),
 });
 
 /** What is kept along a call, for the library of prompts. Node's own makes each promise of the process slower from then on. */
@@ -457,7 +237,8 @@ function runWith<T>(kept: unknown, work: () => T): T {
   }
 }
 
-const modules: Readonly<Record<string, unknown>> = {
+/** What stands in the place of modules. */
+export const modules: Readonly<Record<string, unknown>> = {
   'node:fs': files,
   'node:fs/promises': promised,
   'node:async_hooks': {
@@ -478,7 +259,7 @@ const modules: Readonly<Record<string, unknown>> = {
     homedir: () => turnOf()?.started.home ?? '/nowhere',
     tmpdir: () => turnOf()?.started.home ?? os.tmpdir(),
   },
-  'node:crypto': own,
+  'node:crypto': { ...crypto, randomBytes: bytes, randomFillSync: fill },
   'node:process': process,
   'node:timers': timers,
   'node:timers/promises': {
@@ -486,16 +267,16 @@ const modules: Readonly<Record<string, unknown>> = {
   },
   'undici/lib/dispatcher/client.js': Client,
   'undici/lib/core/connect.js': () => undefined,
+  'pg/lib/client.js': PgClient,
 };
 
-/** What the bundle is given. */
-export const platform = {
-  modules,
+/** What stands in the place of globals, by their names. */
+export const globals: Readonly<Record<string, unknown>> = {
   process,
   ...timers,
-  timeoutSignal,
-  dateNow: () => turnOf()?.wall() ?? START,
-  monotonic: () => turnOf()?.world.now ?? 0,
-  random: () => turnOf()?.started.chance.fraction() ?? Math.random(),
-  randomValues: own.randomFillSync,
+  'AbortSignal.timeout': timeoutSignal,
+  'Date.now': () => turnOf()?.wall() ?? START,
+  'performance.now': () => turnOf()?.world.now ?? 0,
+  'Math.random': () => turnOf()?.started.chance.fraction() ?? Math.random(),
+  'globalThis.crypto.getRandomValues': fill,
 };

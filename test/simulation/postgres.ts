@@ -5,7 +5,7 @@
  * is away, locks that are waited for, a holder that stands still within its transaction.
  */
 import { EventEmitter } from 'node:events';
-import { Store } from './platform.ts';
+import { Store } from './sqlite.ts';
 import { effect, type Process, START, self, type World } from './world.ts';
 
 /** A COMMIT behind which the connection is lost, and the server away for a while. */
@@ -23,34 +23,27 @@ const IDLE_MS = 30_000;
 type Value = string | number | null;
 type Result = { readonly command?: string; readonly rows: readonly object[]; readonly rowCount?: number };
 type Given = Result | Result[] | Error;
-interface Statement {
-  readonly text: string;
-  readonly values: readonly Value[];
-  /** By the clock of the server, when it came. */
-  readonly at: number;
-  answer(given: Given): void;
-}
 
 const refusal = (code: string, message: string) => Object.assign(new Error(message), { severity: 'ERROR', code });
 
 const SETTINGS: Readonly<Record<string, unknown>> = { server_version_num: 160_000, fsync: 'on' };
-let kept: Store | undefined;
 
+/** The server: its database, one lock for all of it, and what became of transactions. */
 export class Postgres {
   readonly world: World;
-  readonly store: Store;
+  readonly store = new Store();
+  readonly connections = new Set<PgClient>();
+  readonly became = new Map<string, 'committed' | 'aborted' | 'in progress'>();
   #cuts: readonly Cut[] = [];
   #commits = 0;
   #awayUntil = 0;
-  owner: PgClient | undefined;
-  readonly waiting: PgClient[] = [];
-  readonly connections = new Set<PgClient>();
-  readonly became = new Map<string, 'committed' | 'aborted' | 'in progress'>();
+  #owner: PgClient | undefined;
+  readonly #waiting: { readonly client: PgClient; readonly take: (isHis: boolean) => void }[] = [];
 
   constructor(world: World) {
     this.world = world;
-    kept ??= new Store({ current_setting: name => SETTINGS[String(name)] ?? 'UTF8', pg_is_in_recovery: () => 0 });
-    this.store = kept;
+    this.store.engine.function('current_setting', name => SETTINGS[String(name)] ?? 'UTF8');
+    this.store.engine.function('pg_is_in_recovery', () => 0);
   }
 
   /** From now on commits are lost. */
@@ -77,48 +70,55 @@ export class Postgres {
 
   close(): void {
     for (const connection of [...this.connections]) connection.cut();
-    this.store.clear();
+    this.store.engine.close();
   }
 
-  /** False: it waits. */
-  acquire(connection: PgClient): boolean {
-    this.owner ??= connection;
-    if (this.owner !== connection && !this.waiting.includes(connection)) this.waiting.push(connection);
-    return this.owner === connection;
+  /** Resolves to true when the lock is his, and to false when he has waited for too long. */
+  lock(client: PgClient): Promise<boolean> {
+    if (this.#owner === undefined) {
+      this.#owner = client;
+      return Promise.resolve(true);
+    }
+    return new Promise(take => {
+      const waiter = { client, take };
+      this.#waiting.push(waiter);
+      this.world.after(LOCK_MS, undefined, () => {
+        if (!this.#waiting.includes(waiter)) return;
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        this.world.happened('a lock of the database is waited for too long');
+        take(false);
+      });
+    });
   }
 
-  release(connection: PgClient): void {
-    const at = this.waiting.indexOf(connection);
-    if (at !== -1) this.waiting.splice(at, 1);
-    if (this.owner !== connection) return;
-    this.owner = this.waiting.shift();
-    const next = this.owner;
-    if (next !== undefined) this.world.after(0, undefined, () => next.go());
+  unlock(client: PgClient): void {
+    const at = this.#waiting.findIndex(waiter => waiter.client === client);
+    if (at !== -1) this.#waiting.splice(at, 1);
+    if (this.#owner !== client) return;
+    const next = this.#waiting.shift();
+    this.#owner = next?.client;
+    if (next !== undefined) this.world.after(0, undefined, () => next.take(true));
   }
 }
 
 /** In place of the client of pg: one connection of the process whose turn it is, and what the server has of it. */
 export class PgClient extends EventEmitter {
+  readonly connectionParameters = {};
+  readonly connection = { stream: { ref() {}, unref() {}, destroy: () => this.close() } };
   readonly #who: Process = self();
   readonly #server: Postgres;
   readonly #role: string;
-  readonly connectionParameters = {};
-  readonly connection = { stream: { ref() {}, unref() {}, destroy: () => this.close() } };
   /** Of the program: whether it still hears, and whom it must tell that the connection is lost. */
   #isOpen = false;
   readonly #pending = new Set<(thrown: Error) => void>();
   /** When what was sent last arrives, there and back: nothing overtakes on a connection. */
   #there = 0;
   #back = 0;
-  /** Of the server. */
-  readonly #queue: Statement[] = [];
-  #xid = '';
-  #isWrite = false;
-  #isIn = false;
-  #hasFailed = false;
+  /** Of the server: what came before, the transaction, and whether the connection has ended. */
+  #served: Promise<void> = Promise.resolve();
+  #transaction: { readonly xid?: string; readonly isWrite: boolean; hasFailed: boolean } | undefined;
   #isOver = false;
-  /** Counts what came, so that a clock that was set for something earlier says nothing. */
-  #turn = 0;
+  #came = 0;
 
   constructor({ user }: { readonly user: string }) {
     super();
@@ -126,7 +126,7 @@ export class PgClient extends EventEmitter {
     if (database === undefined) throw new Error('somebody connects to a database that is not there');
     this.#server = database;
     this.#role = user;
-    this.#who.databases.add(this);
+    this.#who.connections.add(this);
   }
 
   async connect(): Promise<void> {
@@ -140,20 +140,25 @@ export class PgClient extends EventEmitter {
   }
 
   query({ text, values = [] }: { readonly text: string; readonly values?: readonly Value[] }): Promise<unknown> {
-    const { world } = this.#who;
+    const { world, thawAt } = this.#who;
     if (!this.#isOpen) return Promise.reject(new Error('Connection terminated'));
     const send = () =>
       new Promise((resolve, reject) => {
         this.#pending.add(reject);
-        const answer = (given: Given) =>
+        const answer = (given: Given | undefined) => {
+          // Nobody hears of it.
+          if (given === undefined) return;
           this.#comes(() => {
             this.#pending.delete(reject);
             if (given instanceof Error) reject(given);
             else resolve(given);
           });
-        this.#there = Math.max(this.#there, this.#who.thawAt, world.now + this.#latency());
+        };
+        this.#there = Math.max(this.#there, thawAt, world.now + this.#latency());
         const at = Math.floor(START + world.now);
-        world.after(this.#there - world.now, undefined, () => this.#take({ text, values, at, answer }));
+        world.after(this.#there - world.now, undefined, () => {
+          this.#served = this.#served.then(async () => answer(await this.#serve(text, values, at)));
+        });
       });
     return effect(send, 'in order');
   }
@@ -165,7 +170,7 @@ export class PgClient extends EventEmitter {
   /** What was sent arrives; then the server takes back what was not committed. */
   close(): void {
     const { world } = this.#who;
-    this.#who.databases.delete(this);
+    this.#who.connections.delete(this);
     if (this.#isOpen) world.after(Math.max(0, this.#there - world.now) + 1, undefined, () => this.cut());
     this.#isOpen = false;
   }
@@ -198,63 +203,36 @@ export class PgClient extends EventEmitter {
     });
   }
 
-  #take(statement: Statement): void {
-    if (this.#isOver) return;
-    this.#queue.push(statement);
-    if (this.#queue.length === 1) this.go();
-  }
-
-  /** Executes what has come, until something has to wait. */
-  go(): void {
-    const server = this.#server;
-    this.#turn += 1;
-    for (let next = this.#queue[0]; next !== undefined && !this.#isOver; next = this.#queue[0]) {
-      if (next.text.startsWith('begin') && !server.acquire(this)) {
-        this.#unless(LOCK_MS, () => {
-          if (server.waiting.includes(this)) this.#refuse();
-        });
-        return;
-      }
-      this.#queue.shift();
-      const given = next.text === 'commit' ? this.#commit() : this.#execute(next);
-      // Nobody hears of it.
-      if (given === undefined) return;
-      next.answer(given);
+  /** One statement, when those before it are executed. Undefined: nobody hears of it. */
+  async #serve(text: string, values: readonly Value[], at: number): Promise<Given | undefined> {
+    const came = ++this.#came;
+    const isLocked = !text.startsWith('begin') || this.#isOver || (await this.#server.lock(this));
+    if (this.#isOver) return undefined;
+    if (!isLocked) {
+      this.#transaction = { isWrite: false, hasFailed: true };
+      return refusal('55P03', 'canceling statement due to lock timeout');
     }
-    if (this.#isIn) this.#unless(IDLE_MS, () => this.cut());
-  }
-
-  /** Lets something happen at a time, unless something comes before it. */
-  #unless(ms: number, happen: () => void): void {
-    const turn = this.#turn;
-    this.#server.world.after(ms, undefined, () => {
-      if (this.#turn === turn && !this.#isOver) happen();
+    const given = text === 'commit' ? this.#commit() : this.#execute(text, values, at);
+    this.#server.world.after(IDLE_MS, undefined, () => {
+      if (came === this.#came && this.#transaction !== undefined) this.cut();
     });
-  }
-
-  #refuse(): void {
-    this.#server.world.happened('a lock of the database is waited for too long');
-    this.#server.release(this);
-    this.#hasFailed = true;
-    this.#queue.shift()?.answer(refusal('55P03', 'canceling statement due to lock timeout'));
-    this.go();
+    return given;
   }
 
   #end(how: 'commit' | 'rollback'): Result {
-    if (this.#isIn) {
-      this.#server.store[how]();
-      if (this.#isWrite) this.#server.became.set(this.#xid, how === 'commit' ? 'committed' : 'aborted');
-    }
-    this.#isIn = false;
-    this.#hasFailed = false;
-    this.#server.release(this);
+    const { became, store } = this.#server;
+    const { xid, isWrite } = this.#transaction ?? {};
+    if (xid !== undefined) store.end(how);
+    if (xid !== undefined && isWrite) became.set(xid, how === 'commit' ? 'committed' : 'aborted');
+    this.#transaction = undefined;
+    this.#server.unlock(this);
     return { command: how.toUpperCase(), rows: [] };
   }
 
   #commit(): Result | undefined {
     const server = this.#server;
-    if (!this.#isIn || this.#hasFailed) return this.#end('rollback');
-    const cut = this.#isWrite ? server.cutAt() : undefined;
+    if (this.#transaction?.hasFailed !== false) return this.#end('rollback');
+    const cut = this.#transaction.isWrite ? server.cutAt() : undefined;
     const ended = this.#end(cut?.when === 'before' ? 'rollback' : 'commit');
     if (cut === undefined) return ended;
     server.world.happened(`a commit is lost ${cut.when} it`);
@@ -263,23 +241,24 @@ export class PgClient extends EventEmitter {
     return undefined;
   }
 
-  #execute({ text, values, at }: Statement): Given {
+  #execute(text: string, values: readonly Value[], at: number): Given {
     const { became, store } = this.#server;
     if (text.startsWith('begin')) {
       store.begin(this);
-      [this.#isIn, this.#hasFailed, this.#isWrite] = [true, false, text.includes('xid')];
-      this.#xid = String(became.size + 1);
-      if (this.#isWrite) became.set(this.#xid, 'in progress');
-      return [{ rows: [] }, { rows: [{ now: at, xid: this.#xid }] }];
+      const [xid, isWrite] = [String(became.size + 1), text.includes('xid')];
+      this.#transaction = { xid, isWrite, hasFailed: false };
+      if (isWrite) became.set(xid, 'in progress');
+      return [{ rows: [] }, { rows: [{ now: at, xid }] }];
     }
     if (text === 'rollback') return this.#end('rollback');
     if (text.includes('pg_xact_status')) return { rows: [{ status: became.get(String(values[0])) ?? null }] };
-    if (text.startsWith('rollback to')) this.#hasFailed = false;
-    else if (this.#hasFailed) return refusal('25P02', 'current transaction is aborted');
+    const transaction = this.#transaction;
+    if (text.startsWith('rollback to') && transaction) transaction.hasFailed = false;
+    if (transaction?.hasFailed) return refusal('25P02', 'current transaction is aborted');
     try {
       return this.#run(text, values);
     } catch (thrown) {
-      this.#hasFailed = true;
+      if (transaction) transaction.hasFailed = true;
       const { message } = thrown as Error;
       return refusal(/unique|primary key/i.test(message) ? '23505' : '42601', `${message}: ${text}`);
     }
@@ -291,10 +270,10 @@ export class PgClient extends EventEmitter {
       return { rows: [], rowCount: 0 };
     if (/from pg_(?:roles|namespace)/.test(text)) return { rows: [{ yes: 1 }] };
     if (text.startsWith('select session_user')) return { rows: [{ name: this.#role }] };
-    if (text.includes('from pg_tables')) return { rows: store.isMade ? [{ yes: 1 }] : [] };
-    if (text.startsWith('create')) store.make(text);
+    if (text.includes('from pg_tables'))
+      return { rows: store.prepared('select 1 yes from sqlite_master limit 1').all() };
     if (/^(?:create|savepoint|release|rollback)/.test(text)) {
-      if (!text.startsWith('create')) store.engine.exec(text);
+      store.engine.exec(text);
       return { rows: [] };
     }
     const many = /^insert into (\w+) \((.*?)\) select .*json_populate_recordset/.exec(text);

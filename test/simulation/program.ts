@@ -10,13 +10,11 @@ import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
 import type { AppHost } from '../../src/app/process-host.ts';
-import { platform } from './platform.ts';
-import { PgClient } from './postgres.ts';
+import { globals, modules } from './platform.ts';
 
 /** A text that stands exactly once in a file of `src`, and what it becomes. */
 export type Exchange = readonly [file: string, is: string, becomes: string];
 
-const modules: Readonly<Record<string, unknown>> = { ...platform.modules, 'pg/lib/client.js': PgClient };
 const root = join(import.meta.dirname, '..', '..');
 
 export interface Program {
@@ -41,24 +39,16 @@ export const load = async () => {
 export const library = () => import('./src/library/client.ts');
 `;
 
-const SIMULATED_GLOBALS = {
-  process: 'simulated.process',
-  setTimeout: 'simulated.setTimeout',
-  clearTimeout: 'simulated.clearTimeout',
-  setInterval: 'simulated.setInterval',
-  clearInterval: 'simulated.clearInterval',
-  setImmediate: 'simulated.setImmediate',
-  clearImmediate: 'simulated.clearImmediate',
-  'AbortSignal.timeout': 'simulated.timeoutSignal',
-  'Date.now': 'simulated.dateNow',
-  'performance.now': 'simulated.monotonic',
-  'Math.random': 'simulated.random',
-  'globalThis.crypto.getRandomValues': 'simulated.randomValues',
-  planted: 'simulated.planted',
-};
-
 /** Numbers of the mistakes that are made now. */
 export const planted = new Set<number>();
+
+const plain = (name: string) => name.replaceAll('.', '_');
+/** What the bundle knows as `simulated`. */
+const simulated: Readonly<Record<string, unknown>> = {
+  modules,
+  planted,
+  ...Object.fromEntries(Object.entries(globals).map(([name, value]) => [plain(name), value])),
+};
 
 /**
  * Its text, with what each mistake exchanges. Where that says `WRONG`, it is made while its number is in `planted`. Throws where a
@@ -88,7 +78,7 @@ export async function buildProgram(mistakes: readonly (readonly Exchange[])[] = 
     supported: { 'dynamic-import': false },
     external: ['@photostructure/sqlite', '@napi-rs/keyring', 'pg-native', 'playwright-core'],
     define: {
-      ...SIMULATED_GLOBALS,
+      ...Object.fromEntries([...Object.keys(globals), 'planted'].map(name => [name, `simulated.${plain(name)}`])),
       CARDWRIGHT_VERSION: '"0.0.0-simulated"',
       // The engine is looked for from where the sources are.
       'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src', 'engine', 'open.ts')).href),
@@ -122,6 +112,6 @@ export async function openProgram(text: string): Promise<Program> {
   const evaluate = compileFunction(text, ['simulated', 'require', 'module', 'exports'], { filename: 'simulated.cjs' });
   const require = createRequire(import.meta.url);
   const module = { exports: {} as { load(): Promise<Omit<Program, 'library'>> } & Pick<Program, 'library'> };
-  evaluate({ ...platform, modules, planted }, require, module, module.exports);
+  evaluate(simulated, require, module, module.exports);
   return { ...(await module.exports.load()), library: module.exports.library };
 }

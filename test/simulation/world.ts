@@ -28,6 +28,10 @@ export class Chance {
   of<T>(choices: readonly T[]): T {
     return choices[this.below(choices.length)] as T;
   }
+  /** One of several, each as often as its weight says. */
+  weighed<T>(choices: readonly (readonly [weight: number, T])[]): T {
+    return this.of(choices.flatMap(([weight, choice]) => Array<T>(weight).fill(choice)));
+  }
   is(probability: number): boolean {
     return this.fraction() < probability;
   }
@@ -82,16 +86,18 @@ export class Process {
   /** Requests that change something. */
   writes = 0;
   isDead = false;
-  /** It died by its fate. */
+  /** It has died without an exit code. */
   wasKilled = false;
+  /** It stands still until then. */
   thawAt = 0;
   /** What was typed. */
   line = '';
+  /** What the system closes with it: its files, and what ends a transaction or a connection. */
   readonly files = new Set<number>();
-  readonly databases = new Set<{ close(): void }>();
-  #onEnd: (code: number | undefined) => void = () => undefined;
+  readonly connections = new Set<{ close(): void }>();
   onInterrupt: () => void = () => undefined;
   onCrash: (thrown: unknown) => void = () => undefined;
+  #onEnd: (code: number | undefined) => void = () => undefined;
   /** The effect at which its fate comes. */
   #fated = 0;
 
@@ -108,34 +114,26 @@ export class Process {
     return Math.floor(START + this.world.now + this.started.machine.ahead);
   }
 
-  /** The system closes what it had open. Its locks and unfinished transactions go with its connections. */
-  end(): void {
+  /** Runs `work` to its exit code, or to its death, of which there is none. */
+  run(line: string, work: () => Promise<number>): Promise<number | undefined> {
+    this.line = line;
+    this.world.running.add(this);
+    const crash = (thrown: unknown) => this.isDead || this.onCrash(thrown);
+    return new Promise(resolve => {
+      this.#onEnd = resolve;
+      this.world.after(0, this, () => void work().then(code => this.end(code), crash));
+    });
+  }
+
+  /** The system closes what it had open: its locks and unfinished transactions go with its connections. Without a code it is killed. */
+  end(code?: number): void {
     if (this.isDead) return;
     this.isDead = true;
-    for (const database of this.databases) database.close();
+    this.wasKilled = code === undefined;
+    for (const connection of this.connections) connection.close();
     for (const fd of this.files) closeSync(fd);
     this.world.running.delete(this);
-  }
-
-  kill(): void {
-    if (this.isDead) return;
-    this.wasKilled = true;
-    this.end();
-    this.#onEnd(undefined);
-  }
-
-  /** Runs `work` to its exit code, or to its death, which `onEnd` is told without a code. */
-  run(line: string, work: () => Promise<number>, onEnd: (code: number | undefined) => void): void {
-    this.line = line;
-    this.#onEnd = onEnd;
-    this.world.running.add(this);
-    const end = (code: number) => {
-      if (this.isDead) return;
-      this.end();
-      onEnd(code);
-    };
-    const crash = (thrown: unknown) => this.isDead || this.onCrash(thrown);
-    this.world.after(0, this, () => void as(this, work).then(end, crash));
+    this.#onEnd(code);
   }
 
   /** A request that changes something is on its way. */
@@ -154,7 +152,7 @@ export class Process {
     if (fate.how === 'stands still') this.thawAt = this.world.now + fate.ms;
     else if (fate.how === 'is interrupted') this.world.after(0, this, this.onInterrupt);
     else if (fate.when === 'before') {
-      this.kill();
+      this.end();
       throw new Gone();
     }
     if (fate.how !== 'dies') this.world.happened(fate.how);
@@ -162,14 +160,15 @@ export class Process {
 
   /** Behind an effect. */
   ends(): void {
-    if (!this.isDead && this.started.fate?.how === 'dies' && this.#fated === this.effects) this.kill();
+    if (this.started.fate?.how === 'dies' && this.#fated === this.effects) this.end();
     if (this.isDead) throw new Gone();
   }
 }
 
+/** Something that happens at its time, unless it is taken off. */
 interface Due {
-  readonly at: number;
-  readonly order: number;
+  at: number;
+  order: number;
   readonly who: Process | undefined;
   readonly happen: () => void;
   isOff: boolean;
@@ -181,13 +180,14 @@ export class World {
   /** What the processes speak to: the service, and the server of the journal that machines share. */
   service!: Service;
   database: Postgres | undefined;
+  readonly running = new Set<Process>();
+  readonly chance: Chance;
+  readonly happened: (what: string) => void;
   #order = 0;
   #pids = 1000;
   /** The next one is last. */
   readonly #due: Due[] = [];
-  readonly running = new Set<Process>();
-  readonly chance: Chance;
-  readonly happened: (what: string) => void;
+
   constructor(chance: Chance, happened: (what: string) => void) {
     this.chance = chance;
     this.happened = happened;
@@ -209,41 +209,34 @@ export class World {
     return due;
   }
 
-  readonly #waiting = new Set<{ isOver: () => boolean; resolve: (isSo: boolean) => void }>();
-  #isTurning = false;
-
-  /** Lets things happen until that is so; several may wait at once. False: nothing is left to happen, and it is not so. */
-  until(isOver: () => boolean): Promise<boolean> {
-    return new Promise(resolve => {
-      this.#waiting.add({ isOver, resolve });
-      if (!this.#isTurning) void this.#turn();
-    });
+  /** Resolves when so much time has passed for everybody. */
+  pass(ms: number): Promise<void> {
+    return new Promise(resolve => void this.after(ms, undefined, resolve));
   }
 
-  async #turn(): Promise<void> {
-    this.#isTurning = true;
-    while (this.#waiting.size > 0) {
-      const over = [...this.#waiting].filter(({ isOver }) => isOver());
-      if (over.length === 0 && (await this.#next())) continue;
-      for (const each of over.length > 0 ? over : [...this.#waiting]) {
-        this.#waiting.delete(each);
-        each.resolve(over.length > 0);
-      }
-      // Whoever waited says what comes next.
-      await everybodyWaits();
+  /** Lets things happen until `story` has come to its end. */
+  async play(story: Promise<void>): Promise<void> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    story.then(end, end);
+    for (await everybodyWaits(); !isOver; await everybodyWaits()) {
+      const due = this.#due.pop();
+      if (due === undefined) throw new Error('nothing is left to happen, and the story is not over');
+      this.#happens(due);
     }
-    this.#isTurning = false;
+    current = undefined;
+    await story;
   }
 
-  /** False: nothing is left to happen. */
-  async #next(): Promise<boolean> {
-    const due = this.#due.pop();
-    if (due === undefined) return false;
-    const { who } = due;
-    if (due.isOff || who?.isDead) return true;
+  #happens(due: Due): void {
+    const { who, isOff } = due;
+    if (isOff || who?.isDead) return;
     if (who !== undefined && who.thawAt > due.at) {
-      this.#put({ ...due, at: who.thawAt, order: ++this.#order });
-      return true;
+      due.at = who.thawAt;
+      due.order = ++this.#order;
+      return void this.#put(due);
     }
     this.now = Math.max(this.now, due.at);
     current = who;
@@ -253,9 +246,6 @@ export class World {
       if (who === undefined) throw thrown;
       if (!who.isDead) who.onCrash(thrown);
     }
-    await everybodyWaits();
-    current = undefined;
-    return true;
   }
 }
 
@@ -281,17 +271,6 @@ export function takeCrashes(): void {
     }
     if (!current.isDead) current.onCrash(thrown);
   });
-}
-
-/** Runs `work` as that process, from outside of its turns. */
-export function as<T>(who: Process, work: () => T): T {
-  const before = current;
-  current = who;
-  try {
-    return work();
-  } finally {
-    current = before;
-  }
 }
 
 /** An effect that is done at once. */
