@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { expect, test } from 'vitest';
 import { type Home, home } from '../package/built.ts';
-import { Chance } from '../simulation/world.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
 import { opsIn } from '../support/journal-file.ts';
+import { Chance } from '../support/simulated/world.ts';
 import { isWhole } from '../support/whole.ts';
 
 const KEY = 'sk_test_0123456789abcdef0123456789abcdef';

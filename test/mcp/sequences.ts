@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { mayBeFirst } from '../simulation/history.ts';
-import { hostOf } from '../simulation/host.ts';
-import { buildProgram, type Exchange, openProgram, type Program } from '../simulation/program.ts';
 import { API_KEY, type Lie, SAYINGS, Service, type Settings } from '../simulation/service.ts';
-import { removeHome } from '../simulation/sqlite.ts';
-import { Chance, type Fate, Process, World } from '../simulation/world.ts';
 import { CARD_NUMBER } from '../support/card-books.ts';
+import { hostOf } from '../support/simulated/host.ts';
+import { buildProgram, type Exchange, openProgram, type Program } from '../support/simulated/program.ts';
+import { removeHome } from '../support/simulated/sqlite.ts';
+import { Chance, type Fate, Process, World } from '../support/simulated/world.ts';
 
 /** One purchase that the agent means: what it asks for at first, and what another plan makes of it. Cents are unique. */
 interface Purchase {

@@ -3,9 +3,9 @@
  * so that a failing one can be kept and made shorter. `historyOf` invents one from a seed.
  */
 import { refusal } from '../support/card-books.ts';
-import type { Cut } from './postgres.ts';
+import type { Cut } from '../support/simulated/postgres.ts';
+import { Chance, type Fate } from '../support/simulated/world.ts';
 import { type Does, type Lie, SAYINGS, type Settings } from './service.ts';
-import { Chance, type Fate } from './world.ts';
 
 /** Something that somebody wants to happen. Its number is the cents of its amount, by which the books know it. */
 export interface Wish {

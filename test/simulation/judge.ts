@@ -4,9 +4,9 @@
  */
 
 import type { BookedCard, Effect } from '../support/card-books.ts';
+import { type Process, START, type World } from '../support/simulated/world.ts';
 import type { History, Step } from './history.ts';
 import type { Arrived, Service } from './service.ts';
-import { type Process, START, type World } from './world.ts';
 
 /** What came of one process. `code` is undefined where it was killed. */
 export interface Ran {

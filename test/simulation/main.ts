@@ -8,10 +8,10 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { buildProgram, type Exchange, openProgram, type Program, planted } from '../support/simulated/program.ts';
+import { takeCrashes } from '../support/simulated/world.ts';
 import { type History, historyOf, shorter } from './history.ts';
 import { type Played, play } from './play.ts';
-import { buildProgram, type Exchange, openProgram, type Program, planted } from './program.ts';
-import { takeCrashes } from './world.ts';
 
 const { values } = parseArgs({
   options: {

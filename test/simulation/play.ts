@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppHost } from '../../src/app/process-host.ts';
 import { CARD_NUMBER } from '../support/card-books.ts';
+import { hostOf } from '../support/simulated/host.ts';
+import { Postgres } from '../support/simulated/postgres.ts';
+import type { LibraryClient, Program } from '../support/simulated/program.ts';
+import { removeHome } from '../support/simulated/sqlite.ts';
+import { Chance, type Machine, Process, World } from '../support/simulated/world.ts';
 import type { Act, Buy, History, Step, Wish } from './history.ts';
-import { hostOf } from './host.ts';
 import { hintOf, Judge, listOf, opOf, type Ran } from './judge.ts';
-import { Postgres } from './postgres.ts';
-import type { LibraryClient, Program } from './program.ts';
 import { API_KEY, Service } from './service.ts';
-import { removeHome } from './sqlite.ts';
-import { Chance, type Machine, Process, World } from './world.ts';
 
 /** What a step typed, and what came of it. */
 interface Entry {

@@ -15,8 +15,9 @@ import {
   requestOf,
   type View,
 } from '../support/card-books.ts';
-import type { Answer, LostAt } from '../support/hostile-service.ts';
-import { type Process, START, type World } from './world.ts';
+import type { Answer } from '../support/hostile-service.ts';
+import type { Reply, Sent } from '../support/simulated/platform.ts';
+import { type Process, START, type World } from '../support/simulated/world.ts';
 
 /** What is done, whatever is said. `later`: so many ms after the answer. */
 export type Does = 'done' | 'none' | 'later';
@@ -47,23 +48,6 @@ export interface Settings extends BookOptions {
 /** A request as it arrives. */
 export interface Arrived extends CardRequest {
   readonly who: Process;
-}
-
-/** What comes back over the wire, unless it is kept from coming. */
-export interface Reply {
-  readonly kept?: LostAt | 'silence' | undefined;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-interface Sent {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly who: Process;
-  answer(reply: Reply): void;
 }
 
 export const API_KEY = 'sk_test_simulated_canary_7f3a91c2';
@@ -156,10 +140,6 @@ export class Service {
     this.#world.happened('somebody else moves money');
     if (n === 0) books.setWallet(Math.max(0, books.walletCents + cents));
     else if (card?.status === 'active' && card.cents + cents >= 0) books.setCard(card, card.status, card.cents + cents);
-  }
-
-  latency(): number {
-    return 1 + this.#world.chance.fraction() * 20;
   }
 
   /** A request has arrived. */

@@ -4,8 +4,8 @@
  */
 import { closeSync } from 'node:fs';
 import realProcess from 'node:process';
+import type { Sent } from './platform.ts';
 import type { Postgres } from './postgres.ts';
-import type { Service } from './service.ts';
 
 /** Chance that can be repeated: xorshift32. */
 export class Chance {
@@ -178,7 +178,7 @@ interface Due {
 export class World {
   now = 0;
   /** What the processes speak to: the service, and the server of the journal that machines share. */
-  service!: Service;
+  service!: { take(sent: Sent): void };
   database: Postgres | undefined;
   readonly running = new Set<Process>();
   readonly chance: Chance;

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { AppHost } from '../../src/app/process-host.ts';
-import { foldersFor } from '../../src/platform/folders.ts';
+import type { AppHost } from '../../../src/app/process-host.ts';
+import { foldersFor } from '../../../src/platform/folders.ts';
 import { effect, type Process, runningHere, sleep } from './world.ts';
 
 interface Hosted {

@@ -9,13 +9,13 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
-import type { AppHost } from '../../src/app/process-host.ts';
+import type { AppHost } from '../../../src/app/process-host.ts';
 import { globals, modules } from './platform.ts';
 
 /** A text that stands exactly once in a file of `src`, and what it becomes. */
 export type Exchange = readonly [file: string, is: string, becomes: string];
 
-const root = join(import.meta.dirname, '..', '..');
+const root = import.meta.dirname.slice(0, import.meta.dirname.lastIndexOf('/test/'));
 
 export interface Program {
   /** Runs one command line to its exit code. */

@@ -6,10 +6,10 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import realProcess from 'node:process';
+import type { LostAt } from '../hostile-service.ts';
 import { PgClient } from './postgres.ts';
-import type { Reply } from './service.ts';
 import { DatabaseSync } from './sqlite.ts';
-import { effect, effectNow, Gone, runningHere, START, self, sleep, turnOf } from './world.ts';
+import { effect, effectNow, Gone, type Process, runningHere, START, self, sleep, turnOf } from './world.ts';
 
 type Call = (...asked: unknown[]) => unknown;
 
@@ -126,6 +126,24 @@ const files = new Proxy(fs, {
 
 // HTTP
 
+/** What comes back over the wire, unless it is kept from coming. */
+export interface Reply {
+  readonly kept?: LostAt | 'silence' | undefined;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** A request as it arrives at the service. */
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly who: Process;
+  answer(reply: Reply): void;
+}
+
 /** In place of undici's client: one connection to the service. */
 class Client {
   readonly #who = self();
@@ -135,7 +153,7 @@ class Client {
   dispatch({ method, path, headers, body, headersTimeout }: Asked, heard: Heard): void {
     const who = this.#who;
     const { world } = who;
-    const service = world.service;
+    const latency = () => 1 + world.chance.fraction() * 20;
     const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     let isHeard = false;
     const hear = (ms: number, tell: () => void) =>
@@ -148,7 +166,7 @@ class Client {
     };
     const take = ({ kept, status, headers: answered, text }: Reply) => {
       if (kept === 'silence') return;
-      hear(service.latency(), () => {
+      hear(latency(), () => {
         if (isHeard) return;
         if (kept === 'before-headers') return fail('ECONNRESET');
         isHeard = true;
@@ -159,16 +177,16 @@ class Client {
         else hear(5, () => fail('ECONNRESET'));
       });
     };
-    hear(this.#isConnected ? 0 : service.latency(), () => {
+    hear(this.#isConnected ? 0 : latency(), () => {
       this.#isConnected = true;
       heard.onRequestStart(undefined, undefined);
       if (method !== 'GET') who.sends();
       try {
         // What was sent arrives, whatever becomes of who sent it.
         effectNow(() => {
-          const there = Math.max(who.thawAt, world.now) + service.latency();
+          const there = Math.max(who.thawAt, world.now) + latency();
           world.after(there - world.now, undefined, () =>
-            service.take({ method, path, headers: named, text: body ?? '', who, answer: take }),
+            world.service.take({ method, path, headers: named, text: body ?? '', who, answer: take }),
           );
         });
       } catch (thrown) {
