@@ -4,8 +4,7 @@ import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
 import { countOf, wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
-import { eachTime, flagName, OURS, option, tells } from '../cli/parsing/flag.ts';
-import { choice, flag } from '../contract/field.ts';
+import { eachTime, flagName, option, takes, tells } from '../cli/parsing/flag.ts';
 import { CliError, usage } from '../core/errors.ts';
 import { utf8Text } from '../core/text.ts';
 import {
@@ -51,11 +50,9 @@ export const setUpAgent = command({
     'Words after -- are options of cardwright mcp, such as -- --max-total 100 --intent-prefix agent7/. Without any the tools only read. The profile of this run is named in the entry; no key is written.',
   ],
   flags: {
-    host: eachTime(
-      option(choice(HOST_NAMES, { doc: 'Program that hosts an agent; those found here when left out.', basis: OURS })),
-    ),
-    project: option(flag({ doc: 'Into the working folder, for everybody who works in it.', basis: OURS })),
-    remove: option(flag({ doc: 'Take skill and entry away again.', basis: OURS })),
+    host: eachTime(option(takes.choice(HOST_NAMES, 'Program that hosts an agent; those found here when left out.'))),
+    project: option(takes.flag('Into the working folder, for everybody who works in it.')),
+    remove: option(takes.flag('Take skill and entry away again.')),
   },
   rest: 'kept',
   examples: [

@@ -1,5 +1,5 @@
 /** Interface 6: the twelve events, and the payload around them. */
-import { assumed, type Basis, stated } from './basis.ts';
+import { type AssumptionId, assumed, type Basis, stated } from './basis.ts';
 import { CARD, DETAILS, FUNDING } from './card.ts';
 import { must, type Shape, text, time } from './field.ts';
 import { BIN, CHALLENGE, DEPOSIT, ERROR_BODY, TRANSACTION, WEBHOOK } from './resources.ts';
@@ -10,42 +10,38 @@ export interface EventRow {
   readonly basis: Basis;
 }
 
-const event = (meaning: string, data: Shape, more?: Basis): EventRow => ({
+const event = (meaning: string, data: Shape, id: AssumptionId = 'A-74'): EventRow => ({
   meaning,
   data,
-  basis: stated('6', more ?? assumed('A-74', 'what the payload holds is not shown')),
+  basis: stated('6', id),
 });
 
 export const EVENTS = {
-  'card.created': event('A new card was issued.', CARD, assumed('A-83', 'whether card.funded follows is not shown')),
-  'card.frozen': event('A card was frozen.', CARD, assumed('A-84', 'that the automatic freeze sends it is not shown')),
+  'card.created': event('A new card was issued.', CARD, 'A-83'),
+  'card.frozen': event('A card was frozen.', CARD, 'A-84'),
   'card.unfrozen': event('A card was unfrozen.', CARD),
-  'card.terminated': event('A card was terminated.', CARD, assumed('A-85', 'that nothing else is sent is not shown')),
+  'card.terminated': event('A card was terminated.', CARD, 'A-85'),
   'card.funded': event('Funds were added to a card.', CARD),
   'transaction.authorized': event('A transaction was authorized.', TRANSACTION),
   'transaction.settled': event('A transaction was settled.', TRANSACTION),
   'transaction.declined': event('A transaction was declined.', TRANSACTION),
   'transaction.refunded': event('A refund was processed.', TRANSACTION),
-  '3ds.challenge': event(
-    'A 3DS verification is required.',
-    CHALLENGE,
-    assumed('A-56', 'whether the code is in it is not shown'),
-  ),
+  '3ds.challenge': event('A 3DS verification is required.', CHALLENGE, 'A-56'),
   'deposit.pending': event('A crypto deposit was detected.', DEPOSIT),
   'deposit.confirmed': event('A crypto deposit was confirmed.', DEPOSIT),
 } as const satisfies Record<string, EventRow>;
 
 export type EventName = keyof typeof EVENTS;
 
-const payload = assumed('A-73', 'the payload shape is not shown');
-
 /** What is posted to a subscription; `data` is the object after the change (A-74). */
 export const EVENT_ENVELOPE = {
-  id: must(text({ doc: 'Event identifier, the same on every attempt.', basis: payload, also: ['event_id'] })),
-  type: must(text({ doc: 'Event name.', basis: payload, also: ['event', 'event_type', 'name'], names: 'event' })),
+  id: must(text({ doc: 'Event identifier, the same on every attempt.', basis: assumed('A-73'), also: ['event_id'] })),
+  type: must(
+    text({ doc: 'Event name.', basis: assumed('A-73'), also: ['event', 'event_type', 'name'], names: 'event' }),
+  ),
   created_at: time({
     doc: 'When it happened.',
-    basis: payload,
+    basis: assumed('A-73'),
     also: ['created', 'created_on', 'timestamp', 'occurred_at'],
   }),
 } as const;

@@ -1,7 +1,7 @@
 /** Every fact of the contract with where it is known from: what `contract show` lists. */
 
 import { assumption } from './assumption.ts';
-import type { AssumptionId, Basis, Section } from './basis.ts';
+import { type AssumptionId, assumed, type Basis, type Section } from './basis.ts';
 import { BEHAVIOURS } from './behaviours.ts';
 import { COMBINED_EXPIRY } from './card.ts';
 import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
@@ -44,6 +44,7 @@ export interface Fact {
   readonly doc?: string;
   readonly stated?: Section;
   readonly assumed?: AssumptionId;
+  /** What the assumption is about. */
   readonly why?: string;
   /** What is taken for it, why, and what else is accepted: the row of the assumption. */
   readonly taken?: string;
@@ -87,8 +88,7 @@ function fact({ doc, ...about }: About, basis: Basis, override?: string): Fact {
     ...(doc !== undefined && { doc }),
     ...(basis.stated !== undefined && { stated: basis.stated }),
     ...(basis.assumed !== undefined && { assumed: basis.assumed }),
-    ...(basis.why !== undefined && { why: basis.why }),
-    ...(row && { taken: row.taken }),
+    ...(row && { why: `${row.topic}: ${row.point}`, taken: row.taken }),
     ...(row?.because !== undefined && { because: row.because }),
     ...(row?.also !== undefined && { variants: row.also }),
     ...(row?.confidence !== undefined && { confidence: row.confidence }),
@@ -139,8 +139,7 @@ function resourceFields({ fields }: Overrides): Fact[] {
     what: 'month and year in one text, where they come so',
     doc: `Read under ${COMBINED_EXPIRY.join(', ')}.`,
   };
-  const basis: Basis = { assumed: 'A-30', why: 'the form of the expiry is not shown' };
-  return [...rows, fact(expiry, basis, fields['details.expiry'])];
+  return [...rows, fact(expiry, assumed('A-30'), fields['details.expiry'])];
 }
 
 function operations({ operations: overrides }: Overrides): Fact[] {

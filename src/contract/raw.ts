@@ -4,20 +4,20 @@
  * moving money (docs/design/reliability.md, section 3). None of it belongs to the interface, so these rows stand apart
  * from it.
  */
-import { integer, must, text } from './field.ts';
+import { must } from './field.ts';
 import { type Operation, operation, pageOf, untouched } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
+import { integer, text } from './own-field.ts';
 
-const OURS = { why: 'a choice of cardwright' } as const;
-const PATH = must(text({ doc: 'Path and query below the base address.', basis: OURS }));
-const METHOD = must(text({ doc: 'HTTP method.', basis: OURS }));
+const PATH = must(text('Path and query below the base address.'));
+const METHOD = must(text('HTTP method.'));
 
 const READING = {
   raw: true,
   section: '4',
   method: 'GET',
   path: '/',
-  basis: OURS,
+  basis: {},
   effect: 'read',
   repeat: 'freely',
 } as const;
@@ -27,14 +27,14 @@ export const RAW_OPERATIONS = {
     ...READING,
     summary: 'Read any path',
     params: { method: METHOD, path: PATH },
-    returns: untouched(OURS),
+    returns: untouched({}),
   }),
   'api.pages': operation({
     ...READING,
     summary: 'Read any list page by page',
     params: { path: PATH },
-    query: { page: integer({ doc: 'Page.', basis: OURS }) },
-    returns: pageOf({}, OURS),
+    query: { page: integer('Page.') },
+    returns: pageOf({}, {}),
   }),
   'api.write': operation({
     raw: true,
@@ -42,12 +42,12 @@ export const RAW_OPERATIONS = {
     section: '4',
     method: 'POST',
     path: '/',
-    basis: OURS,
+    basis: {},
     effect: 'moves-money',
     repeat: 'never',
     params: { method: METHOD, path: PATH },
-    body: { body: text({ doc: 'JSON text.', basis: OURS }) },
-    returns: untouched(OURS),
+    body: { body: text('JSON text.') },
+    returns: untouched({}),
   }),
 } as const;
 

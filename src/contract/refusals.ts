@@ -24,159 +24,64 @@ export interface Refusal {
   readonly saysState?: 'frozen' | 'active' | 'terminated';
 }
 
-const notListed = (id: Parameters<typeof assumed>[0]) => assumed(id, 'the complete list of identifiers is not shown');
+type More = Omit<Refusal, 'status' | 'kind' | 'when' | 'basis'>;
 
+const refusal = (status: number, kind: ErrorKind, when: string, basis: Basis, more?: More): Refusal => ({
+  ...{ status, kind, when, basis },
+  ...more,
+});
+/** Of the request itself: any operation may give it. */
+const general = (status: number, kind: ErrorKind, when: string, basis: Basis, more?: More) =>
+  refusal(status, kind, when, basis, { ...more, everywhere: true });
+/** Of what the account holds: stored for the key. */
+const business = (status: number, kind: ErrorKind, when: string, basis: Basis, more?: More) =>
+  refusal(status, kind, when, basis, { ...more, storedForKey: true });
+
+/** Status, our kind of error, and when the service says it. */
 export const REFUSALS = {
-  insufficient_funds: {
-    status: 400,
-    kind: 'insufficient_funds',
-    when: 'the wallet balance is too low for create or fund',
-    basis: stated('7'),
-    storedForKey: true,
-  },
-  invalid_request: {
-    status: 400,
-    kind: 'refused',
-    when: 'malformed JSON, a field missing, ill-typed, out of range or unknown',
-    basis: notListed('A-101'),
-    everywhere: true,
-    also: ['validation_error'],
-  },
-  unauthorized: {
-    status: 401,
-    kind: 'not_authenticated',
-    when: 'the key is missing, malformed, unknown or revoked',
-    basis: notListed('A-102'),
-    everywhere: true,
-  },
-  forbidden: {
-    status: 403,
-    kind: 'not_authenticated',
-    when: 'the key lacks the scope',
-    basis: notListed('A-103'),
-    everywhere: true,
-  },
-  environment_mismatch: {
-    status: 403,
-    kind: 'not_authenticated',
-    when: 'a live key at the sandbox',
-    basis: notListed('A-103'),
-    everywhere: true,
-  },
-  not_found: {
-    status: 404,
-    kind: 'not_found',
-    when: 'unknown card or webhook, or one of another account',
-    basis: notListed('A-104'),
+  insufficient_funds: business(
+    400,
+    'insufficient_funds',
+    'the wallet balance is too low for create or fund',
+    stated('7'),
+  ),
+  invalid_request: general(
+    400,
+    'refused',
+    'malformed JSON, a field missing, ill-typed, out of range or unknown',
+    assumed('A-101'),
+    { also: ['validation_error'] },
+  ),
+  unauthorized: general(
+    401,
+    'not_authenticated',
+    'the key is missing, malformed, unknown or revoked',
+    assumed('A-102'),
+  ),
+  forbidden: general(403, 'not_authenticated', 'the key lacks the scope', assumed('A-103')),
+  environment_mismatch: general(403, 'not_authenticated', 'a live key at the sandbox', assumed('A-103')),
+  not_found: business(404, 'not_found', 'unknown card or webhook, or one of another account', assumed('A-104'), {
     also: ['card_not_found', 'webhook_not_found', 'resource_not_found'],
-    storedForKey: true,
-  },
-  route_not_found: {
-    status: 404,
-    kind: 'not_found',
-    when: 'no such route',
-    basis: notListed('A-104'),
-    everywhere: true,
-  },
-  bin_not_found: {
-    status: 404,
-    kind: 'not_found',
-    when: 'create with an unknown BIN',
-    basis: notListed('A-105'),
-    storedForKey: true,
-  },
-  method_not_allowed: {
-    status: 405,
-    kind: 'refused',
-    when: 'the route has no such method',
-    basis: notListed('A-106'),
-    everywhere: true,
-  },
-  card_already_frozen: {
-    status: 409,
-    kind: 'refused',
-    when: 'freeze on a frozen card',
-    basis: notListed('A-107'),
-    saysState: 'frozen',
-    storedForKey: true,
-  },
-  card_not_frozen: {
-    status: 409,
-    kind: 'refused',
-    when: 'unfreeze on an active card',
-    basis: notListed('A-107'),
-    saysState: 'active',
-    storedForKey: true,
-  },
-  card_terminated: {
-    status: 409,
-    kind: 'refused',
-    when: 'a write or details on a terminated card',
-    basis: notListed('A-108'),
-    saysState: 'terminated',
+  }),
+  route_not_found: general(404, 'not_found', 'no such route', assumed('A-104')),
+  bin_not_found: business(404, 'not_found', 'create with an unknown BIN', assumed('A-105')),
+  method_not_allowed: general(405, 'refused', 'the route has no such method', assumed('A-106')),
+  card_already_frozen: business(409, 'refused', 'freeze on a frozen card', assumed('A-107'), { saysState: 'frozen' }),
+  card_not_frozen: business(409, 'refused', 'unfreeze on an active card', assumed('A-107'), { saysState: 'active' }),
+  card_terminated: business(409, 'refused', 'a write or details on a terminated card', assumed('A-108'), {
     also: ['card_already_terminated'],
-    storedForKey: true,
-  },
-  card_expired: {
-    status: 409,
-    kind: 'refused',
-    when: 'fund an expired card',
-    basis: notListed('A-109'),
-    storedForKey: true,
-  },
-  insufficient_card_funds: {
-    status: 400,
-    kind: 'refused',
-    when: 'withdraw above the balance of the card',
-    basis: notListed('A-110'),
-    storedForKey: true,
-  },
-  idempotency_key_reused: {
-    status: 422,
-    kind: 'internal',
-    when: 'the same key with another body',
-    basis: notListed('A-111'),
-  },
-  idempotency_in_progress: {
-    status: 409,
-    kind: 'outcome_unknown',
-    when: 'the same key is still being worked on',
-    basis: notListed('A-111'),
-  },
-  payload_too_large: {
-    status: 413,
-    kind: 'refused',
-    when: 'a body over 64 KiB',
-    basis: notListed('A-112'),
-    everywhere: true,
-  },
-  unsupported_media_type: {
-    status: 415,
-    kind: 'refused',
-    when: 'a body that is not JSON',
-    basis: notListed('A-112'),
-    everywhere: true,
-  },
-  rate_limited: {
-    status: 429,
-    kind: 'rate_limited',
-    when: 'over a rate limit',
-    basis: notListed('A-113'),
-    also: ['too_many_requests'],
-  },
-  internal_error: {
-    status: 500,
-    kind: 'outcome_unknown',
-    when: 'a fault of the service',
-    basis: notListed('A-114'),
-  },
-  service_unavailable: {
-    status: 503,
-    kind: 'outcome_unknown',
-    when: 'shutdown, or the store is busy',
-    basis: notListed('A-114'),
-  },
-} as const satisfies Record<string, Refusal>;
+    saysState: 'terminated',
+  }),
+  card_expired: business(409, 'refused', 'fund an expired card', assumed('A-109')),
+  insufficient_card_funds: business(400, 'refused', 'withdraw above the balance of the card', assumed('A-110')),
+  idempotency_key_reused: refusal(422, 'internal', 'the same key with another body', assumed('A-111')),
+  idempotency_in_progress: refusal(409, 'outcome_unknown', 'the same key is still being worked on', assumed('A-111')),
+  payload_too_large: general(413, 'refused', 'a body over 64 KiB', assumed('A-112')),
+  unsupported_media_type: general(415, 'refused', 'a body that is not JSON', assumed('A-112')),
+  rate_limited: refusal(429, 'rate_limited', 'over a rate limit', assumed('A-113'), { also: ['too_many_requests'] }),
+  internal_error: refusal(500, 'outcome_unknown', 'a fault of the service', assumed('A-114')),
+  service_unavailable: refusal(503, 'outcome_unknown', 'shutdown, or the store is busy', assumed('A-114')),
+} as const;
 
 /** Statuses that services give before anything is executed. */
 const BEFORE_EXECUTION: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
@@ -282,11 +187,7 @@ export const REFUSAL_RULES: readonly RefusalRule[] = [
     weight: 'definite',
     holds: ({ row, status }) => row.raw === true && BEFORE_EXECUTION.includes(status),
   },
-  {
-    when: 'any other word that the contract does not know',
-    weight: 'plausible',
-    holds: () => true,
-  },
+  { when: 'any other word that the contract does not know', weight: 'plausible', holds: () => true },
 ];
 
 /** The rule for a refused write; its weight holds for a first sending alone. */
@@ -325,12 +226,12 @@ export function isExplainedByBin(
 }
 
 function saysWantedState({ leadsTo }: Operation, refusal: RefusalName | undefined): boolean {
-  const { saysState }: Partial<Refusal> = refusal === undefined ? {} : REFUSALS[refusal];
+  const saysState = refusal && REFUSALS[refusal].saysState;
   return saysState !== undefined && saysState === leadsTo?.value;
 }
 
 function belongsTo({ raw, fails = [] }: Operation, refusal: RefusalName): boolean {
-  const { everywhere }: Refusal = REFUSALS[refusal];
+  const { everywhere } = REFUSALS[refusal];
   // An operation that nobody knows may give any of them.
   if (everywhere === true || raw === true || fails.includes(refusal)) return true;
   // Some services use one word for an empty wallet and an empty card.

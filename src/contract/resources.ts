@@ -12,18 +12,12 @@ export function isInDollars({ currency }: { readonly currency?: string | null | 
   return currency == null || currency === '' || currency.toUpperCase() === ACCOUNT_CURRENCY;
 }
 
-const tag = text({
-  doc: 'A merchant or use-case word.',
-  basis: stated('2.2', assumed('A-133', 'the words are not shown')),
-});
+const tag = text({ doc: 'A merchant or use-case word.', basis: stated('2.2', 'A-133') });
 
 export const BIN = {
-  id: must(text({ doc: 'BIN identifier.', basis: stated('2.2', assumed('A-130', 'the form of ids')), names: 'bin' })),
-  network: { ...NETWORK, basis: stated('2.2', assumed('A-131', 'the names of the networks are not shown')) },
-  type: choice(['prepaid', 'debit', 'credit'], {
-    doc: 'BIN type.',
-    basis: stated('2.2', assumed('A-132', 'the words are not shown')),
-  }),
+  id: must(text({ doc: 'BIN identifier.', basis: stated('2.2', 'A-130'), names: 'bin' })),
+  network: { ...NETWORK, basis: stated('2.2', 'A-131') },
+  type: choice(['prepaid', 'debit', 'credit'], { doc: 'BIN type.', basis: stated('2.2', 'A-132') }),
   '3ds': flag({ doc: '3DS support.', basis: stated('2.2') }),
   apple_pay: flag({ doc: 'Apple Pay support.', basis: stated('2.2') }),
   google_pay: flag({ doc: 'Google Pay support.', basis: stated('2.2') }),
@@ -36,22 +30,13 @@ export const BIN = {
 export const WALLET = {
   balance: must(money({ doc: 'Spendable balance, USD.', basis: stated('2.3') })),
   currency: text({ doc: 'Always USD.', basis: stated('2.3'), only: ACCOUNT_CURRENCY }),
-  pending_deposits: money({
-    doc: 'Deposits seen but not confirmed, USD.',
-    basis: stated('2.3', assumed('A-60', 'sum or count is not shown')),
-  }),
+  pending_deposits: money({ doc: 'Deposits seen but not confirmed, USD.', basis: stated('2.3', 'A-60') }),
   total_deposited: money({ doc: 'Deposited in all, USD.', basis: stated('2.3') }),
-  total_spent: money({
-    doc: 'Settled minus refunded in all, USD.',
-    basis: stated('2.3', assumed('A-61', 'gross or net is not shown')),
-  }),
-  cards_active: integer({
-    doc: 'Cards with status active.',
-    basis: stated('2.3', assumed('A-62', 'whether frozen ones count')),
-  }),
+  total_spent: money({ doc: 'Settled minus refunded in all, USD.', basis: stated('2.3', 'A-61') }),
+  cards_active: integer({ doc: 'Cards with status active.', basis: stated('2.3', 'A-62') }),
   cards_total_balance: money({
     doc: 'Balance of all cards that are not terminated, USD.',
-    basis: stated('2.3', assumed('A-63', 'which cards count')),
+    basis: stated('2.3', 'A-63'),
   }),
 } as const;
 
@@ -59,60 +44,30 @@ export const CURRENCIES = ['btc', 'eth', 'sol', 'usdt'] as const;
 export const CURRENCY = choice(CURRENCIES, { doc: 'Cryptocurrency; all by default.', basis: stated('4') });
 
 export const ADDRESS = {
-  currency: must(
-    choice(CURRENCIES, {
-      doc: 'Cryptocurrency.',
-      basis: stated('4', assumed('A-64', 'the record is not shown')),
-    }),
-  ),
-  network: text({
-    doc: 'Chain it is received on.',
-    basis: assumed('A-64', 'the record is not shown'),
-    also: ['chain'],
-  }),
-  address: must(text({ doc: 'Address to send to.', basis: assumed('A-64', 'the record is not shown') })),
-  memo: nullable(
-    text({
-      doc: 'Memo or tag that must go with it.',
-      basis: assumed('A-64', 'the record is not shown'),
-      also: ['tag'],
-    }),
-  ),
-  min_confirmations: integer({
-    doc: 'Confirmations until the deposit counts.',
-    basis: assumed('A-64', 'the record is not shown'),
-  }),
+  currency: must(choice(CURRENCIES, { doc: 'Cryptocurrency.', basis: stated('4', 'A-64') })),
+  network: text({ doc: 'Chain it is received on.', basis: assumed('A-64'), also: ['chain'] }),
+  address: must(text({ doc: 'Address to send to.', basis: assumed('A-64') })),
+  memo: nullable(text({ doc: 'Memo or tag that must go with it.', basis: assumed('A-64'), also: ['tag'] })),
+  min_confirmations: integer({ doc: 'Confirmations until the deposit counts.', basis: assumed('A-64') }),
 } as const;
 
-const depositBasis = assumed('A-65', 'the deposit record is not shown');
+export const DEPOSIT_STATUSES = ['pending', 'confirmed', 'failed'] as const;
 
 /** Appears in events only; no operation lists deposits (A-13). */
 export const DEPOSIT = {
-  id: must(text({ doc: 'Deposit identifier.', basis: depositBasis })),
-  currency: choice(CURRENCIES, { doc: 'Cryptocurrency.', basis: depositBasis }),
-  network: text({ doc: 'Chain.', basis: depositBasis, also: ['chain'] }),
-  crypto_amount: text({
-    doc: 'Amount in the cryptocurrency, as text.',
-    basis: assumed('A-68', 'only USD amounts are stated as numbers'),
-  }),
+  id: must(text({ doc: 'Deposit identifier.', basis: assumed('A-65') })),
+  currency: choice(CURRENCIES, { doc: 'Cryptocurrency.', basis: assumed('A-65') }),
+  network: text({ doc: 'Chain.', basis: assumed('A-65'), also: ['chain'] }),
+  crypto_amount: text({ doc: 'Amount in the cryptocurrency, as text.', basis: assumed('A-68') }),
   amount: must(
-    money({
-      doc: 'Value, USD, fixed when it was seen.',
-      basis: assumed('A-67', 'when the rate is fixed is not shown'),
-      also: ['amount_usd', 'usd_amount'],
-    }),
+    money({ doc: 'Value, USD, fixed when it was seen.', basis: assumed('A-67'), also: ['amount_usd', 'usd_amount'] }),
   ),
-  status: must(
-    choice(['pending', 'confirmed', 'failed'], {
-      doc: 'State.',
-      basis: assumed('A-66', 'the lifecycle is not shown'),
-    }),
-  ),
-  tx_hash: text({ doc: 'Hash of the chain transaction.', basis: depositBasis, also: ['txid', 'hash'] }),
-  confirmations: integer({ doc: 'Confirmations so far.', basis: depositBasis }),
-  required_confirmations: integer({ doc: 'Confirmations needed.', basis: depositBasis }),
-  created_at: time({ doc: 'When it was seen.', basis: depositBasis }),
-  confirmed_at: nullable(time({ doc: 'When it was confirmed.', basis: depositBasis })),
+  status: must(choice(DEPOSIT_STATUSES, { doc: 'State.', basis: assumed('A-66') })),
+  tx_hash: text({ doc: 'Hash of the chain transaction.', basis: assumed('A-65'), also: ['txid', 'hash'] }),
+  confirmations: integer({ doc: 'Confirmations so far.', basis: assumed('A-65') }),
+  required_confirmations: integer({ doc: 'Confirmations needed.', basis: assumed('A-65') }),
+  created_at: time({ doc: 'When it was seen.', basis: assumed('A-65') }),
+  confirmed_at: nullable(time({ doc: 'When it was confirmed.', basis: assumed('A-65') })),
 } as const;
 
 export const CHALLENGE = {
@@ -120,21 +75,9 @@ export const CHALLENGE = {
   card_id: { ...CARD_ID, doc: 'Card the challenge belongs to.', basis: stated('2.4') },
   merchant: text({ doc: 'Merchant name.', basis: stated('2.4') }),
   amount: money({ doc: 'Amount, USD.', basis: stated('2.4') }),
-  otp: must(
-    text({
-      doc: 'One-time code.',
-      basis: stated('2.4', assumed('A-52', 'its form is not shown')),
-      secret: true,
-    }),
-  ),
-  status: choice(['pending'], {
-    doc: 'pending is the only value that occurs.',
-    basis: stated('2.4', assumed('A-50', 'what a finished one shows is not shown')),
-  }),
-  expires_at: time({
-    doc: 'When the code stops working.',
-    basis: stated('2.4', assumed('A-51', 'its life is not shown')),
-  }),
+  otp: must(text({ doc: 'One-time code.', basis: stated('2.4', 'A-52'), secret: true })),
+  status: choice(['pending'], { doc: 'pending is the only value that occurs.', basis: stated('2.4', 'A-50') }),
+  expires_at: time({ doc: 'When the code stops working.', basis: stated('2.4', 'A-51') }),
 } as const;
 
 /** Words of other services for a challenge that is over, in lower case; such a record is no open one (A-50). */
@@ -162,97 +105,65 @@ export const DECLINE_REASONS = [
   'do_not_honor',
 ] as const;
 
-const recordBasis = assumed('A-40', 'the fields of the transaction record are not shown');
-
 export const TRANSACTION = {
-  id: must(text({ doc: 'Transaction identifier.', basis: recordBasis })),
-  card_id: text({ doc: 'Card it belongs to.', basis: recordBasis, names: 'card', also: ['card.id'] }),
+  id: must(text({ doc: 'Transaction identifier.', basis: assumed('A-40') })),
+  card_id: text({ doc: 'Card it belongs to.', basis: assumed('A-40'), names: 'card', also: ['card.id'] }),
   type: must(choice(TRANSACTION_TYPES, { doc: 'Kind of record.', basis: stated('2.5') })),
-  status: choice(TRANSACTION_STATUSES, {
-    doc: 'State of it.',
-    basis: assumed('A-44', 'the lifecycle is not shown'),
-  }),
+  status: choice(TRANSACTION_STATUSES, { doc: 'State of it.', basis: assumed('A-44') }),
   amount: must(
-    money({
-      doc: 'Amount, USD, positive; the type gives the direction.',
-      basis: assumed('A-41', 'the sign is not shown'),
-      unsigned: true,
-    }),
+    money({ doc: 'Amount, USD, positive; the type gives the direction.', basis: assumed('A-41'), unsigned: true }),
   ),
   currency: text({
     doc: 'USD; sums leave out records in another currency.',
-    basis: recordBasis,
+    basis: assumed('A-40'),
     usually: ACCOUNT_CURRENCY,
   }),
   merchant: text({
     doc: 'Merchant name.',
-    basis: assumed('A-42', 'the record is not shown'),
+    basis: assumed('A-42'),
     also: ['merchant.name', 'merchant_name', 'descriptor'],
   }),
   mcc: text({
     doc: 'Merchant category code, four digits.',
-    basis: assumed('A-43', 'the record is not shown'),
+    basis: assumed('A-43'),
     also: ['merchant.mcc', 'merchant.category_code', 'category_code', 'merchant_category_code'],
   }),
-  merchant_country: text({
-    doc: 'Country of the merchant.',
-    basis: assumed('A-42', 'the record is not shown'),
-    also: ['merchant.country'],
-  }),
-  authorization_id: nullable(
-    text({
-      doc: 'Authorization it settles or refunds.',
-      basis: assumed('A-40', 'how records are linked is not shown'),
-    }),
-  ),
+  merchant_country: text({ doc: 'Country of the merchant.', basis: assumed('A-42'), also: ['merchant.country'] }),
+  authorization_id: nullable(text({ doc: 'Authorization it settles or refunds.', basis: assumed('A-40') })),
   decline_reason: nullable(
     choice(DECLINE_REASONS, {
       doc: 'Why it was declined.',
-      basis: assumed('A-47', 'the reasons are not shown'),
+      basis: assumed('A-47'),
       also: ['reason', 'decline_code', 'response_code', 'result'],
     }),
   ),
-  created_at: time({ doc: 'When it happened.', basis: recordBasis }),
+  created_at: time({ doc: 'When it happened.', basis: assumed('A-40') }),
 } as const;
 
 const EVENT_NAME = text({ doc: 'An event name, or * for all.', basis: stated('4.5'), names: 'event' });
-const hookBasis = assumed('A-70', 'the stored record is not shown');
 
-export const WEBHOOK_ID = must(text({ doc: 'Subscription identifier.', basis: hookBasis, names: 'webhook' }));
+export const WEBHOOK_ID = must(text({ doc: 'Subscription identifier.', basis: assumed('A-70'), names: 'webhook' }));
 
 export const WEBHOOK = {
   id: WEBHOOK_ID,
-  url: must(text({ doc: 'Endpoint that receives events.', basis: stated('2.6', hookBasis) })),
-  events: list(EVENT_NAME, { doc: 'Events it receives.', basis: stated('2.6', hookBasis) }),
-  status: choice(['active', 'disabled'], {
-    doc: 'Whether events are sent.',
-    basis: hookBasis,
-    also: ['state'],
-  }),
-  created_at: time({ doc: 'When it was made.', basis: hookBasis }),
-  updated_at: time({ doc: 'When it was changed.', basis: hookBasis }),
+  url: must(text({ doc: 'Endpoint that receives events.', basis: stated('2.6', 'A-70') })),
+  events: list(EVENT_NAME, { doc: 'Events it receives.', basis: stated('2.6', 'A-70') }),
+  status: choice(['active', 'disabled'], { doc: 'Whether events are sent.', basis: assumed('A-70'), also: ['state'] }),
+  created_at: time({ doc: 'When it was made.', basis: assumed('A-70') }),
+  updated_at: time({ doc: 'When it was changed.', basis: assumed('A-70') }),
 } as const;
 
 /** The create answer alone carries the signing secret (A-15). */
 export const WEBHOOK_WITH_SECRET = {
   ...WEBHOOK,
   secret: {
-    ...text({
-      doc: 'Signing secret; shown in this answer only.',
-      basis: stated('4.5', assumed('A-72', 'its form is not shown')),
-      secret: true,
-    }),
+    ...text({ doc: 'Signing secret; shown in this answer only.', basis: stated('4.5', 'A-72'), secret: true }),
   },
 } as const;
 
 /** Body of create webhook, interface 4.5. */
 export const CREATE_WEBHOOK = {
-  url: must(
-    text({
-      doc: 'HTTPS endpoint that receives events.',
-      basis: stated('4.5', assumed('A-71', 'the sandbox also takes http on loopback')),
-    }),
-  ),
+  url: must(text({ doc: 'HTTPS endpoint that receives events.', basis: stated('4.5', 'A-71') })),
   events: must(list(EVENT_NAME, { doc: 'Events to receive; * for all.', basis: stated('4.5') })),
   secret: text({
     doc: 'Signing secret; generated when left out.',
@@ -263,45 +174,30 @@ export const CREATE_WEBHOOK = {
   }),
 } as const;
 
-const updateBasis = assumed('A-17', 'the update operation is not shown');
-
 export const UPDATE_WEBHOOK = {
-  url: text({ doc: 'New endpoint.', basis: updateBasis }),
-  events: list(EVENT_NAME, { doc: 'New events; * for all.', basis: updateBasis }),
-  status: choice(['active', 'disabled'], { doc: 'Switch deliveries on or off.', basis: updateBasis }),
+  url: text({ doc: 'New endpoint.', basis: assumed('A-17') }),
+  events: list(EVENT_NAME, { doc: 'New events; * for all.', basis: assumed('A-17') }),
+  status: choice(['active', 'disabled'], { doc: 'Switch deliveries on or off.', basis: assumed('A-17') }),
 } as const;
 
 /** Interface 2.7. */
 export const ERROR_BODY = {
   error: must(text({ doc: 'Error identifier.', basis: stated('2.7') })),
   message: must(text({ doc: 'Human-readable text.', basis: stated('2.7') })),
-  code: must(
-    integer({
-      doc: 'The HTTP status.',
-      basis: stated('2.7', assumed('A-100', 'what the number means is not shown')),
-    }),
-  ),
+  code: must(integer({ doc: 'The HTTP status.', basis: stated('2.7', 'A-100') })),
   request_id: must(text({ doc: 'Identifier of the request, for support.', basis: stated('2.7') })),
 } as const;
 
 /** The `meta` object of paged lists. */
 export const PAGE_META = {
-  page: integer({
-    doc: 'Number of this page.',
-    basis: assumed('A-21', 'the envelope is not shown'),
-    also: ['current_page'],
-  }),
-  per_page: integer({ doc: 'Rows a page.', basis: assumed('A-21', 'the envelope is not shown') }),
+  page: integer({ doc: 'Number of this page.', basis: assumed('A-21'), also: ['current_page'] }),
+  per_page: integer({ doc: 'Rows a page.', basis: assumed('A-21') }),
   total: integer({
     doc: 'Rows in all.',
-    basis: assumed('A-21', 'the envelope is not shown'),
+    basis: assumed('A-21'),
     also: ['total_count', 'total_entries', 'totalItemCount'],
   }),
-  total_pages: integer({
-    doc: 'Pages in all.',
-    basis: assumed('A-21', 'the envelope is not shown'),
-    also: ['last_page', 'pages', 'pageCount'],
-  }),
+  total_pages: integer({ doc: 'Pages in all.', basis: assumed('A-21'), also: ['last_page', 'pages', 'pageCount'] }),
 } as const;
 
 /** Every name, on the wire and of ours, of a field that holds a secret. Lower case. */

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OURS } from '../../src/cli/parsing/flag.ts';
 import { parseMap, parseValue } from '../../src/cli/parsing/values.ts';
 import { choice, flag, integer, map, money, must, number, text, time } from '../../src/contract/field.ts';
 import { CliError } from '../../src/core/errors.ts';
@@ -8,6 +7,7 @@ import { cents, plainAmount } from '../../src/core/money.ts';
 import { NOW } from './line.ts';
 
 const settings = { now: NOW, grouped: false };
+const OURS = {};
 const amount = must(money({ doc: 'Amount.', basis: OURS, min: 100, max: 500_000 }));
 const doc = { doc: 'A value.', basis: OURS };
 

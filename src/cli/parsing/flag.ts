@@ -3,25 +3,8 @@
  * that limits, choices and help come from the contract, or one of ours made here.
  */
 import type { Calls } from '../../contract/calls.ts';
-import {
-  type AnyField,
-  choice,
-  type Field,
-  type FieldFacts,
-  flag,
-  type InputFields,
-  integer,
-  list,
-  map,
-  money,
-  must,
-  nullable,
-  number,
-  object,
-  type Shape,
-  text,
-  time,
-} from '../../contract/field.ts';
+import { type AnyField, type Field, type InputFields, must, nullable, type Shape } from '../../contract/field.ts';
+import * as own from '../../contract/own-field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 
 type Rows = Calls & AdminOperations;
@@ -29,9 +12,6 @@ type Rows = Calls & AdminOperations;
 export type RowName = keyof Rows & string;
 
 declare const typed: unique symbol;
-
-/** A choice of ours, not a fact of the service. */
-export const OURS = { why: 'a choice of cardwright' } as const;
 
 type ShapeIn<Row, Part extends string> = Row extends { readonly [K in Part]: infer S extends Shape } ? S : never;
 type Refs<Row, Part extends string> =
@@ -81,7 +61,7 @@ export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): 
 
 /** A place or a setting of this machine; see `FieldFacts.local`. */
 export function local(kind: NonNullable<AnyField['local']>, doc: string) {
-  return text({ doc, basis: OURS, local: kind });
+  return own.text(doc, { local: kind });
 }
 
 /** `needs(field)`: a flag that must be given. */
@@ -167,37 +147,24 @@ export type Answers =
   | { readonly any: string }
   | { readonly either: readonly Answers[] };
 
-const of = (doc: string) => ({ doc, basis: OURS });
-
-type More = Omit<FieldFacts, 'doc' | 'basis'>;
-
 /** Fields of our own options and arguments, by what help says of them. */
-export const takes = {
-  text: (doc: string, more?: More) => text({ ...of(doc), ...more }),
-  flag: (doc: string) => flag(of(doc)),
-  integer: (doc: string, more?: More) => integer({ ...of(doc), ...more }),
-  money: (doc: string, more?: More) => money({ ...of(doc), ...more }),
-  time: (doc: string) => time(of(doc)),
-  choice: <const C extends readonly string[]>(choices: C, doc: string, more?: More) =>
-    choice(choices, { ...of(doc), ...more }),
-  list: <Wire, Asked>(item: Field<Wire, Asked>, doc: string) => list(item, of(doc)),
-} as const;
+export const takes = own;
 
 /** Fields of our own answers; in every answer unless wrapped in `maybe`, never null unless in `orNull`. */
 export const tells = {
-  text: (doc: string): AnyField => must(text(of(doc))),
-  word: (doc: string, choices: readonly string[]): AnyField => must(choice(choices, of(doc))),
-  time: (doc: string): AnyField => must(time(of(doc))),
-  usd: (doc: string): AnyField => must(money(of(doc))),
-  count: (doc: string): AnyField => must(integer(of(doc))),
-  number: (doc: string): AnyField => must(number(of(doc))),
-  yes: (doc: string): AnyField => must(flag(of(doc))),
-  map: (doc: string): AnyField => must(map(of(doc))),
-  texts: (doc: string): AnyField => must(list(text(of('')), of(doc))),
-  rows: (shape: Shape, doc: string): AnyField => must(list(object(shape, of('')), of(doc))),
-  object: (shape: Shape, doc: string): AnyField => must(object(shape, of(doc))),
+  text: (doc: string): AnyField => must(own.text(doc)),
+  word: (doc: string, choices: readonly string[]): AnyField => must(own.choice(choices, doc)),
+  time: (doc: string): AnyField => must(own.time(doc)),
+  usd: (doc: string): AnyField => must(own.money(doc)),
+  count: (doc: string): AnyField => must(own.integer(doc)),
+  number: (doc: string): AnyField => must(own.number(doc)),
+  yes: (doc: string): AnyField => must(own.flag(doc)),
+  map: (doc: string): AnyField => must(own.map(doc)),
+  texts: (doc: string): AnyField => must(own.list(own.text(''), doc)),
+  rows: (shape: Shape, doc: string): AnyField => must(own.list(own.object(shape, ''), doc)),
+  object: (shape: Shape, doc: string): AnyField => must(own.object(shape, doc)),
   /** Whatever stands there. */
-  json: (doc: string): AnyField => ({ kind: 'object', must: true, ...of(doc) }),
+  json: (doc: string): AnyField => ({ kind: 'object', must: true, doc, basis: {} }),
 } as const;
 
 export const orNull = (field: AnyField): AnyField => nullable(field);

@@ -2,10 +2,10 @@
 import type { Context } from '../../cli/context.ts';
 import { pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, lettered, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, lettered, local, option, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
-import { choice, flag, map, type Shape, text } from '../../contract/field.ts';
+import type { Shape } from '../../contract/field.ts';
 import type { Operation, RawAnswer } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { SECRET_NAMES } from '../../contract/resources.ts';
@@ -20,7 +20,6 @@ import type { Listing, Row } from '../../terminal/view.ts';
 import { idempotencyKey, intent, intentNamed, withIntent } from '../cards/create.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
-const of = (doc: string) => ({ doc, basis: OURS });
 
 export const api = command({
   path: 'api',
@@ -35,18 +34,18 @@ export const api = command({
   operation: 'api.write',
   answers: { any: 'What the service answered; with --paginate {data, page}, with -i {status, headers, body}.' },
   args: {
-    method: argument(choice(METHODS, of('HTTP method.'))),
-    path: argument(text(of('Path below the base address, /cards for example.'))),
+    method: argument(takes.choice(METHODS, 'HTTP method.')),
+    path: argument(takes.text('Path below the base address, /cards for example.')),
   },
   flags: {
-    field: lettered('f', option(map(of('A text field.')), '<key=value>')),
-    typed: lettered('F', option(map(of('A JSON field: a number, a list, null.')), '<key:=json>')),
+    field: lettered('f', option(takes.map('A text field.'), '<key=value>')),
+    typed: lettered('F', option(takes.map('A JSON field: a number, a list, null.'), '<key:=json>')),
     input: option(local('file', 'File with the JSON body; - for standard input.'), '<file>'),
-    paginate: option(flag(of('Merge all pages of a list.'))),
-    include: lettered('i', option(flag(of('Also print status and headers.')))),
+    paginate: option(takes.flag('Merge all pages of a list.')),
+    include: lettered('i', option(takes.flag('Also print status and headers.'))),
     intent,
     idempotencyKey,
-    marker: option(flag(of('Add the metadata key cardwright to a card that is created, to find it again.'))),
+    marker: option(takes.flag('Add the metadata key cardwright to a card that is created, to find it again.')),
   },
   examples: [
     { does: 'A list as the service answers it', run: 'api GET /cards -f status=active' },

@@ -1,6 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option } from '../../cli/parsing/flag.ts';
-import { flag, money, text } from '../../contract/field.ts';
+import { local, option, takes } from '../../cli/parsing/flag.ts';
 import { usage } from '../../core/errors.ts';
 import { checkPrefix, toolServer } from './calls.ts';
 
@@ -20,11 +19,9 @@ export const serveTools = command({
     'With --sandbox the tool sandbox simulates purchases, challenges, deposits, time and lost answers.',
   ],
   flags: {
-    maxTotal: option(
-      money({ doc: 'Most that the tools may take from the wallet while this runs.', basis: OURS, min: 0 }),
-    ),
-    intentPrefix: option(text({ doc: 'What every intent must begin with, such as agent7/.', basis: OURS })),
-    readOnly: option(flag({ doc: 'Offer only tools that read.', basis: OURS })),
+    maxTotal: option(takes.money('Most that the tools may take from the wallet while this runs.', { min: 0 })),
+    intentPrefix: option(takes.text('What every intent must begin with, such as agent7/.')),
+    readOnly: option(takes.flag('Offer only tools that read.')),
     exec: option(local('file', 'Program that card_use runs.'), '<program>'),
   },
   examples: [

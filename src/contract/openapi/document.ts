@@ -13,7 +13,7 @@ import { LIMITS } from '../limits.ts';
 import { NAMED_SHAPES } from '../named-shapes.ts';
 import type { Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
-import { REFUSALS, type Refusal, type RefusalName } from '../refusals.ts';
+import { REFUSALS, type RefusalName } from '../refusals.ts';
 import { ERROR_BODY } from '../resources.ts';
 
 /** Version of the service the document describes: the path segment of interface 9. */
@@ -60,41 +60,40 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
       responses: row => ({ [row.returns.status]: successResponse(row), ...errorResponses(row) }),
     }),
     webhooks: eventWebhooks(),
-    components: components(),
-  };
-}
-
-// Components: the key, the idempotency header, answer headers, shared answers, schemas.
-
-function components(): JsonSchema {
-  return {
-    securitySchemes: {
-      bearer: {
-        type: 'http',
-        scheme: 'bearer',
-        description: 'An API key: sk_live_ for production, sk_test_ for the sandbox.',
-        'x-secret': true,
-        ...marks(HEADERS.authorization.basis),
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: sk_live_ for production, sk_test_ for the sandbox.',
+          'x-secret': true,
+          ...marks(HEADERS.authorization.basis),
+        },
       },
+      parameters: {
+        IdempotencyKey: {
+          name: HEADERS.idempotency_key.name,
+          in: 'header',
+          required: false,
+          description: 'A unique text of the client, for safe retries.',
+          schema: {
+            type: 'string',
+            minLength: LIMITS.idempotencyKey.min,
+            maxLength: LIMITS.idempotencyKey.max,
+            pattern: '^[\\x20-\\x7e]+$',
+            ...marks(LIMITS.idempotencyKey.basis),
+          },
+          ...marks(HEADERS.idempotency_key.basis),
+        },
+      },
+      headers: answerHeaders(),
+      responses: sharedResponses(),
+      schemas: schemas(),
     },
-    parameters: { IdempotencyKey: idempotencyKey() },
-    headers: answerHeaders(),
-    responses: sharedResponses(),
-    schemas: schemas(),
   };
 }
 
-function idempotencyKey(): JsonSchema {
-  const { basis, min, max } = LIMITS.idempotencyKey;
-  return {
-    name: HEADERS.idempotency_key.name,
-    in: 'header',
-    required: false,
-    description: 'A unique text of the client, for safe retries.',
-    schema: { type: 'string', minLength: min, maxLength: max, pattern: '^[\\x20-\\x7e]+$', ...marks(basis) },
-    ...marks(HEADERS.idempotency_key.basis),
-  };
-}
+// Components: answer headers, shared answers, schemas.
 
 function answerHeaders(): Record<string, JsonSchema> {
   const text = { type: 'string' };
@@ -145,25 +144,36 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   503: 'ServiceUnavailable',
 };
 
+export const DESCRIPTIONS = {
+  none: 'Done; no body.',
+  one: 'Done.',
+  list: 'The whole list.',
+  page: 'One page of the list.',
+  raw: 'Anything.',
+} as const;
+
 /** The answer of an operation that was carried out, in its envelope. */
 function successResponse({ method, returns }: Operation): JsonSchema {
   const { kind, shape, basis } = returns;
   const replayed = method === 'POST' ? { [HEADERS.idempotent_replayed.name]: headerRef('IdempotentReplayed') } : {};
   const common = { headers: { ...everyHeader(), ...replayed }, ...marks(basis) };
-  if (kind === 'none') return { description: 'Done; no body.', ...common };
-  const schema = kind === 'one' ? schemaRef(shape, 'answer') : listSchema(returns);
-  const description = { one: 'Done.', list: 'The whole list.', page: 'One page of the list.', raw: 'Anything.' }[kind];
-  return { description, content: { 'application/json': { schema } }, ...common };
+  if (kind === 'none') return { description: DESCRIPTIONS.none, ...common };
+  const item = schemaRef(shape, 'answer');
+  const schema = kind === 'one' ? item : listSchema(returns, item);
+  return { description: DESCRIPTIONS[kind], content: { 'application/json': { schema } }, ...common };
 }
 
-function listSchema({ kind, shape, basis }: Operation['returns']): JsonSchema {
+/** A list of such items in its envelope, a page of one with where it stands. */
+export function listSchema({ kind, basis }: Operation['returns'], items: JsonSchema): JsonSchema {
   const { array, paging } = ENVELOPES;
-  const data = { type: 'array', items: schemaRef(shape, 'answer'), ...marks(basis) };
   const meta = { $ref: '#/components/schemas/PageMeta', ...marks(paging.basis) };
   const isPage = kind === 'page';
   return {
     type: 'object',
-    properties: { [array.name]: data, ...(isPage && { [paging.container]: meta }) },
+    properties: {
+      [array.name]: { type: 'array', items, ...marks(basis) },
+      ...(isPage && { [paging.container]: meta }),
+    },
     required: isPage ? [array.name, paging.container] : [array.name],
     additionalProperties: false,
     ...marks(basis),
@@ -222,7 +232,7 @@ function errorResponse(names: readonly RefusalName[]): JsonSchema {
 
 /** Stated when one of them is; the assumption is that of the first that is not. Each one's own is in section 7. */
 function basisOf(names: readonly RefusalName[]): Basis {
-  const bases = names.map((name): Basis => (REFUSALS[name] as Refusal).basis);
+  const bases = names.map(name => REFUSALS[name].basis);
   return { ...bases.find(basis => basis.assumed !== undefined), ...bases.find(basis => basis.stated !== undefined) };
 }
 
@@ -332,7 +342,7 @@ function eventPost(name: string, row: EventRow): JsonSchema {
     responses: {
       '2XX': {
         description: 'Taken, within 15 seconds.',
-        ...marks(assumed('A-78', 'delivery retries and timeouts are not shown')),
+        ...marks(assumed('A-78')),
       },
     },
     ...marks(row.basis),
@@ -345,7 +355,7 @@ function eventSchema(name: string, { data, basis }: EventRow): JsonSchema {
     required: string[];
   };
   const { type, ...properties } = envelope.properties;
-  const carried: Basis = stated('6', assumed('A-74', 'what the payload holds is not shown'));
+  const carried: Basis = stated('6', 'A-74');
   return {
     ...envelope,
     properties: {
@@ -361,26 +371,21 @@ function eventSchema(name: string, { data, basis }: EventRow): JsonSchema {
 function deliveryHeaders(): readonly JsonSchema[] {
   const { webhook_signature, webhook_id, webhook_attempt, webhook_timestamp } = HEADERS;
   const text = { type: 'string' };
+  const hex = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+  const signature = 'HMAC-SHA256 of the exact body with the secret of the subscription, in lowercase hex.';
+  const attempt = { type: 'integer', minimum: 1 };
+  const sent = (name: string, required: boolean, described: JsonSchema) => ({
+    name,
+    in: 'header',
+    required,
+    ...described,
+  });
   return [
-    webhookHeader(webhook_signature, true, {
-      about: 'HMAC-SHA256 of the exact body with the secret of the subscription, in lowercase hex.',
-      schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    }),
-    webhookHeader(webhook_id, false, { about: 'Identifier of the event.', schema: text }),
-    webhookHeader(webhook_attempt, false, {
-      about: 'Number of the attempt, from 1.',
-      schema: { type: 'integer', minimum: 1 },
-    }),
-    webhookHeader(webhook_timestamp, false, { about: 'When it was sent. Not signed.', schema: text }),
+    sent(webhook_signature.name, true, header(signature, hex, webhook_signature.basis)),
+    sent(webhook_id.name, false, header('Identifier of the event.', text, webhook_id.basis)),
+    sent(webhook_attempt.name, false, header('Number of the attempt, from 1.', attempt, webhook_attempt.basis)),
+    sent(webhook_timestamp.name, false, header('When it was sent. Not signed.', text, webhook_timestamp.basis)),
   ];
-}
-
-function webhookHeader(
-  { name, basis }: { readonly name: string; readonly basis: Basis },
-  required: boolean,
-  { about, schema }: { readonly about: string; readonly schema: JsonSchema },
-): JsonSchema {
-  return { name, in: 'header', required, description: about, schema: { ...schema, ...marks(basis) }, ...marks(basis) };
 }
 
 // Schemas by name, with examples.
@@ -407,7 +412,7 @@ export function errorSchema(): JsonSchema {
   const identifiers = {
     ...fieldSchema(ERROR_BODY.error, 'answer'),
     enum: Object.keys(REFUSALS),
-    ...marks(stated('2.7', assumed('A-101', 'the complete list of identifiers is not shown'))),
+    ...marks(stated('2.7', 'A-101')),
   };
   const schema = shapeSchema(ERROR_BODY, 'answer') as { properties: object };
   return { ...schema, properties: { ...schema.properties, error: identifiers } };

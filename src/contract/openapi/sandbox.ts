@@ -1,12 +1,11 @@
 /** The sandbox's own control surface as an OpenAPI 3.1 document. Nothing of it is a fact of the service. */
-import { ENVELOPES } from '../envelopes.ts';
 import { type JsonSchema, shapeSchema } from '../json-schema.ts';
 import type { Operation } from '../operation.ts';
 import { PAGE_META } from '../resources.ts';
 import { ADMIN_OPERATIONS } from '../sandbox/admin.ts';
 import { ADMIN_PATH } from '../sandbox/basis.ts';
 import { TRANSFERS } from '../sandbox/snapshots.ts';
-import { errorSchema, fileContent, pathsOf } from './document.ts';
+import { DESCRIPTIONS, errorSchema, fileContent, listSchema, pathsOf } from './document.ts';
 
 const TAGS = {
   health: 'Whether it is there, and whether it is the one.',
@@ -93,21 +92,13 @@ export function sandboxOpenApiDocument(version: string): Readonly<Record<string,
   };
 }
 
-function success({ returns: { kind, shape, contentType } }: Operation): JsonSchema {
-  if (kind === 'none') return { description: 'Done; no body.' };
+function success({ returns }: Operation): JsonSchema {
+  const { kind, shape, contentType } = returns;
+  if (kind === 'none') return { description: DESCRIPTIONS.none };
   if (contentType !== undefined) return { description: 'The file.', content: fileContent(contentType) };
-  const schema = shapeSchema(shape, 'partial');
-  if (kind === 'one') return { description: 'Done.', content: { 'application/json': { schema } } };
-  const { array, paging } = ENVELOPES;
-  const properties = {
-    [array.name]: { type: 'array', items: schema },
-    ...(kind === 'page' && { [paging.container]: { $ref: '#/components/schemas/PageMeta' } }),
-  };
-  const envelope = { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
-  return {
-    description: kind === 'page' ? 'One page of the list.' : 'The whole list.',
-    content: { 'application/json': { schema: envelope } },
-  };
+  const item = shapeSchema(shape, 'partial');
+  const schema = kind === 'one' ? item : listSchema(returns, item);
+  return { description: DESCRIPTIONS[kind], content: { 'application/json': { schema } } };
 }
 
 function failures(): Record<string, JsonSchema> {

@@ -4,14 +4,14 @@
  * (docs/design/sandbox.md, section 4).
  */
 import type { NameIn } from '../calls.ts';
-import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
-import { one, operation } from '../operation.ts';
+import { must, nullable } from '../field.ts';
+import { choice, flag, integer, list, money, object, text, time } from '../own-field.ts';
 import type { ServiceOf } from '../service.ts';
-import { change, described, ours, reading, THOROUGH } from './basis.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
-import { FAULT_OPERATIONS } from './faults.ts';
+import { type DialectName, FAULT_OPERATIONS } from './faults.ts';
 import { INSPECTOR_OPERATIONS } from './inspector.ts';
 import { PAGE_OPERATIONS } from './page.ts';
+import { change, one, reading, THOROUGH } from './row.ts';
 import { SCENARIO_OPERATIONS } from './scenarios.ts';
 import { SIMULATIONS } from './simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
@@ -29,98 +29,102 @@ export interface LoadSize {
   readonly cards?: number | undefined;
   readonly transactions?: number | undefined;
 }
+/** How a sandbox is started for other programs. */
+export interface ServerOptions {
+  /** 0 or none: any free one. */
+  readonly port?: number | undefined;
+  /** On `::1` too. */
+  readonly ipv6?: boolean | undefined;
+  readonly dialect?: DialectName | undefined;
+  /** Of a store made now. One that is there must have them already. */
+  readonly seed?: number | undefined;
+  readonly data?: DataSet | undefined;
+  readonly size?: LoadSize | undefined;
+  readonly rateLimits: boolean;
+  readonly virtualLimits: boolean;
+  readonly allowRemoteWebhooks: boolean;
+  /** Path of the file that says where it is while it serves. */
+  readonly readyFile?: string | undefined;
+}
+
+/** Of a server of many accounts. */
+export interface AccountsServerOptions
+  extends Pick<ServerOptions, 'port' | 'rateLimits' | 'virtualLimits' | 'allowRemoteWebhooks'> {
+  /** Folder of their stores, made 0700 when missing. */
+  readonly accounts: string;
+  /** For a proxy in front: the address it finds the server at, and the host that clients name. */
+  readonly behind?: { readonly bind: string; readonly host: string } | undefined;
+}
+
 /** What a reset may leave as it is. */
 export const KEPT = ['bins', 'keys', 'faults'] as const;
 
 const PARKED = {
-  kind: must(text(described('What should have happened.'))),
-  ref: must(text(described('What it should have happened to.'))),
-  due_at: must(time(described('When it was due.'))),
-  error: must(text(described('Why it could not happen.'))),
+  kind: must(text('What should have happened.')),
+  ref: must(text('What it should have happened to.')),
+  due_at: must(time('When it was due.')),
+  error: must(text('Why it could not happen.')),
 } as const;
 
 const STATUS = {
-  version: must(text(described('Version of cardwright that serves it.'))),
-  store: must(text(described('Path of the store, or memory.'))),
-  data_set: text(described('Data set it was seeded with.')),
-  now: must(time(described('Clock of the sandbox.'))),
-  bins: must(integer(described('BINs.'))),
-  cards: must(integer(described('Cards.'))),
-  transactions: must(integer(described('Transaction records.'))),
-  webhooks: must(integer(described('Subscriptions.'))),
-  events: must(integer(described('Events recorded.'))),
-  wallet_balance: must(money(described('Balance of the wallet, USD.'))),
-  ledger_ok: must(flag(described('The ledger invariants held when they were last looked at.'))),
-  ledger_faults: list(text(described('Broken invariant.')), described('What does not hold.')),
-  ledger_checked_at: time(described('When they were last looked at.')),
-  timers_parked: list(
-    object(PARKED, described('One of them.')),
-    described('Timers that failed and are out of the way.'),
-  ),
+  version: must(text('Version of cardwright that serves it.')),
+  store: must(text('Path of the store, or memory.')),
+  data_set: text('Data set it was seeded with.'),
+  now: must(time('Clock of the sandbox.')),
+  bins: must(integer('BINs.')),
+  cards: must(integer('Cards.')),
+  transactions: must(integer('Transaction records.')),
+  webhooks: must(integer('Subscriptions.')),
+  events: must(integer('Events recorded.')),
+  wallet_balance: must(money('Balance of the wallet, USD.')),
+  ledger_ok: must(flag('The ledger invariants held when they were last looked at.')),
+  ledger_faults: list(text('Broken invariant.'), 'What does not hold.'),
+  ledger_checked_at: time('When they were last looked at.'),
+  timers_parked: list(object(PARKED, 'One of them.'), 'Timers that failed and are out of the way.'),
 } as const;
 
 /** Of many records nobody may have looked at the books yet, and a question does not begin to. */
 const STATUS_ANY_TIME = {
   ...STATUS,
-  ledger_ok: nullable(
-    flag(described('The ledger invariants held when they were last looked at; null when nobody did.')),
-  ),
+  ledger_ok: nullable(flag('The ledger invariants held when they were last looked at; null when nobody did.')),
   ledger_checked_at: nullable(
-    time(described('When they were last looked at: now, unless there are more than 10,000 transactions and events.')),
+    time('When they were last looked at: now, unless there are more than 10,000 transactions and events.'),
   ),
 } as const;
 
 const DOCUMENTS = {
-  openapi: operation({
-    ...reading,
-    summary: 'The service as an OpenAPI document',
-    path: '/openapi.json',
-    returns: one({}, ours),
-  }),
-  'openapi.sandbox': operation({
-    ...reading,
+  openapi: reading({ summary: 'The service as an OpenAPI document', path: '/openapi.json', returns: one({}) }),
+  'openapi.sandbox': reading({
     summary: 'This control surface as an OpenAPI document',
     path: '/openapi-sandbox.json',
-    returns: one({}, ours),
+    returns: one({}),
   }),
 } as const;
 
 export const ADMIN_OPERATIONS = {
-  status: operation({
-    summary: 'Show what the sandbox holds and whether its ledger balances',
-    section: 'sandbox',
-    method: 'GET',
-    path: '/status',
-    basis: ours,
-    effect: 'read',
-    repeat: 'freely',
+  status: reading({
     ...THOROUGH,
-    returns: one(STATUS_ANY_TIME, ours),
+    summary: 'Show what the sandbox holds and whether its ledger balances',
+    path: '/status',
+    returns: one(STATUS_ANY_TIME),
   }),
-  reset: operation({
-    ...change,
+  reset: change({
     ...THOROUGH,
     summary: 'Start over with a data set',
     path: '/reset',
     effect: 'irreversible',
     body: {
-      data: choice(DATA_SETS, described('Data set to load; the one it was started with when left out.')),
-      seed: integer({ ...described('Seed of ids, card numbers and codes.'), min: 0 }),
-      cards: integer({
-        ...described('Cards of the data set load.'),
-        min: 1,
-        max: 1_000_000,
-        defaults: LOAD_SIZE.cards,
-      }),
-      transactions: integer({
-        ...described('Transaction records of the data set load.'),
+      data: choice(DATA_SETS, 'Data set to load; the one it was started with when left out.'),
+      seed: integer('Seed of ids, card numbers and codes.', { min: 0 }),
+      cards: integer('Cards of the data set load.', { min: 1, max: 1_000_000, defaults: LOAD_SIZE.cards }),
+      transactions: integer('Transaction records of the data set load.', {
         min: 0,
         max: 10_000_000,
         defaults: LOAD_SIZE.transactions,
       }),
-      keep: list(choice(KEPT, described('One of them.')), described('What to keep: BINs, keys, fault rules.')),
+      keep: list(choice(KEPT, 'One of them.'), 'What to keep: BINs, keys, fault rules.'),
     },
-    returns: one(STATUS, ours),
+    returns: one(STATUS),
   }),
   ...SERVER_OPERATIONS,
   ...SIMULATIONS,

@@ -5,53 +5,51 @@
 import { DAY } from '../../core/durations.ts';
 import { isObject } from '../../core/objects.ts';
 import { EVENTS } from '../events.ts';
-import { choice, flag, integer, list, must, nullable, number, object, type Shape, text, time } from '../field.ts';
-import { listOf, nothing, one, operation, pageOf } from '../operation.ts';
+import { type InputFields, must, nullable, type Shape } from '../field.ts';
 import { OPERATIONS } from '../operations.ts';
+import { choice, flag, integer, number, object, text, texts, time } from '../own-field.ts';
 import { type Problem, shapeProblem, wordOf } from '../violation.ts';
-import { change, described, ours, paging, traceless } from './basis.ts';
+import { change, listOf, look, nothing, one, pageOf, paging } from './row.ts';
 
 const FAULT_PHASES = ['before', 'after_commit'] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
 
 const MOST_MS = 600_000;
-const ms = (doc: string) => must(integer({ ...described(doc), min: 0, max: MOST_MS }));
-const status = integer({ ...described('HTTP status; its own when left out.'), min: 200, max: 599 });
+const ms = (doc: string) => must(integer(doc, { min: 0, max: MOST_MS }));
+const status = integer('HTTP status; its own when left out.', { min: 200, max: 599 });
 
 /** Members of `action` beside `kind`, by kind. */
 const REQUEST_ACTIONS = {
   status: {
-    code: must(integer({ ...described('HTTP status of the answer.'), min: 200, max: 599 })),
-    error: text({ ...described('Its identifier; the usual one of the status when left out.'), maxLength: 64 }),
-    retry_after: text({ ...described('The header Retry-After: seconds or an HTTP date.'), maxLength: 64 }),
+    code: must(integer('HTTP status of the answer.', { min: 200, max: 599 })),
+    error: text('Its identifier; the usual one of the status when left out.', { maxLength: 64 }),
+    retry_after: text('The header Retry-After: seconds or an HTTP date.', { maxLength: 64 }),
   },
   latency: {
-    fixed: integer({ ...described('Milliseconds to wait.'), min: 0, max: MOST_MS }),
-    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, described('Evenly between two.')),
+    fixed: integer('Milliseconds to wait.', { min: 0, max: MOST_MS }),
+    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, 'Evenly between two.'),
     lognormal: object(
       {
         median: ms('Half of the waits are shorter, ms.'),
-        sigma: must(number({ ...described('Spread of the logarithm.'), min: 0, max: 10 })),
+        sigma: must(number('Spread of the logarithm.', { min: 0, max: 10 })),
       },
-      described('As real services are slow.'),
+      'As real services are slow.',
     ),
   },
   reset: {},
   empty: { status },
-  truncate: { bytes: must(integer({ ...described('Bytes of the body that still come.'), min: 0, max: 1_000_000 })) },
+  truncate: { bytes: must(integer('Bytes of the body that still come.', { min: 0, max: 1_000_000 })) },
   malformed: { status },
   html: { status: { ...status, doc: 'HTTP status; 502 when left out.' } },
-  drip: { bytes_per_s: must(integer({ ...described('Bytes of the body a second.'), min: 1, max: 1_000_000 })) },
+  drip: { bytes_per_s: must(integer('Bytes of the body a second.', { min: 1, max: 1_000_000 })) },
   hang: { max_ms: ms('The connection is closed after so many ms.') },
-} as const satisfies Readonly<Record<RequestAction['kind'], Shape>>;
+} as const satisfies Readonly<Record<string, Shape>>;
 
 const DELIVERY_ACTIONS = {
   duplicate_delivery: {},
-  reorder_deliveries: {
-    window: must(integer({ ...described('How many later ones may go first.'), min: 1, max: 100 })),
-  },
-  delay_delivery: { ms: must(integer({ ...described('By how many ms of the clock.'), min: 1, max: 30 * DAY })) },
-} as const satisfies Readonly<Record<DeliveryAction['kind'], Shape>>;
+  reorder_deliveries: { window: must(integer('How many later ones may go first.', { min: 1, max: 100 })) },
+  delay_delivery: { ms: must(integer('By how many ms of the clock.', { min: 1, max: 30 * DAY })) },
+} as const satisfies Readonly<Record<string, Shape>>;
 
 const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVERY_ACTIONS };
 
@@ -94,23 +92,23 @@ export function isDeliveryKind(kind: string): boolean {
 }
 
 const COUNTED = {
-  nth: integer({ ...described('Nothing happens before this match, counted from 1.'), min: 1 }),
-  probability: number({ ...described('Share of the matches it happens to; the seed decides which.'), min: 0, max: 1 }),
+  nth: integer('Nothing happens before this match, counted from 1.', { min: 1 }),
+  probability: number('Share of the matches it happens to; the seed decides which.', { min: 0, max: 1 }),
 } as const;
 
 const REQUEST_MATCH = {
-  operation: choice(Object.keys(OPERATIONS), described('Name of the operation.')),
-  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], described('HTTP method.')),
-  path: text({ ...described('Path below /v1; {anything} stands for one part.'), maxLength: 256 }),
-  card_id: text({ ...described('Card in path, query or body.'), maxLength: 128, names: 'card' }),
-  key_last4: text({ ...described('Last four characters of the API key.'), maxLength: 4 }),
-  key_prefix: text({ ...described('Beginning of the idempotency key.'), maxLength: 255 }),
+  operation: choice(Object.keys(OPERATIONS), 'Name of the operation.'),
+  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], 'HTTP method.'),
+  path: text('Path below /v1; {anything} stands for one part.', { maxLength: 256 }),
+  card_id: text('Card in path, query or body.', { maxLength: 128, names: 'card' }),
+  key_last4: text('Last four characters of the API key.', { maxLength: 4 }),
+  key_prefix: text('Beginning of the idempotency key.', { maxLength: 255 }),
   ...COUNTED,
 } as const;
 
 const DELIVERY_MATCH = {
-  event: choice(Object.keys(EVENTS), described('Name of the event.')),
-  webhook_id: text({ ...described('Subscription.'), maxLength: 128, names: 'webhook' }),
+  event: choice(Object.keys(EVENTS), 'Name of the event.'),
+  webhook_id: text('Subscription.', { maxLength: 128, names: 'webhook' }),
   ...COUNTED,
 } as const;
 
@@ -119,60 +117,28 @@ export const FAULT_SHAPES = { requests: REQUEST_MATCH, deliveries: DELIVERY_MATC
 
 /** What a rule is sent as; the members of `match` and `action` are checked by `faultProblem`. */
 export const FAULT_BODY = {
-  match: object({}, described('Which requests or deliveries; all when left out.')),
-  phase: choice(FAULT_PHASES, { ...described('Before the work, or when it is committed.'), defaults: 'before' }),
+  match: object({}, 'Which requests or deliveries; all when left out.'),
+  phase: choice(FAULT_PHASES, 'Before the work, or when it is committed.', { defaults: 'before' }),
   action: must(
-    object(
-      {},
-      {
-        ...described(`What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`),
-        wanted: `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}`,
-      },
-    ),
+    object({}, `What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`, {
+      wanted: `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}`,
+    }),
   ),
-  times: integer({ ...described('How often it happens; until it is removed when left out.'), min: 1 }),
-  expires_at: time(described('Nothing happens from then on, by the clock of the sandbox.')),
+  times: integer('How often it happens; until it is removed when left out.', { min: 1 }),
+  expires_at: time('Nothing happens from then on, by the clock of the sandbox.'),
 } as const;
 
-export interface FaultMatch {
-  readonly operation?: string;
-  readonly method?: string;
-  readonly path?: string;
-  readonly card_id?: string;
-  readonly key_last4?: string;
-  readonly key_prefix?: string;
-  readonly event?: string;
-  readonly webhook_id?: string;
-  readonly nth?: number;
-  readonly probability?: number;
-}
+export type FaultMatch = InputFields<typeof REQUEST_MATCH & typeof DELIVERY_MATCH>;
 
-export type Latency =
-  | { readonly fixed: number }
-  | { readonly uniform: { readonly min: number; readonly max: number } }
-  | { readonly lognormal: { readonly median: number; readonly sigma: number } };
+type ActionOf<Kinds extends Readonly<Record<string, Shape>>> = {
+  [Kind in keyof Kinds]: { readonly kind: Kind } & InputFields<Kinds[Kind]>;
+}[keyof Kinds];
+export type RequestAction = ActionOf<typeof REQUEST_ACTIONS>;
+export type DeliveryAction = ActionOf<typeof DELIVERY_ACTIONS>;
 
-export type RequestAction =
-  | { readonly kind: 'status'; readonly code: number; readonly error?: string; readonly retry_after?: string | number }
-  | ({ readonly kind: 'latency' } & Latency)
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'empty' | 'malformed' | 'html'; readonly status?: number }
-  | { readonly kind: 'truncate'; readonly bytes: number }
-  | { readonly kind: 'drip'; readonly bytes_per_s: number }
-  | { readonly kind: 'hang'; readonly max_ms: number };
-
-export type DeliveryAction =
-  | { readonly kind: 'duplicate_delivery' }
-  | { readonly kind: 'reorder_deliveries'; readonly window: number }
-  | { readonly kind: 'delay_delivery'; readonly ms: number };
-
-export interface FaultRule {
+export interface FaultRule extends Omit<InputFields<typeof FAULT_BODY>, 'match' | 'action'> {
   readonly match?: FaultMatch;
-  readonly phase?: FaultPhase;
   readonly action: RequestAction | DeliveryAction;
-  readonly times?: number;
-  /** ISO 8601 UTC. */
-  readonly expires_at?: string;
 }
 
 /** A fault for one request: the header `X-Sandbox-Fault`. */
@@ -265,43 +231,43 @@ function partProblem(at: string, shape: Shape, values: Values): Problem | undefi
 
 // Operations: faults, the log of requests, dialects (docs/design/sandbox.md, sections 4 and 5).
 
-const FAULT_ID = must(text({ ...described('Rule.'), maxLength: 64 }));
+const FAULT_ID = must(text('Rule.', { maxLength: 64 }));
 
 export const FAULT = {
-  id: must(text(described('Identifier of the rule.'))),
-  active: must(flag(described('It can still happen.'))),
-  match: must(object({}, described('Which requests or deliveries.'))),
-  phase: nullable(choice(FAULT_PHASES, described('Before the work, or when it is committed; null for deliveries.'))),
-  action: must(object({}, described('What happens.'))),
-  times: nullable(integer(described('How often it happens at most; null for no end.'))),
-  seen: must(integer(described('Matches so far.'))),
-  struck: must(integer(described('How often it happened.'))),
-  expires_at: nullable(time(described('Nothing happens from then on.'))),
-  created_at: must(time(described('When it was added, on the clock of the sandbox.'))),
+  id: must(text('Identifier of the rule.')),
+  active: must(flag('It can still happen.')),
+  match: must(object({}, 'Which requests or deliveries.')),
+  phase: nullable(choice(FAULT_PHASES, 'Before the work, or when it is committed; null for deliveries.')),
+  action: must(object({}, 'What happens.')),
+  times: nullable(integer('How often it happens at most; null for no end.')),
+  seen: must(integer('Matches so far.')),
+  struck: must(integer('How often it happened.')),
+  expires_at: nullable(time('Nothing happens from then on.')),
+  created_at: must(time('When it was added, on the clock of the sandbox.')),
 } as const;
 
-const operationName = choice(Object.keys(OPERATIONS), described('Only requests of this operation.'));
-const since = time(described('Only requests since this time, on the clock of the sandbox.'));
-const key = text({ ...described('Only requests under this idempotency key.'), maxLength: 255 });
-const cardId = text({ ...described('Only requests about this card.'), names: 'card' });
-const answeredStatus = integer({ ...described('Only requests answered with this status.'), min: 100, max: 599 });
+const operationName = choice(Object.keys(OPERATIONS), 'Only requests of this operation.');
+const since = time('Only requests since this time, on the clock of the sandbox.');
+const key = text('Only requests under this idempotency key.', { maxLength: 255 });
+const cardId = text('Only requests about this card.', { names: 'card' });
+const answeredStatus = integer('Only requests answered with this status.', { min: 100, max: 599 });
 
 export const LOGGED_REQUEST = {
-  request_id: must(text(described('Identifier of the request.'))),
-  at: must(time(described('When, on the clock of the sandbox.'))),
-  operation: must(text(described('Name of the operation.'))),
-  method: must(text(described('HTTP method.'))),
-  path: must(text(described('Path below the origin, without secrets.'))),
-  query: nullable(text(described('Query behind the path, without secrets; null where there was none.'))),
-  status: must(integer(described('Status of the answer, as it was meant.'))),
-  error: nullable(text(described('Identifier of the error.'))),
-  replayed: must(flag(described('The stored answer of an earlier request under the same key.'))),
-  fault: nullable(text(described('The fault it met: phase and kind.'))),
+  request_id: must(text('Identifier of the request.')),
+  at: must(time('When, on the clock of the sandbox.')),
+  operation: must(text('Name of the operation.')),
+  method: must(text('HTTP method.')),
+  path: must(text('Path below the origin, without secrets.')),
+  query: nullable(text('Query behind the path, without secrets; null where there was none.')),
+  status: must(integer('Status of the answer, as it was meant.')),
+  error: nullable(text('Identifier of the error.')),
+  replayed: must(flag('The stored answer of an earlier request under the same key.')),
+  fault: nullable(text('The fault it met: phase and kind.')),
   idempotency_key: nullable(
-    text(described('Idempotency key it came with; one that may hold a card number is masked, with a mark of its own.')),
+    text('Idempotency key it came with; one that may hold a card number is masked, with a mark of its own.'),
   ),
-  card_id: nullable(text({ ...described('Card it is about.'), names: 'card' })),
-  body: nullable(object({}, described('What was sent: known fields, without secrets.'))),
+  card_id: nullable(text('Card it is about.', { names: 'card' })),
+  body: nullable(object({}, 'What was sent: known fields, without secrets.')),
 } as const;
 
 export const DIALECT_NAMES = [
@@ -325,49 +291,34 @@ export const DIALECT_NAMES = [
 export type DialectName = (typeof DIALECT_NAMES)[number];
 
 const DIALECT = {
-  dialect: must(choice(DIALECT_NAMES, described('Name of the dialect this server speaks.'))),
-  changes: must(text(described('What is other than usual.'))),
-  honours_keys: must(flag(described('Idempotency keys are honoured.'))),
+  dialect: must(choice(DIALECT_NAMES, 'Name of the dialect this server speaks.')),
+  changes: must(text('What is other than usual.')),
+  honours_keys: must(flag('Idempotency keys are honoured.')),
 } as const;
 
 export const FAULT_OPERATIONS = {
-  faults: operation({
-    ...traceless,
-    summary: 'List fault rules in the order they are asked',
-    path: '/faults',
-    returns: listOf(FAULT, ours),
-  }),
-  'faults.get': operation({
-    ...traceless,
+  faults: look({ summary: 'List fault rules in the order they are asked', path: '/faults', returns: listOf(FAULT) }),
+  'faults.get': look({
     summary: 'Show a fault rule',
     path: '/faults/{fault_id}',
     params: { fault_id: FAULT_ID },
-    returns: one(FAULT, ours),
+    returns: one(FAULT),
   }),
-  'faults.add': operation({
-    ...change,
-    summary: 'Add a fault rule',
-    path: '/faults',
-    body: FAULT_BODY,
-    returns: one(FAULT, ours, 201),
-  }),
-  'faults.remove': operation({
-    ...change,
+  'faults.add': change({ summary: 'Add a fault rule', path: '/faults', body: FAULT_BODY, returns: one(FAULT, 201) }),
+  'faults.remove': change({
     summary: 'Remove a fault rule',
     method: 'DELETE',
     path: '/faults/{fault_id}',
     params: { fault_id: FAULT_ID },
-    returns: nothing(ours),
+    returns: nothing(),
   }),
-  'faults.clear': operation({
-    ...change,
+  'faults.clear': change({
     summary: 'Remove all fault rules',
     method: 'DELETE',
     path: '/faults',
-    returns: one({ removed: must(integer(described('How many there were.'))) }, ours),
+    returns: one({ removed: must(integer('How many there were.')) }),
   }),
-  requests: operation({
-    ...traceless,
+  requests: look({
     summary: 'List requests to the service, newest first; secrets are left out',
     path: '/requests',
     query: {
@@ -378,42 +329,29 @@ export const FAULT_OPERATIONS = {
       status: answeredStatus,
       ...paging(100),
     },
-    returns: pageOf(LOGGED_REQUEST, ours),
+    returns: pageOf(LOGGED_REQUEST),
   }),
-  'requests.verify': operation({
-    ...traceless,
+  'requests.verify': look({
     summary: 'Count requests to the service and compare',
     method: 'POST',
     path: '/requests/verify',
     body: {
-      match: object(
-        { operation: operationName, since, idempotency_key: key, card_id: cardId, status },
-        described('Which.'),
-      ),
-      times: must(integer({ ...described('How many there must be.'), min: 0 })),
+      match: object({ operation: operationName, since, idempotency_key: key, card_id: cardId, status }, 'Which.'),
+      times: must(integer('How many there must be.', { min: 0 })),
     },
-    returns: one(
-      {
-        ok: must(flag(described('There are as many.'))),
-        count: must(integer(described('How many there are.'))),
-        expected: must(integer(described('How many there must be.'))),
-        request_ids: must(list(text(described('One of them.')), described('The newest of them, 20 at most.'))),
-      },
-      ours,
-    ),
+    returns: one({
+      ok: must(flag('There are as many.')),
+      count: must(integer('How many there are.')),
+      expected: must(integer('How many there must be.')),
+      request_ids: must(texts('The newest of them, 20 at most.')),
+    }),
   }),
-  'dialect.show': operation({
-    ...traceless,
-    summary: 'Show the dialect this server speaks',
-    path: '/dialect',
-    returns: one(DIALECT, ours),
-  }),
-  'dialect.set': operation({
-    ...change,
+  'dialect.show': look({ summary: 'Show the dialect this server speaks', path: '/dialect', returns: one(DIALECT) }),
+  'dialect.set': change({
     summary: 'Have this server speak another dialect until it ends',
     method: 'PUT',
     path: '/dialect',
-    body: { dialect: must(choice(DIALECT_NAMES, described('Name of the dialect.'))) },
-    returns: one(DIALECT, ours),
+    body: { dialect: must(choice(DIALECT_NAMES, 'Name of the dialect.')) },
+    returns: one(DIALECT),
   }),
 } as const;

@@ -3,9 +3,9 @@
  * (docs/design/inspector.md, sections 4 and 5).
  */
 import { CARD_ID } from '../card.ts';
-import { choice, flag, integer, must, nullable, number, sealed, text, time } from '../field.ts';
-import { one, operation } from '../operation.ts';
-import { change, described, ours, traceless } from './basis.ts';
+import { must, nullable } from '../field.ts';
+import { choice, flag, integer, number, sealed, text, time } from '../own-field.ts';
+import { change, look, one, reading } from './row.ts';
 import { CLOCK_MODES } from './state.ts';
 
 /** Below it stand the page, its files, and the control surface. */
@@ -22,106 +22,83 @@ export const WRONG_TICKETS = 10;
 export const MOST_SESSIONS = 8;
 export const SESSION_LIFE = 12 * 3_600_000;
 
-const access = choice(PAGE_ACCESS, { ...described('Everything a page can do, or looking alone.'), defaults: 'full' });
+const access = choice(PAGE_ACCESS, 'Everything a page can do, or looking alone.', { defaults: 'full' });
 
 const REVEALED = {
-  number: must(sealed(described('Full card number.'))),
-  cvv: must(sealed(described('Security code.'))),
-  exp_month: must(integer(described('Month of expiry, 1 to 12.'))),
-  exp_year: must(integer(described('Year of expiry, four digits.'))),
+  number: must(sealed('Full card number.')),
+  cvv: must(sealed('Security code.')),
+  exp_month: must(integer('Month of expiry, 1 to 12.')),
+  exp_year: must(integer('Year of expiry, four digits.')),
 } as const;
 
 export const PAGE_OPERATIONS = {
-  'page.tickets': operation({
-    ...traceless,
+  'page.tickets': look({
     summary: 'Make a ticket that opens the inspector in a browser, once',
     method: 'POST',
     path: '/page/tickets',
     body: { access },
-    returns: one(
-      {
-        url: must(text({ ...described('Address that opens it; it holds the ticket.'), secret: true })),
-        expires_at: must(time(described('Until when, real time.'))),
-      },
-      ours,
-    ),
+    returns: one({
+      url: must(text('Address that opens it; it holds the ticket.', { secret: true })),
+      expires_at: must(time('Until when, real time.')),
+    }),
   }),
-  'page.show': operation({
-    ...traceless,
+  'page.show': look({
     summary: 'Tell how many sessions of the inspector there are, and whether a ticket waits',
     path: '/page',
-    returns: one(
-      {
-        sessions: must(integer(described('Sessions that are good now.'))),
-        opened: must(integer(described('Sessions that were ever made by this server.'))),
-        ticket_waits: must(flag(described('A ticket was made that nobody has used yet.'))),
-      },
-      ours,
-    ),
+    returns: one({
+      sessions: must(integer('Sessions that are good now.')),
+      opened: must(integer('Sessions that were ever made by this server.')),
+      ticket_waits: must(flag('A ticket was made that nobody has used yet.')),
+    }),
   }),
-  'page.session': operation({
-    section: 'sandbox',
+  'page.session': reading({
     method: 'POST',
-    basis: ours,
-    effect: 'read',
     repeat: 'never',
     credential: 'none',
     summary: 'Exchange a ticket for a session; for the page alone',
     path: '/page/session',
-    body: { ticket: must(text({ ...described('The ticket.'), maxLength: 64, secret: true })) },
-    returns: one(
-      {
-        half: must(text({ ...described('Half of the session; the other half is the cookie.'), secret: true })),
-        access: must(choice(PAGE_ACCESS, described('What it may do.'))),
-      },
-      ours,
-    ),
+    body: { ticket: must(text('The ticket.', { maxLength: 64, secret: true })) },
+    returns: one({
+      half: must(text('Half of the session; the other half is the cookie.', { secret: true })),
+      access: must(choice(PAGE_ACCESS, 'What it may do.')),
+    }),
   }),
-  'page.end': operation({
-    ...traceless,
+  'page.end': look({
     summary: 'End all sessions of the inspector, and the ticket that waits',
     method: 'DELETE',
     path: '/page/sessions',
-    returns: one({ ended: must(integer(described('Sessions that were ended.'))) }, ours),
+    returns: one({ ended: must(integer('Sessions that were ended.')) }),
   }),
-  'cards.reveal': operation({
-    ...change,
+  'cards.reveal': change({
     summary: 'Show number and security code of a card in the page; the last four digits are the confirmation',
     path: '/cards/{card_id}/reveal',
     effect: 'reveals-secret',
     params: { card_id: CARD_ID },
-    body: { last4: must(text({ ...described('Last four digits of the card.'), maxLength: 4 })) },
-    returns: one(REVEALED, ours),
+    body: { last4: must(text('Last four digits of the card.', { maxLength: 4 })) },
+    returns: one(REVEALED),
   }),
-  'challenges.reveal': operation({
-    ...change,
+  'challenges.reveal': change({
     summary: 'Show the one-time code of a 3DS challenge in the page',
     path: '/challenges/{challenge_id}/reveal',
     effect: 'reveals-secret',
-    params: { challenge_id: must(text({ ...described('The challenge.'), maxLength: 128 })) },
-    returns: one({ otp: must(sealed(described('The code.'))) }, ours),
+    params: { challenge_id: must(text('The challenge.', { maxLength: 128 })) },
+    returns: one({ otp: must(sealed('The code.')) }),
   }),
-  marks: operation({
-    ...traceless,
+  marks: look({
     summary: 'Tell what changes whenever anything of the sandbox does, and what its clock shows',
     path: '/marks',
-    returns: one(
-      {
-        version: must(text(described('Version of cardwright that serves it.'))),
-        changes: must(text(described('Another text after every change; it has no other meaning.'))),
-        replaced: must(
-          integer(described('How often a reset, a restore or an import has replaced everything that the store holds.')),
-        ),
-        now: must(time(described('Clock of the sandbox.'))),
-        mode: must(choice(CLOCK_MODES, described('How the clock goes.'))),
-        rate: must(number(described('Its seconds in one real second; 0 when it stands.'))),
-        faults: must(integer(described('Fault rules that can still happen.'))),
-        ledger_ok: nullable(
-          flag(described('The ledger invariants held when they were last looked at; null when nobody did.')),
-        ),
-      },
-      ours,
-    ),
+    returns: one({
+      version: must(text('Version of cardwright that serves it.')),
+      changes: must(text('Another text after every change; it has no other meaning.')),
+      replaced: must(
+        integer('How often a reset, a restore or an import has replaced everything that the store holds.'),
+      ),
+      now: must(time('Clock of the sandbox.')),
+      mode: must(choice(CLOCK_MODES, 'How the clock goes.')),
+      rate: must(number('Its seconds in one real second; 0 when it stands.')),
+      faults: must(integer('Fault rules that can still happen.')),
+      ledger_ok: nullable(flag('The ledger invariants held when they were last looked at; null when nobody did.')),
+    }),
   }),
 } as const;
 

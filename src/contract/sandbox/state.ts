@@ -1,54 +1,52 @@
 /** What is asked of a running sandbox, and set in it: its server, its clock, API keys, what it holds, its books. */
 
 import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
-import { choice, flag, integer, list, money, must, nullable, number, object, sealed, text, time } from '../field.ts';
-import { listOf, one, operation, pageOf } from '../operation.ts';
-import { CURRENCIES, DEPOSIT, TRANSACTION, TRANSACTION_STATUSES, TRANSACTION_TYPES } from '../resources.ts';
-import { change, described, ours, paging, reading, THOROUGH, traceless } from './basis.ts';
+import { must, nullable } from '../field.ts';
+import { choice, flag, integer, list, money, number, object, rows, sealed, text, time } from '../own-field.ts';
+import {
+  CURRENCIES,
+  DEPOSIT,
+  DEPOSIT_STATUSES,
+  TRANSACTION,
+  TRANSACTION_STATUSES,
+  TRANSACTION_TYPES,
+} from '../resources.ts';
 import { DIALECT_NAMES } from './faults.ts';
+import { change, listOf, look, one, pageOf, paging, reading, THOROUGH } from './row.ts';
 
 export const SERVER_OPERATIONS = {
-  health: operation({
-    ...reading,
+  health: reading({
     summary: 'Tell that the sandbox answers, and prove that it is the one that holds the admin token',
     path: '/health',
     credential: 'none',
-    query: { nonce: text({ ...described('Random text of the asker, proved over.'), maxLength: 128 }) },
-    returns: one(
-      {
-        status: must(text(described('ok: the store answers too.'))),
-        version: must(text(described('Version of cardwright that serves it.'))),
-        instance: must(text(described('Which store it is.'))),
-        proof: text(described('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.')),
-      },
-      ours,
-    ),
+    query: { nonce: text('Random text of the asker, proved over.', { maxLength: 128 }) },
+    returns: one({
+      status: must(text('ok: the store answers too.')),
+      version: must(text('Version of cardwright that serves it.')),
+      instance: must(text('Which store it is.')),
+      proof: text('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.'),
+    }),
   }),
-  stop: operation({
-    ...change,
+  stop: change({
     summary: 'End a sandbox that was started for other programs, once running requests are finished',
     path: '/stop',
-    returns: one({ pid: must(integer(described('Process that ends.'))) }, ours),
+    returns: one({ pid: must(integer('Process that ends.')) }),
   }),
-  'accounts.open': operation({
-    ...change,
+  'accounts.open': change({
     summary: 'Open an account of a server of many accounts; it is made on first use',
     path: '/accounts',
     repeat: 'freely',
     body: {
-      name: must(text({ ...described('Its name: lower-case letters, digits and -.'), minLength: 1, maxLength: 32 })),
-      data: choice(['empty', 'demo'], { ...described('What a new one holds at first.'), defaults: 'demo' }),
-      seed: integer({ ...described('Seed of a new one.'), min: 0 }),
-      dialect: choice(DIALECT_NAMES, described('How it speaks from now on, until the server ends.')),
+      name: must(text('Its name: lower-case letters, digits and -.', { minLength: 1, maxLength: 32 })),
+      data: choice(['empty', 'demo'], 'What a new one holds at first.', { defaults: 'demo' }),
+      seed: integer('Seed of a new one.', { min: 0 }),
+      dialect: choice(DIALECT_NAMES, 'How it speaks from now on, until the server ends.'),
     },
-    returns: one(
-      {
-        name: must(text(described('Its name.'))),
-        api_key: must(sealed(described('Key for the service, the same each time.'))),
-        admin_token: must(sealed(described('Token for its control surface, the same each time.'))),
-      },
-      ours,
-    ),
+    returns: one({
+      name: must(text('Its name.')),
+      api_key: must(sealed('Key for the service, the same each time.')),
+      admin_token: must(sealed('Token for its control surface, the same each time.')),
+    }),
   }),
 } as const;
 
@@ -57,103 +55,85 @@ export const SERVER_OPERATIONS = {
 export const CLOCK_MODES = ['real', 'offset', 'frozen', 'scaled'] as const;
 
 const CLOCK = {
-  mode: must(choice(CLOCK_MODES, described('How it goes.'))),
-  now: must(time(described('What it shows.'))),
-  rate: must(number(described('Its seconds in one real second; 0 when it stands.'))),
+  mode: must(choice(CLOCK_MODES, 'How it goes.')),
+  now: must(time('What it shows.')),
+  rate: must(number('Its seconds in one real second; 0 when it stands.')),
 } as const;
 
 const MOVING_CLOCK = {
   ...CLOCK,
-  moving_to: nullable(time(described('Where it is being moved to; null when nobody moves it.'))),
+  moving_to: nullable(time('Where it is being moved to; null when nobody moves it.')),
   awaited_deliveries: integer(
-    described('Attempts of deliveries that are under way, for which its move waits; 0 when nobody moves it.'),
+    'Attempts of deliveries that are under way, for which its move waits; 0 when nobody moves it.',
   ),
 } as const;
 
 const FIRED = {
-  due_at: must(time(described('When it was due, and happened.'))),
-  kind: must(text(described('What happened.'))),
-  ref: must(text(described('What it happened to.'))),
-  error: text(described('Why it could not happen; then nothing changed, and the timer is parked.')),
+  due_at: must(time('When it was due, and happened.')),
+  kind: must(text('What happened.')),
+  ref: must(text('What it happened to.')),
+  error: text('Why it could not happen; then nothing changed, and the timer is parked.'),
 } as const;
 
 export const CLOCK_OPERATIONS = {
-  'clock.show': operation({
-    ...traceless,
-    summary: 'Show the clock of the sandbox',
-    path: '/clock',
-    returns: one(MOVING_CLOCK, ours),
-  }),
-  'clock.set': operation({
-    ...change,
+  'clock.show': look({ summary: 'Show the clock of the sandbox', path: '/clock', returns: one(MOVING_CLOCK) }),
+  'clock.set': change({
     summary: 'Set the clock of the sandbox',
     method: 'PUT',
     path: '/clock',
     body: {
-      mode: must(choice(CLOCK_MODES, described('Mode of the clock.'))),
-      at: time(described('What it shall show now; what it shows when left out.')),
-      rate: number({ ...described('Seconds in one real second, for a scaled clock.'), min: 0.001, max: 1_000_000 }),
+      mode: must(choice(CLOCK_MODES, 'Mode of the clock.')),
+      at: time('What it shall show now; what it shows when left out.'),
+      rate: number('Seconds in one real second, for a scaled clock.', { min: 0.001, max: 1_000_000 }),
     },
-    returns: one(CLOCK, ours),
+    returns: one(CLOCK),
   }),
-  'clock.advance': operation({
-    ...change,
+  'clock.advance': change({
     summary: 'Move the clock forward; what is due on the way happens at its time, in order',
     path: '/clock/advance',
-    body: {
-      by: text({ ...described('How far, such as 7d, 36h or 1d12h.'), maxLength: 40 }),
-      to: time(described('Until when.')),
-    },
-    returns: one(
-      {
-        mode: CLOCK.mode,
-        now: CLOCK.now,
-        fired: must(
-          list(object(FIRED, described('One thing that happened.')), described('What happened on the way, in order.')),
-        ),
-      },
-      ours,
-    ),
+    body: { by: text('How far, such as 7d, 36h or 1d12h.', { maxLength: 40 }), to: time('Until when.') },
+    returns: one({
+      mode: CLOCK.mode,
+      now: CLOCK.now,
+      fired: must(list(object(FIRED, 'One thing that happened.'), 'What happened on the way, in order.')),
+    }),
   }),
 } as const;
 
 // API keys: more of them, also such as no client should get through with (docs/design/sandbox.md, section 4).
 
-const KEY_ACCESS = ['full', 'read_only', 'revoked'] as const;
-export type KeyAccess = (typeof KEY_ACCESS)[number];
+export const KEY_ACCESS = ['full', 'read_only', 'revoked'] as const;
 
 const KEY = {
-  id: must(text(described('Identifier of the key.'))),
-  last4: must(text(described('Its last four characters.'))),
-  access: must(choice(KEY_ACCESS, described('What it is good for: everything, reading (403 else), nothing (401).'))),
-  created_at: must(time(described('When it was made, on the clock of the sandbox.'))),
+  id: must(text('Identifier of the key.')),
+  last4: must(text('Its last four characters.')),
+  access: must(choice(KEY_ACCESS, 'What it is good for: everything, reading (403 else), nothing (401).')),
+  created_at: must(time('When it was made, on the clock of the sandbox.')),
 } as const;
 
 export const KEY_OPERATIONS = {
-  keys: operation({
-    ...reading,
+  keys: reading({
     summary: 'List the API keys that were made beside the one the sandbox began with',
     path: '/keys',
-    returns: listOf(KEY, ours),
+    returns: listOf(KEY),
   }),
-  'keys.create': operation({
-    ...change,
+  'keys.create': change({
     summary: 'Make an API key; it is shown once',
     path: '/keys',
-    body: { access: choice(KEY_ACCESS, { ...described('What it is good for.'), defaults: 'full' }) },
-    returns: one({ ...KEY, key: must(sealed(described('The key itself.'))) }, ours, 201),
+    body: { access: choice(KEY_ACCESS, 'What it is good for.', { defaults: 'full' }) },
+    returns: one({ ...KEY, key: must(sealed('The key itself.')) }, 201),
   }),
 } as const;
 
 // What it holds, looked at without a trace: its money, its cards, one card with its accounts of the ledger.
 
-const count = (doc: string) => must(integer(described(doc)));
-const usd = (doc: string) => must(money(described(`${doc} USD.`)));
+const count = (doc: string) => must(integer(doc));
+const usd = (doc: string) => must(money(`${doc} USD.`));
 
 /** Where the money is: what came in and was not spent is in the wallet, on cards or on hold (I10). */
 const OVERVIEW = {
-  now: must(time(described('Clock of the sandbox.'))),
-  data_set: must(text(described('Data set it was seeded with.'))),
+  now: must(time('Clock of the sandbox.')),
+  data_set: must(text('Data set it was seeded with.')),
   deposited: usd('What came from outside.'),
   wallet: usd('In the wallet.'),
   on_cards: usd('On cards, open holds taken off.'),
@@ -174,11 +154,11 @@ const OVERVIEW = {
   next_timer: nullable(
     object(
       {
-        due_at: must(time(described('When it is due, on the clock of the sandbox.'))),
-        kind: must(text(described('What happens.'))),
-        ref: must(text(described('What it happens to.'))),
+        due_at: must(time('When it is due, on the clock of the sandbox.')),
+        kind: must(text('What happens.')),
+        ref: must(text('What it happens to.')),
       },
-      described('What happens by itself next; null where nothing does.'),
+      'What happens by itself next; null where nothing does.',
     ),
   ),
 } as const;
@@ -198,14 +178,14 @@ const FOUND_CARD = {
 } as const;
 
 export const CARD_ENTRY = {
-  id: must(integer(described('Number of the entry.'))),
-  at: must(time(described('When, on the clock of the sandbox.'))),
-  kind: must(text(described('What it was.'))),
-  ref: must(text(described('What it is about.'))),
-  card: must(money(described('USD that came to the account of the card; below 0 for what left it.'))),
-  hold: must(money(described('USD that came to the account of its hold; below 0 for what left it.'))),
-  card_after: must(money(described('Account of the card after it, USD.'))),
-  hold_after: must(money(described('Account of its hold after it, USD.'))),
+  id: must(integer('Number of the entry.')),
+  at: must(time('When, on the clock of the sandbox.')),
+  kind: must(text('What it was.')),
+  ref: must(text('What it is about.')),
+  card: must(money('USD that came to the account of the card; below 0 for what left it.')),
+  hold: must(money('USD that came to the account of its hold; below 0 for what left it.')),
+  card_after: must(money('Account of the card after it, USD.')),
+  hold_after: must(money('Account of its hold after it, USD.')),
 } as const;
 
 /** One card, its limits and what is used of them, and its two accounts of the ledger. */
@@ -215,13 +195,13 @@ const WHOLE_CARD = {
   used_this_month: usd('What its authorizations of this month take of the monthly limit (A-161).'),
   max_transaction: usd('Most that one purchase may be, by its BIN.'),
   max_monthly: usd('Most that a month may be, by its BIN.'),
-  agrees: must(flag(described('Balance and hold are the sums of its entries (I2).'))),
-  entries_total: must(integer(described('Entries of the ledger that touch it.'))),
-  entries: must(list(object(CARD_ENTRY, described('One of them.')), described('The newest 50 of them, newest first.'))),
+  agrees: must(flag('Balance and hold are the sums of its entries (I2).')),
+  entries_total: must(integer('Entries of the ledger that touch it.')),
+  entries: must(rows(CARD_ENTRY, 'The newest 50 of them, newest first.')),
 } as const;
 
-const card_id = text({ ...described('Only those of this card.'), names: 'card', maxLength: 64 });
-const search = (doc: string) => text({ ...described(doc), maxLength: 200 });
+const card_id = text('Only those of this card.', { names: 'card', maxLength: 64 });
+const search = (doc: string) => text(doc, { maxLength: 200 });
 
 const FOUND_TRANSACTION = { ...TRANSACTION, last4: CARD.last4 } as const;
 
@@ -232,202 +212,169 @@ const WHOLE_TRANSACTION = {
   settled: usd('Settled of its authorization.'),
   released: usd('Given back of its hold.'),
   refunded: usd('Refunded of what was settled.'),
-  chain: must(
-    list(object(CARD_ENTRY, described('One of them.')), described('Entries about it and its purchase, oldest first.')),
-  ),
+  chain: must(rows(CARD_ENTRY, 'Entries about it and its purchase, oldest first.')),
 } as const;
 
 export const CHALLENGE_STATUSES = ['pending', 'approved', 'failed', 'expired', 'cancelled'] as const;
 
 /** Without its code. */
 const FOUND_CHALLENGE = {
-  id: must(text(described('Identifier of the challenge.'))),
-  card_id: must(text({ ...described('Card it belongs to.'), names: 'card' })),
+  id: must(text('Identifier of the challenge.')),
+  card_id: must(text('Card it belongs to.', { names: 'card' })),
   last4: CARD.last4,
-  merchant: must(text(described('Merchant name.'))),
+  merchant: must(text('Merchant name.')),
   amount: usd('Amount.'),
-  status: must(choice(CHALLENGE_STATUSES, described('State.'))),
+  status: must(choice(CHALLENGE_STATUSES, 'State.')),
   attempts: count('Wrong codes so far.'),
-  created_at: must(time(described('When it was opened.'))),
-  expires_at: must(time(described('When the code stops working.'))),
+  created_at: must(time('When it was opened.')),
+  expires_at: must(time('When the code stops working.')),
 } as const;
 
 const SPENT_DAY = {
-  day: must(text(described('Day, UTC.'))),
+  day: must(text('Day, UTC.')),
   spent: usd('Settled, refunds taken off.'),
   purchases: count('Authorizations.'),
   declined: count('Declines.'),
 } as const;
 
 export const HOLDING_OPERATIONS = {
-  overview: operation({
-    ...traceless,
+  overview: look({
     summary: 'Show where the money of the sandbox is, and what is open',
     path: '/overview',
-    returns: one(OVERVIEW, ours),
+    returns: one(OVERVIEW),
   }),
-  cards: operation({
-    ...traceless,
+  cards: look({
     summary: 'List cards, newest first, or search them',
     path: '/cards',
     query: {
-      q: text({
-        ...described('Part of a label, the last four digits, an id, or key=value of its metadata.'),
-        maxLength: 200,
-      }),
-      status: choice(CARD_STATUSES, described('Only those.')),
-      bin: text({ ...described('Only cards of this BIN.'), names: 'bin', maxLength: 128 }),
+      q: text('Part of a label, the last four digits, an id, or key=value of its metadata.', { maxLength: 200 }),
+      status: choice(CARD_STATUSES, 'Only those.'),
+      bin: text('Only cards of this BIN.', { names: 'bin', maxLength: 128 }),
       ...paging(50),
     },
-    returns: pageOf(FOUND_CARD, ours),
+    returns: pageOf(FOUND_CARD),
   }),
-  'cards.show': operation({
-    ...traceless,
+  'cards.show': look({
     summary: 'Show a card with its limits, what is used of them, and its entries in the ledger',
     path: '/cards/{card_id}',
     params: { card_id: CARD_ID },
-    returns: one(WHOLE_CARD, ours),
+    returns: one(WHOLE_CARD),
   }),
-  transactions: operation({
-    ...traceless,
+  transactions: look({
     summary: 'List transactions, newest first, or search them',
     path: '/transactions',
     query: {
       q: search('Part of a merchant or of the label of a card, last four digits, an amount, or an id.'),
-      type: choice(TRANSACTION_TYPES, described('Only those.')),
-      status: choice(TRANSACTION_STATUSES, described('Only those.')),
+      type: choice(TRANSACTION_TYPES, 'Only those.'),
+      status: choice(TRANSACTION_STATUSES, 'Only those.'),
       card_id,
       ...paging(50),
     },
-    returns: pageOf(FOUND_TRANSACTION, ours),
+    returns: pageOf(FOUND_TRANSACTION),
   }),
-  'transactions.show': operation({
-    ...traceless,
+  'transactions.show': look({
     summary: 'Show a transaction with everything that became of its purchase',
     path: '/transactions/{transaction_id}',
-    params: { transaction_id: must(text({ ...described('Transaction record.'), names: 'transaction' })) },
-    returns: one(WHOLE_TRANSACTION, ours),
+    params: { transaction_id: must(text('Transaction record.', { names: 'transaction' })) },
+    returns: one(WHOLE_TRANSACTION),
   }),
-  challenges: operation({
-    ...traceless,
+  challenges: look({
     summary: 'List 3DS challenges without their codes, newest first',
     path: '/challenges',
     query: {
       q: search('Part of a merchant, last four digits of a card, or an id.'),
-      status: choice(CHALLENGE_STATUSES, described('Only those.')),
+      status: choice(CHALLENGE_STATUSES, 'Only those.'),
       card_id,
       ...paging(50),
     },
-    returns: pageOf(FOUND_CHALLENGE, ours),
+    returns: pageOf(FOUND_CHALLENGE),
   }),
-  spending: operation({
-    ...traceless,
+  spending: look({
     summary: 'Sum what was spent by day, oldest first, up to the clock of the sandbox',
     path: '/overview/spending',
-    query: { days: integer({ ...described('How many days.'), min: 1, max: 366, defaults: 14 }) },
-    returns: listOf(SPENT_DAY, ours),
+    query: { days: integer('How many days.', { min: 1, max: 366, defaults: 14 }) },
+    returns: listOf(SPENT_DAY),
   }),
 } as const;
 
 // Looks behind the service: its books, its events, its deposits. Nothing of it is part of the interface.
 
 const ENTRY = {
-  id: must(integer(described('Number of the entry; entries are never changed.'))),
-  kind: must(text(described('What it was.'))),
-  ref: must(text(described('What it is about.'))),
-  created_at: must(time(described('When, on the clock of the sandbox.'))),
+  id: must(integer('Number of the entry; entries are never changed.')),
+  kind: must(text('What it was.')),
+  ref: must(text('What it is about.')),
+  created_at: must(time('When, on the clock of the sandbox.')),
   postings: must(
-    list(
-      object(
-        {
-          account: must(text(described('Account of the ledger.'))),
-          amount: must(money(described('USD; what comes in is positive.'))),
-        },
-        described('One side of it.'),
-      ),
-      described('They sum to 0.'),
+    rows(
+      { account: must(text('Account of the ledger.')), amount: must(money('USD; what comes in is positive.')) },
+      'They sum to 0.',
     ),
   ),
 } as const;
 
 export const EVENT = {
-  seq: must(integer(described('Number in the account, without gaps.'))),
-  id: must(text(described('Identifier of the event.'))),
-  type: must(text(described('Event name.'))),
-  created_at: must(time(described('When, on the clock of the sandbox.'))),
-  body: must(text(described('Exact text that is delivered.'))),
+  seq: must(integer('Number in the account, without gaps.')),
+  id: must(text('Identifier of the event.')),
+  type: must(text('Event name.')),
+  created_at: must(time('When, on the clock of the sandbox.')),
+  body: must(text('Exact text that is delivered.')),
 } as const;
 
 export const INVARIANT = {
-  id: must(text(described('Its code, such as I4.'))),
-  holds: nullable(flag(described('Whether it holds; null where the file is damaged and nobody asked.'))),
-  says: must(text(described('What must hold; of a broken one also what breaks it.'))),
+  id: must(text('Its code, such as I4.')),
+  holds: nullable(flag('Whether it holds; null where the file is damaged and nobody asked.')),
+  says: must(text('What must hold; of a broken one also what breaks it.')),
 } as const;
 
 export const LEDGER_OPERATIONS = {
-  deposits: operation({
-    ...traceless,
+  deposits: look({
     summary: 'List deposits, newest first',
     path: '/deposits',
     query: {
       q: search('Part of the hash of its transaction on the chain, or an id.'),
-      status: choice(['pending', 'confirmed', 'failed'], described('Only those.')),
-      currency: choice(CURRENCIES, described('Only those.')),
+      status: choice(DEPOSIT_STATUSES, 'Only those.'),
+      currency: choice(CURRENCIES, 'Only those.'),
       ...paging(100),
     },
-    returns: pageOf(DEPOSIT, ours),
+    returns: pageOf(DEPOSIT),
   }),
-  events: operation({
-    ...traceless,
+  events: look({
     summary: 'List events in their order',
     path: '/events',
     query: {
-      type: text({ ...described('Only those of this name.'), names: 'event' }),
-      card_id: text({ ...described('Only those about this card.'), names: 'card', maxLength: 64 }),
-      after: integer({ ...described('Only those behind the event of this number.'), min: 0 }),
-      order: choice(['asc', 'desc'], { ...described('From the first one, or from the newest.'), defaults: 'asc' }),
+      type: text('Only those of this name.', { names: 'event' }),
+      card_id: text('Only those about this card.', { names: 'card', maxLength: 64 }),
+      after: integer('Only those behind the event of this number.', { min: 0 }),
+      order: choice(['asc', 'desc'], 'From the first one, or from the newest.', { defaults: 'asc' }),
       ...paging(100),
     },
-    returns: pageOf(EVENT, ours),
+    returns: pageOf(EVENT),
   }),
-  'ledger.accounts': operation({
-    ...reading,
+  'ledger.accounts': reading({
     summary: 'List the accounts of the ledger with what is in them',
     path: '/ledger/accounts',
     query: paging(100),
-    returns: pageOf(
-      {
-        account: must(text(described('Account of the ledger.'))),
-        balance: must(money(described('Sum of its postings, USD.'))),
-        postings: must(integer(described('How many there are.'))),
-      },
-      ours,
-    ),
+    returns: pageOf({
+      account: must(text('Account of the ledger.')),
+      balance: must(money('Sum of its postings, USD.')),
+      postings: must(integer('How many there are.')),
+    }),
   }),
-  'ledger.entries': operation({
-    ...reading,
+  'ledger.entries': reading({
     summary: 'List entries of the ledger in their order',
     path: '/ledger/entries',
-    query: {
-      account: text(described('Only those that touch this account.')),
-      ref: text(described('Only those about it.')),
-      ...paging(100),
-    },
-    returns: pageOf(ENTRY, ours),
+    query: { account: text('Only those that touch this account.'), ref: text('Only those about it.'), ...paging(100) },
+    returns: pageOf(ENTRY),
   }),
-  'ledger.check': operation({
-    ...reading,
+  'ledger.check': reading({
     ...THOROUGH,
     summary: 'Check every invariant that stored data can show',
     method: 'POST',
     path: '/ledger/check',
-    returns: one(
-      {
-        ok: must(flag(described('All of them hold.'))),
-        faults: must(list(text(described('What does not hold.')), described('One line for each broken invariant.'))),
-        invariants: must(list(object(INVARIANT, described('One of them.')), described('I1 to I16, in their order.'))),
-      },
-      ours,
-    ),
+    returns: one({
+      ok: must(flag('All of them hold.')),
+      faults: must(list(text('What does not hold.'), 'One line for each broken invariant.')),
+      invariants: must(rows(INVARIANT, 'I1 to I16, in their order.')),
+    }),
   }),
 } as const;
