@@ -1,6 +1,7 @@
 /** The sandbox as a server for other programs. */
 import { resolve } from 'node:path';
-import type { AccountsServerOptions, SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/context.ts';
+import type { SandboxServers, ServerRow, StartedServer } from '../cli/context.ts';
+import type { AccountsServerOptions, ServerOptions } from '../contract/sandbox/admin.ts';
 import { type ErrorKind, notSent } from '../core/errors.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { Serving } from '../sandbox/serving/started.ts';
@@ -120,14 +121,14 @@ function served(
 
 async function startAccounts(
   facts: ServerFacts,
-  { accounts, ...options }: AccountsServerOptions,
+  options: AccountsServerOptions,
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
   const { cwd, clock, pid } = facts.host;
   const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
-  const folder = resolve(cwd, accounts);
-  const started = await begin(await surroundings(facts), { ...options, folder });
-  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: folder };
+  const accounts = resolve(cwd, options.accounts);
+  const started = await begin(await surroundings(facts), { ...options, accounts });
+  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: accounts };
   return served(facts, row, { started, here });
 }
 

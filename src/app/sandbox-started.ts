@@ -5,15 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SecureContext } from 'node:tls';
-import type {
-  InputRows,
-  PrivateSandbox,
-  PrivateSandboxOptions,
-  Restored,
-  ServerOptions,
-  ServerRow,
-} from '../cli/context.ts';
-import { LOAD_SIZE, loadSize } from '../contract/sandbox/admin.ts';
+import type { InputRows, PrivateSandbox, PrivateSandboxOptions, Restored, ServerRow } from '../cli/context.ts';
+import { LOAD_SIZE, loadSize, type ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, notSent, usage } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
@@ -213,7 +206,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
 }
 
 async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
-  const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
+  const { assemble } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-files.ts');
   const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
   const { Secret } = await import('../core/secret.ts');
@@ -226,10 +219,7 @@ async function serve({ host, version, notice }: ServerFacts, options: PrivateSan
     host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
     path: storeFile(data),
     place: { port: 0 },
-    seed: options.seed ?? randomSeed(host),
-    ids: 'derived',
-    data: options.data ?? 'demo',
-    size: options.size,
+    ...{ seed: options.seed, data: options.data, size: options.size },
     rateLimits: options.rateLimits ? 'all' : 'none',
     liveTimers: true,
     dialect: options.dialect,

@@ -4,8 +4,7 @@ import type { AuditLog } from '../audit/log.ts';
 import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import type { AdminOperations, DataSet, LoadSize, SandboxAdmin } from '../contract/sandbox/admin.ts';
-import type { DialectName } from '../contract/sandbox/faults.ts';
+import type { AccountsServerOptions, AdminOperations, SandboxAdmin, ServerOptions } from '../contract/sandbox/admin.ts';
 import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -450,30 +449,6 @@ export interface JournalAdmin {
   leave(role: string): Promise<readonly string[]>;
   /** After the built-in sandbox was replaced: operations with its cards leave the journal of this machine. Nothing for a sandbox elsewhere. */
   setAsideSandbox(): Promise<void>;
-}
-
-export interface ServerOptions {
-  readonly port?: number | undefined;
-  readonly ipv6?: boolean | undefined;
-  readonly dialect?: DialectName | undefined;
-  readonly seed?: number | undefined;
-  readonly data?: DataSet | undefined;
-  /** Of the data set `load`. */
-  readonly size?: LoadSize | undefined;
-  readonly rateLimits: boolean;
-  readonly virtualLimits: boolean;
-  readonly allowRemoteWebhooks: boolean;
-  /** Path that the user wrote. */
-  readonly readyFile?: string | undefined;
-}
-
-/** Of a server of many accounts. */
-export interface AccountsServerOptions
-  extends Pick<ServerOptions, 'port' | 'rateLimits' | 'virtualLimits' | 'allowRemoteWebhooks'> {
-  /** Their folder, as the user wrote it. */
-  readonly accounts: string;
-  /** For a proxy in front: the address it finds the server at, and the host that clients name. */
-  readonly behind?: { readonly bind: string; readonly host: string } | undefined;
 }
 
 /** A server that is there. No secret in it: the key stands in the file. */

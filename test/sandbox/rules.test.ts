@@ -4,11 +4,11 @@ import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { checkEndpoint } from '../../src/sandbox/outbox/outbox.ts';
 import { cardExpiry, isExpired, isoTime } from '../../src/sandbox/rules/dates.ts';
 import {
-  type Asking,
+  type AuthorizationRequest,
   allowsMcc,
   authorizationDue,
+  type CardState,
   declineReason,
-  type Standing,
 } from '../../src/sandbox/rules/declines.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
@@ -23,16 +23,16 @@ const refusal = (work: () => unknown) => {
 };
 
 describe('declines (A-48)', () => {
-  const fine: Standing = {
+  const fine: CardState = {
     now: NOW,
     card: { status: 'active', balance: cents(1_000), spending_limit: cents(2_000), expires_at: NOW },
     categories: [],
     maxTransaction: cents(1_000),
     usedThisMonth: cents(1_000),
   };
-  const small: Asking = { amount: cents(1_000), mcc: '5814' };
+  const small: AuthorizationRequest = { amount: cents(1_000), mcc: '5814' };
   test('with everything wrong the reasons come in the order of A-48', () => {
-    const layers: [string, (asking: Asking, standing: Standing) => [Asking, Standing]][] = [
+    const layers: [string, (request: AuthorizationRequest, state: CardState) => [AuthorizationRequest, CardState]][] = [
       ['do_not_honor', (a, s) => [{ ...a, forced: undefined }, s]],
       ['card_terminated', (a, s) => [a, { ...s, card: { ...s.card, status: 'frozen' } }]],
       ['card_expired', (a, s) => [a, { ...s, card: { ...s.card, expires_at: NOW } }]],
@@ -44,18 +44,18 @@ describe('declines (A-48)', () => {
       ['insufficient_funds', (a, s) => [a, { ...s, card: { ...s.card, balance: cents(9_000) } }]],
       ['three_ds_failed', (a, s) => [{ ...a, challengeFailed: false }, s]],
     ];
-    let asking: Asking = { ...small, forced: 'do_not_honor', mismatch: 'cvv', challengeFailed: true };
-    let standing: Standing = {
+    let request: AuthorizationRequest = { ...small, forced: 'do_not_honor', mismatch: 'cvv', challengeFailed: true };
+    let state: CardState = {
       ...fine,
       card: { status: 'terminated', balance: cents(0), spending_limit: cents(1), expires_at: NOW - 1 },
       categories: ['software'],
       maxTransaction: cents(1),
     };
     for (const [reason, mend] of layers) {
-      expect(declineReason(asking, standing)).toBe(reason);
-      [asking, standing] = mend(asking, standing);
+      expect(declineReason(request, state)).toBe(reason);
+      [request, state] = mend(request, state);
     }
-    expect(declineReason(asking, standing)).toBeUndefined();
+    expect(declineReason(request, state)).toBeUndefined();
   });
 });
 

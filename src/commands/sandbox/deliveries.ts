@@ -78,7 +78,7 @@ export const listDeliveries = command({
       ['deliveries', 'delivery'],
       { webhook_id: webhook, event, event_id: eventId, state },
       asked,
-      row => ({ ...row, last: lastAnswer(row) }),
+      (row: Delivery) => ({ ...row, last: lastAnswer(row) }),
     ),
   show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
 });

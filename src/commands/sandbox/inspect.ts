@@ -6,7 +6,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { argument, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
-import type { ResultOf } from '../../contract/operation.ts';
+import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
 import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
@@ -60,6 +60,7 @@ export const checkSandbox = adminCommand({
   }),
 });
 
+type Event = ItemOf<AdminOperations['events']>;
 type Why = ResultOf<AdminOperations['transactions.why']>;
 
 const WHY_COLUMNS: readonly Column[] = [
@@ -180,7 +181,7 @@ export const sandboxEvents = command({
   run(ctx, { type, card, after, ...asked }) {
     if (type !== undefined) checkEvents([type]);
     const query = { type, card_id: card, after, order: after === undefined ? 'desc' : 'asc' } as const;
-    return adminListing(ctx, ['events', 'event'], query, asked, event => ({
+    return adminListing(ctx, ['events', 'event'], query, asked, (event: Event) => ({
       ...event,
       body: withoutCode(event.type, event.body),
     }));

@@ -147,12 +147,11 @@ async function turnedAwayBy(ctx: Context) {
 /** What was sent, or why it is not there. */
 function bodyText({ body, body_bytes: bytes, not_kept: parts }: Pair): string {
   if (body != null) return JSON.stringify(body);
-  return absentBodyText(bytes ?? null, parts ?? []) ?? (bytes == null || bytes === 0 ? '-' : '{}');
+  return absentBodyText(bytes ?? null, parts) ?? (bytes == null || bytes === 0 ? '-' : '{}');
 }
 
 /** Whoever sends the request again must know what of it stands here otherwise than it was sent. */
 function notKept({ not_kept: parts }: Pair): string {
-  if (parts == null) return 'an older cardwright logged it, and did not say';
   return parts.length === 0 ? 'nothing: this is what was sent' : notKeptText(parts);
 }
 

@@ -164,7 +164,7 @@ export const startSandbox = command({
     ],
   },
   about: [
-    'Listens only on 127.0.0.1, with --ipv6 also on ::1. Serves the same store as --sandbox; both can be used at the same time. Files and ledger are checked first; a damaged store is not served (exit 15).',
+    'Listens only on 127.0.0.1, with --ipv6 also on ::1. Serves the same store as --sandbox; both can be used at the same time. For the journal they are two accounts: one intent buys once through --sandbox and once through the address. Files and ledger are checked first; a damaged store is not served (exit 15).',
     `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key is in a file that only you can read, and stays the same at every start. The address stays the same with --port.`,
     'With --accounts it serves many sandboxes in place of the one on this machine, each in a file below that folder. An account is made when somebody first opens it with the token of the file DIR/admin-token: cardwright sandbox account NAME. Beyond this machine such a server stands behind your own TLS proxy: --bind and --behind-proxy.',
     'Runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests before it ends. With --detach it runs in the background.',

@@ -128,9 +128,9 @@ export const LOG: ViewOf<Logged, Pair> = {
 
 /** An object without fields was sent where there was a body, and nothing of it was left out. */
 const bodyOf = ({ body, body_bytes: bytes, not_kept: parts }: Pair) =>
-  body ?? (parts?.length === 0 && bytes !== null && bytes > 0 ? {} : null);
+  body ?? (parts.length === 0 && bytes !== null && bytes > 0 ? {} : null);
 
-const NotKept = ({ says, parts }: { readonly says: string; readonly parts: NonNullable<Pair['not_kept']> }) => (
+const NotKept = ({ says, parts }: { readonly says: string; readonly parts: Pair['not_kept'] }) => (
   <p class="quiet">
     {`${says}Not kept as it was sent: `}
     <Said text={notKeptText(parts)} />
@@ -140,8 +140,8 @@ const NotKept = ({ says, parts }: { readonly says: string; readonly parts: NonNu
 /** The body as it is kept; what is not there is said. */
 function Body({ pair }: { readonly pair: Pair }) {
   const body = bodyOf(pair);
-  const absent = absentBodyText(pair.body_bytes, pair.not_kept ?? []);
-  const left = (pair.not_kept ?? []).filter(({ part }) => part.startsWith('body.'));
+  const absent = absentBodyText(pair.body_bytes, pair.not_kept);
+  const left = pair.not_kept.filter(({ part }) => part.startsWith('body.'));
   return (
     <>
       {absent !== undefined || body === null ? (
@@ -157,8 +157,6 @@ function Body({ pair }: { readonly pair: Pair }) {
 /** Sends a request once more. What is not kept as it was sent is never sent otherwise in silence. */
 function Again({ pair }: { readonly pair: Pair }) {
   const { method, path, query, idempotency_key: key, not_kept: parts } = pair;
-  if (parts === null)
-    return <p class="quiet">No curl: an older cardwright logged this request, and did not say what it left out.</p>;
   const others = parts.filter(({ part }) => part !== 'idempotency_key');
   if (others.length > 0) return <NotKept says="No curl, because it would send something else. " parts={others} />;
   const curl = (withKey: string | null) =>

@@ -6,7 +6,13 @@ import type { Cents } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
 import { schedule, unschedule } from '../clock/clock.ts';
 import { monthOf } from '../rules/dates.ts';
-import { type Asking, authorizationDue, type DeclineFacts, declineReason, type Standing } from '../rules/declines.ts';
+import {
+  type AuthorizationRequest,
+  authorizationDue,
+  type CardState,
+  type DeclineFacts,
+  declineReason,
+} from '../rules/declines.ts';
 import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
 import {
   authorizationById,
@@ -22,7 +28,7 @@ import { wireTransaction } from './wire.ts';
 
 export const AUTHORIZATION_EXPIRY = 'authorization.expiry';
 
-export interface Purchase extends Asking {
+export interface Purchase extends AuthorizationRequest {
   readonly merchant: string;
   readonly country: string;
 }
@@ -39,28 +45,28 @@ export function authorizationOf({ sql }: Act, id: string): TransactionRow {
 
 /** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
 export function authorize(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
-  const { reason, standing } = checkPurchase(act, card, purchase);
+  const { reason, state } = checkPurchase(act, card, purchase);
   if (reason === undefined) return approve(act, card, purchase);
-  return decline(act, card, { ...purchase, reason }, { asking: purchase, standing });
+  return decline(act, card, { ...purchase, reason }, { request: purchase, state });
 }
 
 /** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
 function checkPurchase(
   act: Act,
   card: CardRow,
-  purchase: Asking & { readonly counted?: number },
-): { readonly reason: DeclineReason | undefined; readonly standing: Standing } {
+  purchase: AuthorizationRequest & { readonly counted?: number },
+): { readonly reason: DeclineReason | undefined; readonly state: CardState } {
   const { sql, now } = act;
   const bin = binById(sql, card.bin_id);
   const usedThisMonth = usedBetween(sql, { card: card.id, ...monthOf(purchase.counted ?? now) });
-  const standing: Standing = {
+  const state: CardState = {
     now,
     card,
     categories: JSON.parse(card.allowed_categories) as readonly string[],
     maxTransaction: bin?.max_transaction ?? NOTHING,
     usedThisMonth,
   };
-  return { reason: declineReason(purchase, standing), standing };
+  return { reason: declineReason(purchase, state), state };
 }
 
 function approve(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
@@ -100,13 +106,13 @@ export function decline(
 }
 
 /** An authorization as it is stored: what the checks look at, and nothing else of the card. */
-function factsText({ asking, standing }: DeclineFacts): string {
-  const { amount, already, mcc, forced, mismatch, challengeFailed } = asking;
+function factsText({ request, state }: DeclineFacts): string {
+  const { amount, already, mcc, forced, mismatch, challengeFailed } = request;
   const asked = { amount, already, mcc, forced, mismatch, challengeFailed };
-  if (standing === undefined) return JSON.stringify({ asking: asked } satisfies DeclineFacts);
-  const { status, balance, spending_limit, expires_at } = standing.card;
+  if (state === undefined) return JSON.stringify({ request: asked } satisfies DeclineFacts);
+  const { status, balance, spending_limit, expires_at } = state.card;
   const card = { status, balance, spending_limit, expires_at };
-  return JSON.stringify({ asking: asked, standing: { ...standing, card } } satisfies DeclineFacts);
+  return JSON.stringify({ request: asked, state: { ...state, card } } satisfies DeclineFacts);
 }
 
 /** What every record of a purchase says; no sums yet. */
@@ -221,10 +227,10 @@ function changeAuthorization({ sql }: Act, row: TransactionRow): void {
 export function increment(act: Act, authorization: TransactionRow, amount: Cents): TransactionRow {
   const card = cardOf(act, authorization.card_id);
   const { merchant, mcc, merchant_country: country, created_at: counted } = authorization;
-  const asking = { amount, merchant, mcc, country };
-  const raising = { ...asking, already: authorization.amount, counted };
-  const { reason, standing } = checkPurchase(act, card, raising);
-  if (reason !== undefined) return decline(act, card, { ...asking, reason }, { asking: raising, standing });
+  const request = { amount, merchant, mcc, country };
+  const raising = { ...request, already: authorization.amount, counted };
+  const { reason, state } = checkPurchase(act, card, raising);
+  if (reason !== undefined) return decline(act, card, { ...request, reason }, { request: raising, state });
   const raised: TransactionRow = {
     ...authorization,
     amount: plus(authorization.amount, amount),

@@ -81,7 +81,7 @@ export function failChallenge(act: Act, challenge: ChallengeRow, status: 'failed
   if (purchase === undefined) return { challenge: ended };
   const card = cardOf(act, ended.card_id);
   const declined = { ...purchase, reason: 'three_ds_failed' } as const;
-  const judged = { asking: { ...purchase, forced: undefined, challengeFailed: true } };
+  const judged = { request: { ...purchase, forced: undefined, challengeFailed: true } };
   return { challenge: ended, transaction: decline(act, card, declined, judged) };
 }
 

@@ -137,12 +137,12 @@ const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ?
   (select 1 from deliveries d where d.event_id = e.id and d.webhook_id = ?
     and d.state in ('queued', 'sending', 'delivered')) order by e.seq`;
 
-interface Asking extends Pick<AdminCall<AdminOperations['deliveries.example']>, 'idSource' | 'now'> {
+interface Example extends Pick<AdminCall<AdminOperations['deliveries.example']>, 'idSource' | 'now'> {
   readonly input: { readonly event: string };
 }
 
 /** An invented event of that name, and a fresh id for it. */
-function exampleRequest({ idSource, now, input }: Asking) {
+function exampleRequest({ idSource, now, input }: Example) {
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }

@@ -1,24 +1,20 @@
 /** overview, spending, marks, and what the sandbox holds: cards, transactions, challenges, timers, subscriptions, events. */
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import { TIMER } from '../../contract/sandbox/inspector.ts';
-import { CARD_ENTRY, EVENT } from '../../contract/sandbox/state.ts';
+import { CARD_ENTRY } from '../../contract/sandbox/state.ts';
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
-import { wired, wireTransaction } from '../account/wire.ts';
+import { wired } from '../account/wire.ts';
 import { Refused } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
-import { paged } from '../handlers/account.ts';
+import { pageOfList } from '../handlers/account.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { LookHandlers } from '../service/service.ts';
 import {
   ABOUT_CARD,
   aboutCard,
   binById,
-  type CardRow,
-  type ChallengeRow,
   countAll,
   type EntryOfCard,
-  type EventRow,
   entriesOfCard,
   type TransactionRow,
   transactionById,
@@ -27,47 +23,41 @@ import {
 } from '../store/account.ts';
 import { generationOf } from '../store/open.ts';
 import type { WebhookRow } from '../store/records.ts';
-import { escaped, listed, type Page, type Sql } from '../store/sql.ts';
+import { escaped, type Query, type Sql } from '../store/sql.ts';
 
 const NOTHING = 0 as Cents;
 
 export const HOLDINGS = {
   overview: ({ sql, now }) => {
     const wallet = walletOf(sql);
-    const [held] = sql.known<Holdings>(HOLDINGS_NOW);
+    const { shape } = ADMIN_OPERATIONS.overview.returns;
+    const [held] = sql.known<Readonly<Record<keyof typeof shape, unknown>>>(HOLDINGS_NOW);
     const { transactions, webhooks, events } = countAll(sql);
     const { faults } = changeCount(sql, now);
-    const { rows, total: timers } = timersInOrder(sql, { limit: 1, offset: 0 });
-    const [next] = rows;
+    const { data, page } = pageOfList('timers', { sql, input: { per_page: 1 } }, TIMERS, () => ({ state: 'waiting' }));
+    const [next] = data;
     if (held === undefined) throw new Error('the store says nothing of what it holds');
-    return wired(ADMIN_OPERATIONS.overview.returns.shape, {
-      ...{ ...held, now, transactions, webhooks, events, faults, timers },
+    return wired(shape, {
+      ...{ ...held, now, transactions, webhooks, events, faults, timers: page.total },
       data_set: wallet?.data_set ?? 'none',
       deposited: wallet?.deposited ?? NOTHING,
       wallet: wallet?.balance ?? NOTHING,
       spent: wallet?.spent ?? NOTHING,
-      next_timer: next === undefined ? null : { due_at: isoTime(next.due_at), kind: next.kind, ref: next.ref },
+      next_timer: next === undefined ? null : { due_at: next.due_at, kind: next.kind, ref: next.ref },
     });
   },
 
-  cards: ({ sql, input }) => {
-    const { q = '', status, bin } = input;
+  cards: look => {
+    const { q = '', status, bin } = look.input;
     const text = q.trim();
     const part = escaped(text);
     const found = [`%${part}%`, `${part}%`, text, metadataPart(text)];
-    const query = {
+    return pageOfList('cards', look, {
       columns: 'id, label, substr(number, 13) as last4, network, status, balance, hold, bin_id, created_at',
       from: 'cards',
       wanted: { 'status = ?': status, 'bin_id = ?': bin, [FOUND]: text === '' ? undefined : found },
       order: 'created_at desc, id desc',
-    };
-    const { shape } = ADMIN_OPERATIONS.cards.returns;
-    return paged(
-      input,
-      50,
-      where => listed<FoundCard>(sql, query, where),
-      row => wired(shape, row),
-    );
+    });
   },
 
   /** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
@@ -88,8 +78,7 @@ export const HOLDINGS = {
     });
   },
 
-  transactions: ({ sql, input }) =>
-    paged(input, 50, where => ofCards<FoundTransaction>(sql, 'transactions', input, where), wireFound),
+  transactions: look => pageOfList('transactions', look, ofCards('transactions', look.input), () => USD),
 
   /** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
   'transactions.show': ({ sql, input: { transaction_id: id } }) => {
@@ -104,17 +93,11 @@ export const HOLDINGS = {
     const entries = withBalances(entriesOfCard(sql, found.card_id), found.card_id);
     const chain = entries.filter(({ ref }) => refs.has(ref)).map(wireEntry);
     const { shape } = ADMIN_OPERATIONS['transactions.show'].returns;
-    return wired(shape, { ...own, currency: 'USD', held, settled, released, refunded, chain });
+    return wired(shape, { ...own, ...USD, held, settled, released, refunded, chain });
   },
 
   /** Their shape has no code. */
-  challenges: ({ sql, input }) =>
-    paged(
-      input,
-      50,
-      where => ofCards<FoundChallenge>(sql, 'challenges', input, where),
-      row => wired(ADMIN_OPERATIONS.challenges.returns.shape, row),
-    ),
+  challenges: look => pageOfList('challenges', look, ofCards('challenges', look.input)),
 
   /** A sum for each day: transactions stand in the order of their index, and none are sorted. */
   spending: ({ sql, now, input: { days = 14 } }) => {
@@ -148,13 +131,10 @@ export const HOLDINGS = {
   },
 
   /** Queued deliveries too: moving the clock makes their attempts due in the same way. */
-  timers: ({ sql, now, input }) =>
-    paged(
-      input,
-      50,
-      where => timersInOrder(sql, where),
-      row => wired(TIMER, { ...row, state: row.error !== null ? 'parked' : row.due_at <= now ? 'due' : 'waiting' }),
-    ),
+  timers: look =>
+    pageOfList('timers', look, TIMERS, ({ error, due_at }) => ({
+      state: error !== null ? 'parked' : Number(due_at) <= look.now ? 'due' : 'waiting',
+    })),
 
   /** Of an address where it leads to alone: its path or query may be a password. */
   webhooks: ({ sql }) => {
@@ -163,33 +143,16 @@ export const HOLDINGS = {
     return { data: rows.map(row => wired(shape, { ...row, address: new URL(row.url).origin })), page: {} };
   },
 
-  events: ({ sql, input }) => {
-    const { order = 'asc', type, after, card_id } = input;
+  events: look => {
+    const { order = 'asc', type, after, card_id } = look.input;
     const wanted = {
       'type = ?': type,
       'seq > ?': after,
       [ABOUT_CARD]: card_id === undefined ? undefined : aboutCard(card_id),
     };
-    return paged(
-      input,
-      100,
-      where => listed<EventRow>(sql, { from: 'events', wanted, order: `seq ${order}` }, where),
-      row => wired(EVENT, row),
-    );
+    return pageOfList('events', look, { from: 'events', wanted, order: `seq ${order}` });
   },
 } satisfies Partial<LookHandlers>;
-
-interface Holdings {
-  readonly on_cards: Cents;
-  readonly on_hold: Cents;
-  readonly cards_active: number;
-  readonly cards_frozen: number;
-  readonly cards_terminated: number;
-  readonly open_holds: number;
-  readonly open_challenges: number;
-  readonly pending_deposits: number;
-  readonly failed_deliveries: number;
-}
 
 /** An open hold has its timer, which is found without looking through all records. */
 const HOLDINGS_NOW = `select coalesce(sum(balance), 0) as on_cards, coalesce(sum(hold), 0) as on_hold,
@@ -201,11 +164,6 @@ const HOLDINGS_NOW = `select coalesce(sum(balance), 0) as on_cards, coalesce(sum
     (select count(*) from deposits where status = 'pending') as pending_deposits,
     (select count(*) from deliveries where state = 'failed') as failed_deliveries
   from cards`;
-
-type FoundCard = Pick<
-  CardRow,
-  'id' | 'label' | 'last4' | 'network' | 'status' | 'balance' | 'hold' | 'bin_id' | 'created_at'
->;
 
 /** Only what the index of cards by their age has: a search reads no whole card that it does not find. */
 const FOUND =
@@ -231,20 +189,18 @@ const FOUND_OF_CARD = `(merchant like ? escape '!' or id = ? or amount = ? or ca
 const LAST4 = '(select substr(number, 13) from cards where cards.id = card_id) as last4';
 
 /** Of a table whose rows have an id, a card, a merchant and an amount; newest first. */
-function ofCards<Row>(sql: Sql, table: string, { q = '', type, status, card_id }: OfCardSearch, page: Page) {
+function ofCards(from: string, { q = '', type, status, card_id }: OfCardSearch): Query {
   const text = q.trim();
   const part = `%${escaped(text)}%`;
   const usd = /^\$?(\d{1,12})(?:\.(\d\d))?$/.exec(text.replaceAll(',', ''));
   const amount = usd === null ? null : Number(`${usd[1]}${usd[2] ?? '00'}`);
   const found = text === '' ? undefined : [part, text, amount, text, part];
   const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: found };
-  return listed<Row>(sql, { columns: `*, ${LAST4}`, from: table, wanted, order: 'created_at desc, id desc' }, page);
+  return { columns: `*, ${LAST4}`, from, wanted, order: 'created_at desc, id desc' };
 }
 
 type FoundTransaction = TransactionRow & { readonly last4: string };
-type FoundChallenge = ChallengeRow & { readonly last4: string };
-
-const wireFound = (row: FoundTransaction) => ({ ...wireTransaction(row), last4: row.last4 });
+const USD = { currency: 'USD' } as const;
 
 /** The authorization of a purchase and every record about it, oldest first. */
 const RECORDS = `select *, ${LAST4} from transactions where card_id = ? and (id = ? or authorization_id = ?)
@@ -289,22 +245,14 @@ function changeCount(sql: Sql, now: number): ChangeCount {
   return row;
 }
 
-interface TimerRow {
-  /** ms UTC on the clock of the sandbox. */
-  readonly due_at: number;
-  readonly kind: string;
-  readonly ref: string;
-  /** Why it could not happen, of a parked one. */
-  readonly error: string | null;
-}
-
 /** Earliest first; those that failed come first of all, because they wait for nobody. */
-function timersInOrder(sql: Sql, page: Page) {
-  const from = `(select due_at, kind, ref, error, 0 as later from parked_timers
+const TIMERS: Query = {
+  columns: 'due_at, kind, ref, error',
+  from: `(select due_at, kind, ref, error, 0 as later from parked_timers
     union all select due_at, kind, ref, null, 1 from timers
-    union all select due_at, 'delivery', id, null, 1 from deliveries where state = 'queued')`;
-  return listed<TimerRow>(sql, { columns: 'due_at, kind, ref, error', from, order: 'later, due_at, kind, ref' }, page);
-}
+    union all select due_at, 'delivery', id, null, 1 from deliveries where state = 'queued')`,
+  order: 'later, due_at, kind, ref',
+};
 
 type CountedSubscription = Pick<WebhookRow, 'id' | 'url' | 'events' | 'status' | 'created_at' | 'failing_since'> &
   Readonly<Record<'waiting' | 'delivered' | 'failed', number>>;
@@ -322,28 +270,22 @@ const SHOWN_ENTRIES = 50;
 
 const wireEntry = (entry: CardEntry) => wired(CARD_ENTRY, entry);
 
-interface CardEntry {
-  readonly id: number;
+/** An entry as it moved the two accounts of a card. */
+interface CardEntry extends Pick<EntryOfCard, 'id' | 'kind' | 'ref'> {
   readonly at: number;
-  readonly kind: string;
-  readonly ref: string;
   readonly card: Cents;
   readonly hold: Cents;
   readonly card_after: Cents;
   readonly hold_after: Cents;
 }
 
-/** Rows of one entry stand together, oldest first. */
-function withBalances(rows: readonly EntryOfCard[], card: string): readonly CardEntry[] {
-  const byEntry = new Map<number, EntryOfCard[]>();
-  for (const row of rows) byEntry.set(row.id, [...(byEntry.get(row.id) ?? []), row]);
-  let [onCard, onHold] = [NOTHING, NOTHING];
-  return [...byEntry.values()].map(postings => {
-    const [{ id, kind, ref, created_at: at }] = postings as [EntryOfCard];
-    const came = (ledger: string) => sumCents(postings.filter(row => row.ledger === ledger).map(row => row.amount));
+function withBalances(entries: readonly EntryOfCard[], card: string): readonly CardEntry[] {
+  let [card_after, hold_after] = [NOTHING, NOTHING];
+  return entries.map(({ id, kind, ref, created_at: at, postings }) => {
+    const came = (ledger: string) => sumCents(postings.filter(each => each.ledger === ledger).map(each => each.amount));
     const moved = { card: came(`card:${card}`), hold: came(`hold:${card}`) };
-    onCard = cents(onCard + moved.card);
-    onHold = cents(onHold + moved.hold);
-    return { id, at, kind, ref, ...moved, card_after: onCard, hold_after: onHold };
+    card_after = cents(card_after + moved.card);
+    hold_after = cents(hold_after + moved.hold);
+    return { id, at, kind, ref, ...moved, card_after, hold_after };
   });
 }

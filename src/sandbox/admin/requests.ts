@@ -20,7 +20,7 @@ export const REQUESTS = {
     if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
     return wired(REQUEST_PAIR, {
       ...row,
-      headers: row.request_headers ?? '{}',
+      headers: row.request_headers,
       took_ms: row.took,
       on_the_wire: onTheWire(row.fault),
     });

@@ -2,11 +2,14 @@
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { CARD } from '../../contract/card.ts';
+import type { Shape } from '../../contract/field.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
-import { type Cents, cents, toUsd } from '../../core/money.ts';
+import { cents, toUsd } from '../../core/money.ts';
 import type { Connection } from '../../engine/connection.ts';
+import { wired } from '../account/wire.ts';
 import {
   checkTables,
   copyStore,
@@ -21,7 +24,6 @@ import { impossible, Refused } from '../calls/handler.ts';
 import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
-import { isoTime } from '../rules/dates.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { forgetCheck, keepCheck } from '../store/account.ts';
 import { beginGeneration } from '../store/open.ts';
@@ -252,10 +254,6 @@ function accountsMoved(sides: Connection): Told['accounts'] {
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
 const NOT_TOLD = ['number', 'cvv', 'document'];
 
-const MONEY = ['balance', 'hold', 'spending_limit', 'auto_freeze_at'];
-
-const TIMES = ['created_at', 'expires_at'];
-
 function cardsChanged(sides: Connection): Told['cards'] {
   const ids = sides
     .prepare(`select id from (select * from a.cards except select * from b.cards)
@@ -271,12 +269,9 @@ function cardsChanged(sides: Connection): Told['cards'] {
   });
 }
 
-/** JSON of the value; money in USD, times in ISO, lists and maps as they are stored. */
+/** JSON of the value as it is sent; the hold is no field of a card. */
 function valueTold(row: SqlRow | undefined, field: string): string | null {
   if (row === undefined) return null;
-  const value = row[field] ?? null;
-  if (typeof value === 'number' && MONEY.includes(field)) return JSON.stringify(toUsd(value as Cents));
-  if (typeof value === 'string' && ['allowed_categories', 'metadata'].includes(field)) return value;
-  if (typeof value === 'number' && TIMES.includes(field)) return JSON.stringify(isoTime(value));
-  return JSON.stringify(value);
+  const { [field]: told = CARD.id }: Shape = { ...CARD, hold: CARD.balance };
+  return JSON.stringify(wired({ [field]: told }, row)[field] ?? null);
 }

@@ -4,7 +4,7 @@ import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/fa
 import { digestOf } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { wireDeposit, wired } from '../account/wire.ts';
+import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/invariants.ts';
@@ -22,20 +22,11 @@ import {
   setClock,
 } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { paged } from '../handlers/account.ts';
+import { paged, pageOfList } from '../handlers/account.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, wireRequest } from '../service/request-log.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts, StoreMoment } from '../service/service.ts';
-import {
-  allBins,
-  countAll,
-  type DepositRow,
-  emptyAccount,
-  keepCheck,
-  type LastCheck,
-  lastCheck,
-  walletOf,
-} from '../store/account.ts';
+import { allBins, countAll, emptyAccount, keepCheck, type LastCheck, lastCheck, walletOf } from '../store/account.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
   type ApiKeyRow,
@@ -48,7 +39,7 @@ import {
   type RequestRow,
   sendingNow,
 } from '../store/records.ts';
-import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
+import { escaped, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {
   'faults.add': ({ sql, now, idSource, input }) => {
@@ -78,32 +69,19 @@ export const STATE = {
     removed: sql.run('delete from faults'),
   }),
 
-  'ledger.accounts': ({ sql, input }) =>
-    paged(
-      input,
-      100,
-      where => listed<AccountRow>(sql, { from: ACCOUNTS, order: 'ledger' }, where),
-      ({ ledger, balance, postings }) => ({ account: ledger, balance: toUsd(balance), postings }),
-    ),
+  'ledger.accounts': call => pageOfList('ledger.accounts', call, { from: ACCOUNTS, order: 'account' }),
 
-  'ledger.entries': ({ sql, input }) => {
+  'ledger.entries': call => {
+    const { sql, input } = call;
     const wanted = {
       'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': input.account,
       'ref = ?': input.ref,
     };
     const postings = 'select ledger as account, amount from postings where entry_id = ? order by ledger';
-    return paged(
-      input,
-      100,
-      where => listed<EntryRow>(sql, { from: 'entries e', wanted, order: 'id' }, where),
-      row => ({
-        ...row,
-        created_at: isoTime(row.created_at),
-        postings: sql
-          .all<{ readonly account: string; readonly amount: Cents }>(postings, row.id)
-          .map(({ account, amount }) => ({ account, amount: toUsd(amount) })),
-      }),
-    );
+    const usd = ({ account, amount }: { account: string; amount: Cents }) => ({ account, amount: toUsd(amount) });
+    return pageOfList('ledger.entries', call, { from: 'entries e', wanted, order: 'id' }, ({ id = null }) => ({
+      postings: sql.all<{ account: string; amount: Cents }>(postings, id).map(usd),
+    }));
   },
 
   /** Backwards too. What becomes due by it happens before the next request, at its own time. */
@@ -151,20 +129,8 @@ export function stateOf({ sql, now }: CheckScope) {
   };
 }
 
-interface AccountRow {
-  readonly ledger: string;
-  readonly balance: Cents;
-  readonly postings: number;
-}
-
-const ACCOUNTS = '(select ledger, sum(amount) as balance, count(*) as postings from postings group by ledger)';
-
-interface EntryRow {
-  readonly id: number;
-  readonly kind: string;
-  readonly ref: string;
-  readonly created_at: number;
-}
+const ACCOUNTS =
+  '(select ledger as account, sum(amount) as balance, count(*) as postings from postings group by ledger)';
 
 export const OF_SERVER = {
   /**
@@ -261,12 +227,11 @@ export const STATE_LOOKS = {
 
   'faults.get': look => wireFault(faultOf(look), look.now),
 
-  deposits: ({ sql, input }) => {
-    const { status, currency, q } = input;
+  deposits: look => {
+    const { status, currency, q } = look.input;
     const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
     const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
-    const query = { from: 'deposits', wanted, order: 'created_at desc, id desc' };
-    return paged(input, 100, where => listed<DepositRow>(sql, query, where), wireDeposit);
+    return pageOfList('deposits', look, { from: 'deposits', wanted, order: 'created_at desc, id desc' });
   },
 
   requests: look => paged(look.input, 100, where => newestRequests(look, filterOf(look.input), where), wireRequest),

@@ -1,5 +1,6 @@
 /** Every operation of the control surface and what serves it. A missing one does not compile. */
-import { type AdminHandlers, impossible } from '../calls/handler.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
+import { type AdminHandlers, type AdminName, impossible } from '../calls/handler.ts';
 import { REVEALS } from '../handlers/cards.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
 import type { Fields, Route } from '../http/request.ts';
@@ -12,19 +13,6 @@ import { RECORDS, SCENARIOS } from './scenarios.ts';
 import { DIFFERENCES, SNAPSHOTS } from './snapshots.ts';
 import { OF_SERVER, STATE, STATE_LOOKS } from './state.ts';
 import { TIMELINE } from './timeline.ts';
-
-/** One transaction each. */
-export const ADMIN_HANDLERS: AdminHandlers = { ...SIMULATIONS, ...REVEALS, ...STATE, ...DELIVERIES };
-
-/** One moment each: they change nothing at all. */
-export const LOOK_HANDLERS: LookHandlers = {
-  ...STATE_LOOKS,
-  ...DELIVERY_LOOKS,
-  ...HOLDINGS,
-  ...REQUESTS,
-  ...RECORDS,
-  ...TIMELINE,
-};
 
 /** These take many transactions of their own, or none. */
 export const SERVICE_HANDLERS = {
@@ -42,7 +30,29 @@ export const SERVICE_HANDLERS = {
   openapi: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
   'openapi.sandbox': async ({ version }: ServiceParts) =>
     (await import('../../contract/openapi/sandbox.ts')).sandboxOpenApiDocument(version),
-} satisfies ServiceHandlers;
+} satisfies Partial<ServiceHandlers>;
+
+/** All others but those that are answered without a key, before anything is counted. */
+type OfStore = Exclude<AdminName, keyof typeof SERVICE_HANDLERS | 'health' | 'page.session'>;
+type Look = { [N in OfStore]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never }[OfStore];
+
+/** One moment each: they change nothing at all. */
+export const LOOK_HANDLERS: Pick<LookHandlers, Look> = {
+  ...STATE_LOOKS,
+  ...DELIVERY_LOOKS,
+  ...HOLDINGS,
+  ...REQUESTS,
+  ...RECORDS,
+  ...TIMELINE,
+};
+
+/** One transaction each. */
+export const ADMIN_HANDLERS: Pick<AdminHandlers, Exclude<OfStore, Look>> = {
+  ...SIMULATIONS,
+  ...REVEALS,
+  ...STATE,
+  ...DELIVERIES,
+};
 
 type ServiceHandler = (parts: ServiceParts, input: Fields) => Promise<object>;
 

@@ -1,10 +1,10 @@
 /** cards.timeline: everything that happened to a card, of every kind, in one order. */
-import { TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
-import { type Cents, plainAmount, sumCents, toUsd, type Usd } from '../../core/money.ts';
+import { TIMELINE_ITEM, TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
+import { type Cents, plainAmount } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
+import { wired } from '../account/wire.ts';
 import { Refused } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/account.ts';
-import { isoTime } from '../rules/dates.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import {
   ABOUT_CARD,
@@ -22,7 +22,7 @@ import type { DeliveryRow, RequestRow } from '../store/records.ts';
 interface Item extends LifeItem {
   readonly number: number | null;
   readonly text: string;
-  readonly amount: Usd | null;
+  readonly amount: Cents | null;
 }
 
 export const TIMELINE = {
@@ -33,14 +33,7 @@ export const TIMELINE = {
     const items = inOrder(lifeOf(look, card)).filter(({ kind }) => wanted.includes(kind));
     const end = Math.max(0, items.length - (page - 1) * limit);
     const shown = items.slice(Math.max(0, end - limit), end).toReversed();
-    const data = shown.map(({ at, kind, id, number, text, amount }) => ({
-      at: isoTime(at),
-      kind,
-      id,
-      number,
-      text,
-      amount,
-    }));
+    const data = shown.map(item => wired(TIMELINE_ITEM, item));
     return { data, page: pageFacts(page, limit, items.length) };
   },
 } satisfies Partial<LookHandlers>;
@@ -59,7 +52,7 @@ function lifeOf(moment: StoreMoment, card: string): Readonly<Record<TimelineKind
   return {
     request: requestsOf(moment, card),
     transaction: transactions.rows.toReversed().map(transactionItem),
-    entry: entryItems(entriesOfCard(sql, card), card),
+    entry: entriesOfCard(sql, card).map(entry => entryItem(entry, card)),
     challenge: sql.all<ChallengeRow>(CHALLENGES, card).toReversed().map(challengeItem),
     event: sql
       .all<EventRow>(EVENTS, ...aboutCard(card))
@@ -102,19 +95,8 @@ const MADE_BY: Readonly<Record<string, string>> = {
 };
 
 function requestItem(row: RequestOfCard): Item {
-  const {
-    position: number,
-    request_id: id,
-    at,
-    operation,
-    method,
-    path,
-    status,
-    error,
-    fault,
-    replayed,
-    idempotency_key: key,
-  } = row;
+  const { position: number, request_id: id, at, operation, method, path, status, error, fault, replayed } = row;
+  const { idempotency_key: key } = row;
   const made = status < 400 && replayed === 0 ? MADE_BY[operation] : undefined;
   const notes = [
     error,
@@ -131,22 +113,16 @@ function transactionItem(row: TransactionRow): Item {
   const { id, created_at: at, type, status, amount, merchant, decline_reason: reason } = row;
   const became = type === 'authorization' ? `, ${status}` : reason === null ? '' : `: ${reason}`;
   const text = `${type} ${plainAmount(amount)} ${merchant}${became}`;
-  return { kind: 'transaction', at, id, number: null, text, amount: toUsd(amount), marks: [id], behind: [] };
+  return { kind: 'transaction', at, id, number: null, text, amount, marks: [id], behind: [] };
 }
 
-/** Rows of one entry stand together; told is what moved, account by account. */
-function entryItems(rows: readonly EntryOfCard[], card: string): readonly Item[] {
-  const entries = new Map<number, EntryOfCard[]>();
-  for (const row of rows) entries.set(row.id, [...(entries.get(row.id) ?? []), row]);
-  return [...entries.values()].map((postings): Item => {
-    const [{ id, kind, ref, created_at: at }] = postings as [EntryOfCard];
-    const short = (ledger: string) => ledger.replace(`:${card}`, '').replace(/^wallet:.*/, 'wallet');
-    const text = `${kind}: ${postings.map(({ ledger, amount }) => `${short(ledger)} ${signed(amount)}`).join(', ')}`;
-    const came = postings.filter(({ ledger }) => ledger === `card:${card}`).map(({ amount }) => amount);
-    const amount = came.length === 0 ? null : toUsd(sumCents(came));
-    const marks = [`${kind} ${ref}`];
-    return { kind: 'entry', at, id: String(id), number: id, text, amount, marks, behind: [ref, `request ${kind}`] };
-  });
+/** Told is what moved, account by account. */
+function entryItem({ id, kind, ref, created_at: at, postings }: EntryOfCard, card: string): Item {
+  const short = (ledger: string) => ledger.replace(`:${card}`, '').replace(/^wallet:.*/, 'wallet');
+  const text = `${kind}: ${postings.map(({ ledger, amount }) => `${short(ledger)} ${signed(amount)}`).join(', ')}`;
+  const amount = postings.find(({ ledger }) => ledger === `card:${card}`)?.amount ?? null;
+  const marks = [`${kind} ${ref}`];
+  return { kind: 'entry', at, id: String(id), number: id, text, amount, marks, behind: [ref, `request ${kind}`] };
 }
 
 const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)}`;
@@ -154,7 +130,7 @@ const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)
 function challengeItem({ id, created_at: at, merchant, amount, status, attempts }: ChallengeRow): Item {
   const wrong = attempts === 0 ? '' : `, ${attempts} wrong`;
   const text = `3DS challenge ${plainAmount(amount)} ${merchant}: ${status}${wrong}`;
-  return { kind: 'challenge', at, id, number: null, text, amount: toUsd(amount), marks: [id], behind: [] };
+  return { kind: 'challenge', at, id, number: null, text, amount, marks: [id], behind: [] };
 }
 
 /** The entry that an event tells of. */

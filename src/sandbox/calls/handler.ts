@@ -60,39 +60,15 @@ export interface StartedWith {
   readonly wallet?: Cents | undefined;
 }
 
-/** Operations of the control surface that take many transactions, or none, or concern the server itself. */
-export type ServiceHandlerName =
-  | 'status'
-  | 'reset'
-  | 'ledger.check'
-  | 'acts'
-  | 'clock.advance'
-  | `dialect.${'set' | 'show'}`
-  | 'stop'
-  | 'accounts.open'
-  | 'keys'
-  | 'keys.create'
-  | 'snapshots'
-  | `snapshots.${'save' | 'restore' | 'remove' | 'diff'}`
-  | 'scenarios'
-  | `scenarios.${'check' | 'play' | 'show'}`
-  | `page.${'tickets' | 'show' | 'end'}`
-  | 'openapi'
-  | 'openapi.sandbox';
-/** Answered without a key, before anything is counted. */
-type OpenName = 'health' | 'page.session';
-/** Looks: answered from one moment of the store, without a trace. */
-export type LookName = Exclude<
-  { [N in AdminName]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never }[AdminName],
-  ServiceHandlerName
->;
-/** One handler for each other operation of the control surface; replies may leave out what does not apply. */
+/** What serves an operation of the control surface in one transaction; a reply may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in Exclude<AdminName, ServiceHandlerName | LookName | OpenName>]: (
-    call: AdminCall<AdminOperations[N]>,
-  ) => AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields;
+  readonly [N in AdminName]: (call: AdminCall<AdminOperations[N]>) => PartialReply<AdminOperations[N]>;
 };
-type Fields = Readonly<Record<string, unknown>>;
+
+/** Of an operation that answers with one thing, whatever of it applies. */
+export type PartialReply<Row extends Operation> = Row['returns']['kind'] extends 'page' | 'list'
+  ? ReplyOf<Row>
+  : Readonly<Record<string, unknown>>;
 
 export type { AdminName, OperationName };
 

@@ -2,17 +2,10 @@
 
 import type { Call } from '../calls/handler.ts';
 import type { Store } from '../store/queue.ts';
+import type { ADVANCES, CLOCK, PARKED_TIMERS, RowOf } from '../store/schema.ts';
 import { endsTransaction, type Sql } from '../store/sql.ts';
 
-export interface ClockRow {
-  readonly mode: 'real' | 'offset' | 'frozen' | 'scaled';
-  /** frozen: the time; offset: ms ahead of real time; scaled: the time at `real_since`; real: unused. */
-  readonly at: number;
-  /** Real time at which a scaled clock was set, ms UTC. */
-  readonly real_since: number;
-  /** Sandbox ms in 1,000 real ms, for a scaled clock. */
-  readonly rate_milli: number;
-}
+export type ClockRow = Omit<RowOf<typeof CLOCK>, 'one'>;
 
 export const REAL_CLOCK: ClockRow = { mode: 'real', at: 0, real_since: 0, rate_milli: 1000 };
 
@@ -88,12 +81,7 @@ function written(date: Date): string {
 
 // Who is moving the clock forward, at most one, and where to.
 
-interface Advance {
-  readonly owner: string;
-  readonly token: string;
-  /** ms UTC on the clock of the sandbox. */
-  readonly moves_to: number;
-}
+type Advance = Omit<RowOf<typeof ADVANCES>, 'one'>;
 
 /** Who moves it, whether alive or gone. */
 export const advanceOf = (sql: Sql) => sql.get<Advance>('select owner, token, moves_to from advances');
@@ -215,6 +203,6 @@ const LONGEST_ERROR = 500;
 
 /** Timers whose action threw, oldest first. */
 export const parkedTimers = (sql: Sql) =>
-  sql.all<{ kind: string; ref: string; due_at: number; error: string }>(
+  sql.all<RowOf<typeof PARKED_TIMERS>>(
     'select kind, ref, due_at, error from parked_timers order by due_at, kind, ref limit 100',
   );

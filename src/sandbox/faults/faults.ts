@@ -10,7 +10,6 @@ import {
   type DeliveryAction,
   type FaultMatch,
   type FaultRule,
-  type Latency,
   type OneFault,
   oneFaultProblem,
   type RequestAction,
@@ -107,14 +106,16 @@ export function deliveryFault(
 
 const LONGEST = 600_000;
 
+/** One of its three members is there. */
+type Latency = Extract<RequestAction, { kind: 'latency' }>;
+
 /** Real ms; the same for the same `source`. */
-function drawnWait(latency: Latency, source: string): number {
-  if ('fixed' in latency) return latency.fixed;
-  if ('uniform' in latency) {
-    const { min, max } = latency.uniform;
-    return min + Math.floor(fractionOf(`${source} uniform`) * (max - min + 1));
+function drawnWait({ fixed, uniform, lognormal }: Latency, source: string): number {
+  if (fixed !== undefined) return fixed;
+  if (uniform !== undefined) {
+    return uniform.min + Math.floor(fractionOf(`${source} uniform`) * (uniform.max - uniform.min + 1));
   }
-  const { median, sigma } = latency.lognormal;
+  const { median = 0, sigma = 0 } = lognormal ?? {};
   return Math.min(LONGEST, Math.round(median * Math.exp(sigma * normal(source))));
 }
 

@@ -1,17 +1,20 @@
 /** bins, challenges, transactions, wallet, webhooks: what the service tells of an account; and pages of lists (A-21). */
+import type { PagedName } from '../../contract/calls.ts';
+import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import type { PageFacts } from '../../contract/operation.ts';
+import type { PageFacts, ReplyOf } from '../../contract/operation.ts';
 import { CURRENCIES } from '../../contract/resources.ts';
+import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
-import { wireBin, wireChallenge, wireTransaction, wireWebhook } from '../account/wire.ts';
+import { wireBin, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
 import { type Call, type Handlers, Refused } from '../calls/handler.ts';
 import { checkEndpoint, checkedEvents } from '../outbox/outbox.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { COINS, depositAddress } from '../rules/money.ts';
 import { allBins, type ChallengeRow, pageOfTransactions, walletOf } from '../store/account.ts';
 import { allWebhooks, cancelQueued, updateWebhook, type WebhookRow, webhookById } from '../store/records.ts';
-import { conditions, type Listed, type Page } from '../store/sql.ts';
+import { conditions, type Listed, listed, type Page, type Query, type Sql, type SqlRow } from '../store/sql.ts';
 
 export function pageFacts(page: number, perPage: number, total: number): PageFacts {
   return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
@@ -32,6 +35,25 @@ export function paged<Row, Wire>(
   const { page = 1, per_page: size = usual } = input;
   const { rows, total } = list({ limit: size, offset: (page - 1) * size });
   return { data: rows.map(wire), page: pageFacts(page, size, total) };
+}
+
+/**
+ * A page of a list of the control surface: rows of a query, each as the shape of the list has it, and so many as it says where
+ * nothing is asked. `also` are members that no column has.
+ */
+export function pageOfList<const N extends PagedName<AdminOperations>>(
+  name: N,
+  { sql, input }: { readonly sql: Sql; readonly input: Paging },
+  query: Query,
+  also: (row: SqlRow) => object = () => ({}),
+): ReplyOf<AdminOperations[N]> {
+  const {
+    query: { per_page },
+    returns,
+  } = ADMIN_OPERATIONS[name];
+  const list = (where: Page) => listed<SqlRow>(sql, query, where);
+  const wire = (row: SqlRow) => wired(returns.shape as Shape, { ...row, ...also(row) });
+  return paged(input, Number(per_page.defaults), list, wire) as unknown as ReplyOf<AdminOperations[N]>;
 }
 
 export const ACCOUNT_HANDLERS = {

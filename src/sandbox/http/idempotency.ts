@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { KEY_RETENTION } from '../../contract/spans.ts';
+import type { IDEMPOTENCY, RowOf } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Answer } from './answer.ts';
 
@@ -22,15 +23,7 @@ type Found =
   | { readonly kind: 'free'; readonly generation: number }
   | { readonly kind: 'replay'; readonly answer: Answer };
 
-interface Row {
-  readonly fingerprint: string;
-  readonly state: 'done' | 'expired';
-  readonly generation: number;
-  readonly status: number | null;
-  readonly headers: string | null;
-  readonly body: string | null;
-  readonly expires_at: number | null;
-}
+type Row = RowOf<typeof IDEMPOTENCY>;
 
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
 export function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): Found {

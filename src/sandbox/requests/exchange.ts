@@ -12,7 +12,7 @@ import { wireCard } from '../account/wire.ts';
 import { makeExport, takeImport } from '../admin/snapshots.ts';
 import { LOOK_HANDLERS, SERVICE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
-import { type LookName, Refused } from '../calls/handler.ts';
+import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { FAULT_HEADER, faultInHeader, faultyAnswer } from '../faults/faults.ts';
 import { type Answer, refusedAnswer, replyAnswer, withAllowance } from '../http/answer.ts';
@@ -157,7 +157,7 @@ export class Exchange {
       seen.now = now;
       // An answer carries the time of the sandbox, also one for which nothing else of the store is asked.
       if (ofService !== undefined) return undefined;
-      return LOOK_HANDLERS[route.name as LookName]({ sql, now, parts, input: input as never });
+      return LOOK_HANDLERS[route.name as keyof typeof LOOK_HANDLERS]({ sql, now, parts, input: input as never });
     });
     const given = ofService === undefined ? reply : await ofService(parts, input);
     return replyAnswer(route.row, isOfPage(parts.inspector, parsed.headers) ? withoutCodes(route.name, given) : given);

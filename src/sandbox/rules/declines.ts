@@ -66,7 +66,7 @@ export function authorizationDue(createdAt: number, mcc: string): number {
 
 // Whether an authorization is approved. The checks and their order are A-48, fixed so that tests are exact.
 
-export interface Asking {
+export interface AuthorizationRequest {
   readonly amount: Cents;
   /** What was authorized before, when this asks for more of it. */
   readonly already?: Cents | undefined;
@@ -77,7 +77,7 @@ export interface Asking {
   readonly challengeFailed?: boolean | undefined;
 }
 
-export interface Standing {
+export interface CardState {
   readonly now: number;
   readonly card: {
     readonly status: CardStatus;
@@ -97,8 +97,8 @@ type Compared = readonly [left: string, right: string];
 
 interface Check {
   readonly reason: DeclineReason;
-  readonly declines: (asking: Asking, standing: Standing) => boolean;
-  readonly compared: (asking: Asking, standing: Standing) => Compared;
+  readonly declines: (request: AuthorizationRequest, state: CardState) => boolean;
+  readonly compared: (request: AuthorizationRequest, state: CardState) => Compared;
 }
 
 const status =
@@ -167,14 +167,14 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** The first reason to decline, or undefined to approve. */
-export function declineReason(asking: Asking, standing: Standing): DeclineReason | undefined {
-  return asking.forced ?? CHECKS.find(({ declines }) => declines(asking, standing))?.reason;
+export function declineReason(request: AuthorizationRequest, state: CardState): DeclineReason | undefined {
+  return request.forced ?? CHECKS.find(({ declines }) => declines(request, state))?.reason;
 }
 
-/** What a decline was judged by. Without `standing` no check was asked: a failed challenge has no other reason. */
+/** What a decline was judged by. Without `state` no check was asked: a failed challenge has no other reason. */
 export interface DeclineFacts {
-  readonly asking: Asking;
-  readonly standing?: Standing | undefined;
+  readonly request: AuthorizationRequest;
+  readonly state?: CardState | undefined;
 }
 
 export interface CheckResult {
@@ -187,12 +187,12 @@ export interface CheckResult {
 /** The checks in their order as they went for a record that was declined for `reason`, approved without one. */
 export function checkResults(reason: DeclineReason | null, judged: DeclineFacts | undefined): readonly CheckResult[] {
   const failing = CHECKS.findIndex(check => check.reason === reason);
-  const isUnasked = judged !== undefined && (judged.asking.forced !== undefined || judged.standing === undefined);
+  const isUnasked = judged !== undefined && (judged.request.forced !== undefined || judged.state === undefined);
   return CHECKS.map((check, at): CheckResult => {
-    const isReason = at === failing && judged?.asking.forced === undefined;
+    const isReason = at === failing && judged?.request.forced === undefined;
     const isAsked = isReason || (!isUnasked && (reason === null || at < failing));
     if (!isAsked) return { check: check.reason, result: 'not_asked', left: null, right: null };
-    const values = judged?.standing === undefined ? undefined : check.compared(judged.asking, judged.standing);
+    const values = judged?.state === undefined ? undefined : check.compared(judged.request, judged.state);
     const [left, right] = values ?? [null, null];
     return { check: check.reason, result: isReason ? 'fails' : 'holds', left, right };
   });

@@ -5,7 +5,7 @@ import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import type { Call, Handlers, LookName, ServiceHandlerName, StartedWith } from '../calls/handler.ts';
+import type { AdminName, Call, Handlers, PartialReply, StartedWith } from '../calls/handler.ts';
 import { type Firing, fireDue, nextDue, sandboxNow, type TimerActions } from '../clock/clock.ts';
 import type { Dispatcher } from '../delivery/run.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
@@ -17,15 +17,13 @@ import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { Act, Recent, RejectedRequest } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
 
-/** What takes the whole service, and not one transaction. */
+/** What takes the whole service: many transactions, or none. */
 export type ServiceHandlers = {
-  readonly [N in ServiceHandlerName]: (
+  readonly [N in AdminName]: (
     parts: ServiceParts,
     input: Call<AdminOperations[N]>['input'],
-  ) => MaybeLater<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : object>;
+  ) => PartialReply<AdminOperations[N]> | Promise<PartialReply<AdminOperations[N]>>;
 };
-
-type MaybeLater<T> = T | Promise<T>;
 
 /** What a look sees: one moment of the store, and what this process has not written yet. */
 export interface StoreMoment {
@@ -36,7 +34,7 @@ export interface StoreMoment {
 }
 
 export type LookHandlers = {
-  readonly [N in LookName]: (
+  readonly [N in AdminName]: (
     look: StoreMoment & Pick<Call<AdminOperations[N]>, 'input'>,
   ) => ReplyOf<AdminOperations[N]>;
 };

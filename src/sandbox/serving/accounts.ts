@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccountsServerOptions } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import { Secret } from '../../core/secret.ts';
@@ -13,20 +14,10 @@ import { Refused } from '../calls/handler.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import { bearerIn } from '../requests/authorize.ts';
 import type { OpenAccount, ServiceParts } from '../service/service.ts';
-import { type Opened, type OpenPlan, openSandbox, randomSecret, randomSeed } from './assemble.ts';
-import { LIMITS, type ProxyAddress, serve } from './server.ts';
+import { type Opened, type OpenPlan, openSandbox, randomSecret } from './assemble.ts';
+import { LIMITS, serve } from './server.ts';
 import { readSecret, writeSecret } from './server-files.ts';
 import { type StartDependencies, serveUnderLock } from './started.ts';
-
-interface AccountsOptions {
-  /** Absolute path of the folder, made 0700 when missing. */
-  readonly folder: string;
-  readonly port?: number | undefined;
-  readonly behind?: ProxyAddress | undefined;
-  readonly rateLimits: boolean;
-  readonly virtualLimits: boolean;
-  readonly allowRemoteWebhooks: boolean;
-}
 
 interface AccountsServer {
   /** Base address of the service, with `/v1`. */
@@ -39,14 +30,14 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 const KEY = /^(sk_test|sandbox)_([a-z0-9-]{1,32})_([\w-]{43})$/;
 
 /** Throws `guarded` when another server has the folder, `unreachable` for a taken port, `check_failed` for a damaged account. */
-export async function startAccounts(around: StartDependencies, options: AccountsOptions) {
-  privateFolder(options.folder, around.platform);
-  return serveUnderLock<AccountsServer>(join(options.folder, 'server.lock'), around, () => open(around, options));
+export async function startAccounts(around: StartDependencies, options: AccountsServerOptions) {
+  privateFolder(options.accounts, around.platform);
+  return serveUnderLock<AccountsServer>(join(options.accounts, 'server.lock'), around, () => open(around, options));
 }
 
-async function open(around: StartDependencies, options: AccountsOptions) {
+async function open(around: StartDependencies, options: AccountsServerOptions) {
   const { platform, noise, warn } = around;
-  const { folder } = options;
+  const { accounts: folder, port = 0, behind } = options;
   const files: FileDependencies = { platform, random: noise, warn };
   const tokenFile = join(folder, 'admin-token');
   const token = (await readSecret(tokenFile, files)) ?? randomSecret('sandbox_', around);
@@ -62,9 +53,6 @@ async function open(around: StartDependencies, options: AccountsOptions) {
     const opening = openSandbox({
       host: around,
       path: join(place, 'store.db'),
-      seed: randomSeed(around),
-      ids: 'derived',
-      data: 'demo',
       ...made,
       key: keyOf('sk_test', name),
       adminToken: keyOf('sandbox', name),
@@ -92,7 +80,6 @@ async function open(around: StartDependencies, options: AccountsOptions) {
     host: around,
     path: 'memory',
     seed: 0,
-    ids: 'derived',
     data: 'empty',
     adminToken: token,
     accounts: open,
@@ -116,9 +103,9 @@ async function open(around: StartDependencies, options: AccountsOptions) {
       const right = keyOf(kind as 'sk_test' | 'sandbox', name).expose();
       return isSameKey(given, right) ? (await opened(name)).parts : undefined;
     };
-    const place = { port: options.port ?? 0, behind: options.behind };
-    const server = await serve(nobody.parts, place, LIMITS, ({ headers }) => accountOf(headers.authorization));
-    const { behind } = options;
+    const server = await serve(nobody.parts, { port, behind }, LIMITS, ({ headers }) =>
+      accountOf(headers.authorization),
+    );
     return {
       shown: { url: `${behind === undefined ? server.origin : `https://${behind.host}`}${SERVICE_PATH}`, tokenFile },
       async close() {

@@ -47,9 +47,10 @@ export interface OpenPlan
   readonly host: SandboxHost;
   /** Path of the store or `memory`. */
   readonly path: string;
-  readonly seed: number;
-  readonly ids: IdForm;
-  readonly data: DataSet;
+  /** Of a store made now: drawn, `derived` and `demo` when left out. */
+  readonly seed?: number | undefined;
+  readonly ids?: IdForm | undefined;
+  readonly data?: DataSet | undefined;
   /** Of the data set `load`. */
   readonly size?: LoadSize | undefined;
   readonly wallet?: Cents | undefined;
@@ -154,7 +155,17 @@ async function served(plan: OpenPlan, place: ListenAddress) {
 
 /** Throws `check_failed` for a store that cannot be used or whose books do not agree. */
 export async function openSandbox(plan: OpenPlan): Promise<Opened> {
-  const { host, path, seed, ids, data, size, wallet, onFault, pageFiles } = plan;
+  const {
+    host,
+    path,
+    seed = randomSeed(host),
+    ids = 'derived',
+    data = 'demo',
+    size,
+    wallet,
+    onFault,
+    pageFiles,
+  } = plan;
   let isNew = false;
   const { store, meta } = await openStore({
     path,
@@ -162,7 +173,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     ids,
     fill: sql => {
       isNew = true;
-      return fill(sql, plan);
+      return fill(sql, { ...plan, data });
     },
     ...host,
     onBroken: onFault,
@@ -222,7 +233,10 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
   }
 }
 
-async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: OpenPlan): Promise<void> {
+async function fill(
+  sql: Sql,
+  { host, data, size, wallet, clock = REAL_CLOCK }: OpenPlan & { readonly data: DataSet },
+): Promise<void> {
   setClock(sql, clock);
   await loadDataSet(sql, {
     name: data,
@@ -244,9 +258,7 @@ export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
 }
 
 /** A seed for a sandbox nobody gave one. */
-export function randomSeed({ random }: SandboxHost): number {
-  return Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-}
+const randomSeed = ({ random }: SandboxHost) => Buffer.from(random.bytes(6)).readUIntBE(0, 6);
 
 // A store keeps the seed and the data set that it was made with. Others are refused, never silently ignored.
 

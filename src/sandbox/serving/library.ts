@@ -3,11 +3,11 @@
  * and a test suite would run in another sandbox than it says.
  */
 
-import { request } from 'node:http';
-import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
+import { type AnyField, must, type Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
+import { choice, flag, integer, money, text, time } from '../../contract/own-field.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
-import { ADMIN_PATH, described } from '../../contract/sandbox/basis.ts';
+import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { mismatches } from '../../contract/sandbox/together.ts';
@@ -15,29 +15,29 @@ import { shapeProblem, violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin, SandboxOptions } from './library-types.ts';
-import { type RunningSandbox, startSandbox as start } from './start.ts';
+import { askLocally, type RunningSandbox, startSandbox as start } from './start.ts';
 
-const word = (...words: readonly string[]) => choice(words, described('One of them.'));
+const word = (...words: readonly string[]) => choice(words, 'One of them.');
 
 const FIELDS = {
-  store: text(described('memory, or the path of a file.')),
+  store: text('memory, or the path of a file.'),
   listen: word('tcp', 'socket'),
-  port: integer({ ...described('Port.'), min: 0, max: 65_535 }),
-  ipv6: flag(described('Whether.')),
-  seed: integer({ ...described('Seed.'), min: 0 }),
+  port: integer('Port.', { min: 0, max: 65_535 }),
+  ipv6: flag('Whether.'),
+  seed: integer('Seed.', { min: 0 }),
   ids: word('derived', 'counted'),
   data: word('empty', 'demo'),
-  wallet: money({ ...described('USD.'), min: 0 }),
+  wallet: money('USD.', { min: 0 }),
   dialect: word(...DIALECT_NAMES),
-  rateLimits: flag(described('Whether.')),
+  rateLimits: flag('Whether.'),
   timers: word('live', 'on-request'),
   deliveries: word('live', 'on-deliver'),
-  allowRemoteWebhooks: flag(described('Whether.')),
-  webhookSecret: { ...CREATE_WEBHOOK.secret, ...described('Secret.') },
+  allowRemoteWebhooks: flag('Whether.'),
+  webhookSecret: { ...CREATE_WEBHOOK.secret, basis: {} },
 } as const satisfies Shape;
 
 const REAL = { mode: must(word('real')) } as const;
-const FROZEN = { mode: must(word('frozen')), at: must(time(described('Where it stands.'))) } as const;
+const FROZEN = { mode: must(word('frozen')), at: must(time('Where it stands.')) } as const;
 const MODES = { mode: must(word('real', 'frozen')) } as const;
 
 /** Of no kind of field. */
@@ -185,49 +185,19 @@ export const startSandbox: typeof Public.startSandbox = async (options = {}) => 
   };
 };
 
-function adminOf({ url, socketPath, adminToken }: RunningSandbox): Public.SandboxAdmin {
+function adminOf({ url, socketPath, adminToken: token }: RunningSandbox): Public.SandboxAdmin {
   const base = new URL(url).origin + ADMIN_PATH;
-  const token = adminToken.expose();
   return {
     url: base,
-    token,
-    request: (method, path, body) => {
-      const text = body === undefined ? undefined : JSON.stringify(body);
-      return asked({ url: base + path, method, token, socketPath, text }) as Promise<never>;
+    token: token.expose(),
+    async request(method, path, input) {
+      const body = input === undefined ? undefined : JSON.stringify(input);
+      const { status, text } = await askLocally({ url: base + path, method, token, socketPath, body });
+      const value: unknown = text === '' ? undefined : JSON.parse(text);
+      if (status >= 200 && status < 300) return value as never;
+      throw refusalOf(status, value);
     },
   };
-}
-
-interface Question {
-  readonly url: string;
-  readonly method: string;
-  readonly token: string;
-  readonly socketPath: string | undefined;
-  readonly text: string | undefined;
-}
-
-function asked({ url, method, token, socketPath, text }: Question): Promise<unknown> {
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    ...(text !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
-  };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, agent: false, ...(socketPath !== undefined && { socketPath }) });
-    sent.on('error', reject);
-    sent.on('response', response => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const answer = Buffer.concat(chunks).toString('utf8');
-        const { statusCode: status = 0 } = response;
-        const value: unknown = answer === '' ? undefined : JSON.parse(answer);
-        if (status >= 200 && status < 300) resolve(value);
-        else reject(refusalOf(status, value));
-      });
-    });
-    sent.end(text);
-  });
 }
 
 function refusalOf(status: number, value: unknown): Error {

@@ -4,7 +4,6 @@
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
-import { request } from 'node:http';
 import { basename, join } from 'node:path';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
@@ -15,7 +14,7 @@ import { holderOf } from '../../files/lock.ts';
 import { type FileDependencies, readPrivate, systemCode, writePrivate } from '../../files/private-files.ts';
 import type { Clock, Folders, Host } from '../../platform/host.ts';
 import { proofOf } from '../requests/authorize.ts';
-import { storeFile, storeFolder } from './start.ts';
+import { askLocally, storeFile, storeFolder } from './start.ts';
 
 /** What `server.json` says. */
 export interface ServerFacts {
@@ -86,9 +85,8 @@ interface FoundServer extends ServerFacts {
   readonly keyFile: string;
 }
 
-/** ms for one answer; on this machine it takes two. */
-const PATIENCE = 2_000;
-const MOST_BYTES = 4_096;
+/** For one answer; on this machine it takes two ms. */
+const PATIENCE = { ms: 2_000, bytes: 4_096 } as const;
 
 /**
  * The server that `server.json` names, once it has proved by an HMAC over fresh random bytes that it knows the admin token;
@@ -141,26 +139,10 @@ type Stopping = Pick<Host, 'folders' | 'clock' | 'pid' | 'signal'> & { readonly 
 type Told = Readonly<Record<string, unknown>>;
 
 /** A question without a token, an order with one. Undefined for any answer but a whole good one. */
-function answerOf(url: string, token?: Secret): Promise<Told | undefined> {
-  return new Promise(resolve => {
-    const order = token && { method: 'POST', headers: { Authorization: `Bearer ${token.expose()}` } };
-    const asked = request(url, { agent: false, signal: AbortSignal.timeout(PATIENCE), ...order }, response => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > MOST_BYTES) response.destroy();
-        else chunks.push(chunk);
-      });
-      response.on('close', () =>
-        resolve(
-          response.complete && response.statusCode === 200 ? parsed(Buffer.concat(chunks).toString('utf8')) : undefined,
-        ),
-      );
-    });
-    asked.on('error', () => resolve(undefined));
-    asked.end();
-  });
+async function answerOf(url: string, token?: Secret): Promise<Told | undefined> {
+  const order = token && { method: 'POST', token };
+  const answer = await askLocally({ url, limit: PATIENCE, ...order }).catch(() => undefined);
+  return answer?.status === 200 ? parsed(answer.text) : undefined;
 }
 
 /** Undefined for what is no JSON object. */

@@ -1,5 +1,6 @@
 /** A sandbox for test suites and programs: in memory by default, on a loopback port or a socket. */
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { CliError } from '../../core/errors.ts';
@@ -13,7 +14,7 @@ import { type ClockRow, REAL_CLOCK } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { dialectNamed } from '../dialects/table.ts';
 import { SERVICE_PATH } from '../http/request.ts';
-import { type Assembled, assemble, randomSeed, type SandboxHost } from './assemble.ts';
+import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import type * as Public from './library-types.ts';
 
 type PublicOptions = Omit<Public.SandboxOptions, 'dialect' | 'timers' | 'deliveries' | 'allowRemoteWebhooks'>;
@@ -50,7 +51,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     path: store,
     place: options.listen === 'socket' ? { socketIn: undefined } : { port: options.port ?? 0, ipv6: options.ipv6 },
     seed: options.seed ?? 1,
-    ids: options.ids ?? 'derived',
+    ids: options.ids,
     data: options.data ?? 'empty',
     wallet: wallet === undefined ? undefined : toCents(wallet),
     clock: clockOf(options.clock),
@@ -97,6 +98,46 @@ function isRunning(pid: number): boolean {
   }
 }
 
+interface LocalRequest {
+  readonly url: string;
+  readonly method?: string;
+  readonly token?: Secret | undefined;
+  readonly socketPath?: string | undefined;
+  /** JSON text of the body. */
+  readonly body?: string | undefined;
+  /** ms until the whole answer must be there, and its most bytes. */
+  readonly limit?: { readonly ms: number; readonly bytes: number };
+}
+
+/** Asks a sandbox of this machine, on a connection of its own. Rejects where no whole answer comes. */
+export function askLocally({ url, method = 'GET', token, socketPath, body, limit }: LocalRequest) {
+  const headers = {
+    ...(token !== undefined && { Authorization: `Bearer ${token.expose()}` }),
+    ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+  };
+  const way = {
+    ...(socketPath !== undefined && { socketPath }),
+    ...(limit && { signal: AbortSignal.timeout(limit.ms) }),
+  };
+  return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
+    const sent = request(url, { method, headers, agent: false, ...way });
+    sent.on('error', reject).on('response', response => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > (limit?.bytes ?? size)) response.destroy();
+      });
+      response.on('error', reject).on('close', () => {
+        if (!response.complete) return reject(new Error(`no whole answer from ${new URL(url).host}`));
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+      });
+    });
+    sent.end(body);
+  });
+}
+
 // The sandbox inside a command: the store of the data folder, served in this process over a private socket.
 
 export const storeFile = (data: string) => join(data, 'sandbox', 'store.db');
@@ -133,9 +174,6 @@ export async function openEmbedded(
     host,
     path: storeFile(folders.data),
     place: { socketIn: join(folders.runtime, 'sandbox') },
-    seed: randomSeed(host),
-    ids: 'derived',
-    data: 'demo',
     // Who walks through a large store on their own machine waits for nobody (docs/decisions/0019-embedded-limits.md).
     rateLimits: 'stated',
     dialect: spoken,

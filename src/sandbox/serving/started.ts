@@ -3,7 +3,7 @@
  * live. One such server a store; embedded commands share the store with it.
  */
 import { rm } from 'node:fs/promises';
-import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
+import type { ServerOptions } from '../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
 import { holderOf, withLock } from '../../files/lock.ts';
@@ -14,26 +14,9 @@ import { SERVICE_PATH } from '../http/request.ts';
 import type { PageFiles } from '../page/inspector-sessions.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
-import { assemble, randomKey, randomSeed } from './assemble.ts';
+import { assemble, randomKey } from './assemble.ts';
 import { readFacts, readSecret, type ServerFacts, type ServerPaths, serverPaths, writeSecret } from './server-files.ts';
 import { storeFile, storeFolder } from './start.ts';
-
-interface StartOptions {
-  /** 0 or none: any free one. */
-  readonly port?: number | undefined;
-  /** On `::1` too. */
-  readonly ipv6?: boolean | undefined;
-  readonly dialect?: DialectName | undefined;
-  /** Of a store made now. One that is there must have them already. */
-  readonly seed?: number | undefined;
-  readonly data?: DataSet | undefined;
-  readonly size?: LoadSize | undefined;
-  readonly rateLimits: boolean;
-  readonly virtualLimits: boolean;
-  readonly allowRemoteWebhooks: boolean;
-  /** Absolute path. */
-  readonly readyFile?: string | undefined;
-}
 
 export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> {
   readonly isRunning: (pid: number) => boolean;
@@ -99,7 +82,7 @@ interface StartedSandbox extends Serving {
  * Throws `guarded` when one is started on the store already, `unreachable` for a taken port, `check_failed` for a
  * store that is not whole, `usage` for a seed or data set that the store does not have.
  */
-export async function startServer(around: StartDependencies, options: StartOptions): Promise<StartedSandbox> {
+export async function startServer(around: StartDependencies, options: ServerOptions): Promise<StartedSandbox> {
   const { folders, platform, noise: random, warn, isRunning } = around;
   const paths = serverPaths(folders.data);
   const files: FileDependencies = { platform, random, warn };
@@ -131,7 +114,7 @@ interface Opening {
 
 async function open(
   around: StartDependencies,
-  options: StartOptions,
+  options: ServerOptions,
   { paths, files, end }: Opening,
 ): Promise<Opened<Omit<StartedSandbox, keyof Serving>>> {
   const { folders, clock, version } = around;
@@ -148,9 +131,8 @@ async function open(
     host: around,
     path,
     place: { port: options.port ?? 0, ipv6: options.ipv6 },
-    seed: options.seed ?? randomSeed(around),
-    ids: 'derived',
-    data: options.data ?? 'demo',
+    seed: options.seed,
+    data: options.data,
     key: (await readSecret(paths.key, files)) ?? randomKey(around),
     checked: true,
     onLongCheck: records =>

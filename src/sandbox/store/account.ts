@@ -1,20 +1,22 @@
 /** What an account holds, and the statements that several ask: wallet, BINs, deposits, challenges, cards, records, entries, events. Balances are changed by the ledger alone. */
 
-import type { CARD_STATUSES } from '../../contract/card.ts';
-import type { CURRENCIES, DECLINE_REASONS, TRANSACTION_TYPES } from '../../contract/resources.ts';
 import type { Cents } from '../../core/money.ts';
-import { DOMAIN_TABLES } from './schema.ts';
+import {
+  type BINS,
+  type CARDS,
+  type CHALLENGES,
+  type DEPOSITS,
+  DOMAIN_TABLES,
+  type ENTRIES,
+  type EVENTS,
+  type POSTINGS,
+  type RowOf,
+  type TRANSACTIONS,
+  type WALLETS,
+} from './schema.ts';
 import { escaped, listed, type Page, type Sql } from './sql.ts';
 
-interface WalletRow {
-  readonly data_set: string;
-  /** May be below 0 by A-157. */
-  readonly balance: Cents;
-  /** What came from outside: deposits and adjustments of the sandbox (I10). */
-  readonly deposited: Cents;
-  /** Settled minus refunded (A-61). */
-  readonly spent: Cents;
-}
+type WalletRow = Omit<RowOf<typeof WALLETS>, 'one' | 'entries'>;
 
 export const walletOf = (sql: Sql) => sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets');
 
@@ -23,62 +25,22 @@ export function emptyAccount(sql: Sql): void {
   for (const table of DOMAIN_TABLES) sql.run(`delete from ${table}`);
 }
 
-export interface BinRow {
-  readonly id: string;
-  readonly network: 'visa' | 'mastercard';
-  readonly type: 'prepaid' | 'debit' | 'credit';
-  readonly three_ds: number;
-  readonly apple_pay: number;
-  readonly google_pay: number;
-  readonly max_transaction: Cents;
-  readonly max_monthly: Cents;
-  /** Tenths of a percent, because only whole numbers are stored. */
-  readonly acceptance_tenths: number;
-  /** JSON list of tags. */
-  readonly best_for: string;
-}
+export type BinRow = Omit<RowOf<typeof BINS>, 'position'>;
 
 export const binById = (sql: Sql, id: string) => sql.known<BinRow>('select * from bins where id = ?', id)[0];
 
 /** All BINs in the order of the data set. */
 export const allBins = (sql: Sql) => sql.all<BinRow>('select * from bins order by position');
 
-export type Currency = (typeof CURRENCIES)[number];
-
-export interface DepositRow {
-  readonly id: string;
-  readonly currency: Currency;
-  readonly network: string;
-  readonly crypto_amount: string;
-  /** Fixed when it was seen (A-67). */
-  readonly amount: Cents;
-  readonly status: 'pending' | 'confirmed' | 'failed';
-  readonly tx_hash: string;
-  readonly confirmations: number;
-  readonly required_confirmations: number;
-  readonly created_at: number;
-  readonly confirmed_at: number | null;
-}
+export type DepositRow = RowOf<typeof DEPOSITS>;
+export type Currency = DepositRow['currency'];
 
 export const depositById = (sql: Sql, id: string) => sql.get<DepositRow>('select * from deposits where id = ?', id);
 
 export const updateDeposit = (sql: Sql, { id, status, confirmations, confirmed_at }: DepositRow) =>
   sql.update('deposits', { id }, { status, confirmations, confirmed_at });
 
-export interface ChallengeRow {
-  readonly id: string;
-  readonly card_id: string;
-  readonly merchant: string;
-  readonly amount: Cents;
-  readonly otp: string;
-  readonly status: 'pending' | 'approved' | 'failed' | 'expired' | 'cancelled';
-  /** Wrong codes so far (A-53). */
-  readonly attempts: number;
-  /** The attached authorization as JSON text, or null. */
-  readonly purchase: string | null;
-  readonly created_at: number;
-  readonly expires_at: number;
-}
+export type ChallengeRow = RowOf<typeof CHALLENGES>;
 
 export const challengeById = (sql: Sql, id: string) =>
   sql.get<ChallengeRow>('select * from challenges where id = ?', id);
@@ -86,29 +48,10 @@ export const challengeById = (sql: Sql, id: string) =>
 export const updateChallenge = (sql: Sql, { id, status, attempts }: ChallengeRow) =>
   sql.update('challenges', { id }, { status, attempts });
 
-export type CardStatus = (typeof CARD_STATUSES)[number];
+/** All but number, security code and what is sent. */
+export type CardRow = Omit<RowOf<typeof CARDS>, 'number' | 'cvv' | 'document'> & { readonly last4: string };
+export type CardStatus = CardRow['status'];
 
-export interface CardRow {
-  readonly id: string;
-  readonly bin_id: string;
-  readonly network: 'visa' | 'mastercard';
-  readonly last4: string;
-  readonly status: CardStatus;
-  /** Available, open holds taken off (A-150). */
-  readonly balance: Cents;
-  readonly hold: Cents;
-  readonly spending_limit: Cents;
-  readonly label: string;
-  /** JSON list. */
-  readonly allowed_categories: string;
-  readonly auto_freeze_at: Cents | null;
-  /** JSON object. */
-  readonly metadata: string;
-  readonly created_at: number;
-  readonly expires_at: number;
-}
-
-/** All but number and security code. */
 const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balance, hold, spending_limit, label,
   allowed_categories, auto_freeze_at, metadata, created_at, expires_at`;
 
@@ -125,28 +68,8 @@ export function insertCard(
   return sql.insert('cards', card);
 }
 
-type TransactionType = (typeof TRANSACTION_TYPES)[number];
-export type DeclineReason = (typeof DECLINE_REASONS)[number];
-
-export interface TransactionRow {
-  readonly id: string;
-  readonly card_id: string;
-  readonly type: TransactionType;
-  readonly status: 'pending' | 'settled' | 'reversed' | 'expired' | 'completed' | 'declined';
-  readonly amount: Cents;
-  readonly merchant: string;
-  readonly mcc: string;
-  readonly merchant_country: string;
-  readonly authorization_id: string | null;
-  readonly decline_reason: DeclineReason | null;
-  readonly created_at: number;
-  /** Sums of an authorization; 0 on every other record. */
-  readonly held: Cents;
-  readonly settled: Cents;
-  readonly excess: Cents;
-  readonly released: Cents;
-  readonly refunded: Cents;
-}
+export type TransactionRow = RowOf<typeof TRANSACTIONS>;
+export type DeclineReason = NonNullable<TransactionRow['decline_reason']>;
 
 export const authorizationById = (sql: Sql, id: string) =>
   sql.get<TransactionRow>("select * from transactions where id = ? and type = 'authorization'", id);
@@ -175,7 +98,7 @@ export function usedBetween(sql: Sql, { card, from, before }: { card: string; fr
 
 interface TransactionFilter {
   readonly card_id?: string | undefined;
-  readonly type?: TransactionType | undefined;
+  readonly type?: TransactionRow['type'] | undefined;
   /** ms, both inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -212,13 +135,7 @@ export const forgetCheck = (sql: Sql) => sql.run('delete from ledger_checks');
 
 // Events, and entries of one card.
 
-export interface EventRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly type: string;
-  readonly created_at: number;
-  readonly body: string;
-}
+export type EventRow = RowOf<typeof EVENTS>;
 
 /** Begins the text of an event about a card: its object is the card, or names it. */
 export const ABOUT_CARD = "(body like ? escape '!' or body like ? escape '!')";
@@ -232,26 +149,24 @@ export function aboutCard(id: string): readonly string[] {
 /** Rows of a kind that are looked at; of what lies further back nobody asks card by card. */
 export const MOST_OF_A_KIND = 10_000;
 
-export interface EntryOfCard {
-  readonly id: number;
-  readonly kind: string;
-  readonly ref: string;
-  readonly created_at: number;
-  readonly ledger: string;
-  readonly amount: Cents;
-}
+type Posting = Pick<RowOf<typeof POSTINGS>, 'ledger' | 'amount'>;
+export type EntryOfCard = RowOf<typeof ENTRIES> & { readonly postings: readonly Posting[] };
 
-/** A row a posting, all postings of each entry that touches the card or its hold, oldest first. */
+/** Each entry that touches the card or its hold, with all of its postings, oldest first. */
 export function entriesOfCard(sql: Sql, card: string): readonly EntryOfCard[] {
-  const rows = sql.all<EntryOfCard>(
-    `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
+  const entries: (RowOf<typeof ENTRIES> & { readonly postings: Posting[] })[] = [];
+  const statement = `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
      from (select distinct entry_id from postings where ledger in (?, ?) order by entry_id desc limit ${MOST_OF_A_KIND}) t
-     join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id
-     order by e.id desc, p.ledger desc`,
+     join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id order by e.id, p.ledger`;
+  for (const { ledger, amount, ...entry } of sql.all<RowOf<typeof ENTRIES> & Posting>(
+    statement,
     `card:${card}`,
     `hold:${card}`,
-  );
-  return rows.toReversed();
+  )) {
+    if (entries.at(-1)?.id !== entry.id) entries.push({ ...entry, postings: [] });
+    entries.at(-1)?.postings.push({ ledger, amount });
+  }
+  return entries;
 }
 
 // How much the sandbox holds, for its status.

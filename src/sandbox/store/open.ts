@@ -6,18 +6,13 @@ import { privateFile } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { between } from '../../platform/time.ts';
 import { QueuedStore, type Store } from './queue.ts';
-import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES, TABLES } from './schema.ts';
+import { CLEARED_TABLES, MAKING, type META, type RowOf, SCHEMA } from './schema.ts';
 import { KIB_ELSE, type Sql, type StoreBroken, StoreBusy } from './sql.ts';
 
-export type IdForm = 'derived' | 'counted';
+export type IdForm = RowOf<typeof META>['ids'];
 
-export interface Meta {
+export interface Meta extends Pick<RowOf<typeof META>, 'instance' | 'seed' | 'ids'> {
   readonly schema: number;
-  /** Tells one store from another, also when it was copied over a former one. */
-  readonly instance: string;
-  /** Fixes ids, numbers and codes (docs/design/sandbox.md, section 7). */
-  readonly seed: number;
-  readonly ids: IdForm;
 }
 
 const APPLICATION = 'cardwright sandbox';
@@ -29,9 +24,7 @@ function readMeta(sql: Sql, path: string): Meta | undefined {
   // Another program's table of the same name has other columns.
   const isLikeOurs = tables.some(table => table.name === 'meta' && table.sql.includes('schema_number'));
   const row = isLikeOurs
-    ? sql.get<{ application: string; schema_number: number; instance: string; seed: number; ids: IdForm }>(
-        'select application, schema_number, instance, seed, ids from meta where one = 1',
-      )
+    ? sql.get<RowOf<typeof META>>('select application, schema_number, instance, seed, ids from meta where one = 1')
     : undefined;
   if (row?.application !== APPLICATION) throw unusable(path, 'is not a sandbox of cardwright');
   if (row.schema_number !== SCHEMA) {
@@ -45,16 +38,9 @@ function readMeta(sql: Sql, path: string): Meta | undefined {
 
 /** Makes all tables and the row that marks the store as ours. */
 function createTables(sql: Sql, first: Meta & { now: number }): void {
-  for (const table of [...SYSTEM_TABLES, ...TABLES]) sql.run(table);
-  sql.run(
-    `insert into meta (one, application, schema_number, instance, seed, ids, created_at) values (1, ?, ?, ?, ?, ?, ?)`,
-    APPLICATION,
-    first.schema,
-    first.instance,
-    first.seed,
-    first.ids,
-    first.now,
-  );
+  for (const statement of MAKING) sql.run(statement);
+  const { schema: schema_number, instance, seed, ids, now: created_at } = first;
+  sql.insert('meta', { one: 1, application: APPLICATION, schema_number, instance, seed, ids, created_at });
 }
 
 /** Counters of fault rules: they go on where rules are kept, so that no rule gets the name of another. */

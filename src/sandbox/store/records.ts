@@ -1,38 +1,9 @@
 /** Statements on what the sandbox keeps beside the account: requests, keys, faults, deliveries, subscriptions. */
 
-import type { EventName } from '../../contract/events.ts';
-import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
-import type { KeyAccess } from '../../contract/sandbox/state.ts';
+import type { API_KEYS, ATTEMPTS, DELIVERIES, FAULTS, REQUESTS, RowOf, WEBHOOKS } from './schema.ts';
 import { listed, type Page, type Sql } from './sql.ts';
 
-/** What was asked of the service, without secrets; the newest of it is kept. */
-export interface RequestRow {
-  readonly request_id: string;
-  /** ms UTC on the clock of the sandbox. */
-  readonly at: number;
-  readonly operation: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly error: string | null;
-  readonly replayed: number;
-  readonly fault: string | null;
-  readonly idempotency_key: string | null;
-  readonly card_id: string | null;
-  /** JSON. */
-  readonly body: string | null;
-  /** Text of the answer, perhaps its beginning alone. */
-  readonly answer: string | null;
-  /** JSON. */
-  readonly request_headers: string | null;
-  readonly key_last4: string | null;
-  /** Real ms. */
-  readonly took: number | null;
-  readonly query: string | null;
-  readonly body_bytes: number | null;
-  /** JSON: parts that are not as they were sent, with the reason. */
-  readonly not_kept: string | null;
-}
+export type RequestRow = Omit<RowOf<typeof REQUESTS>, 'position'>;
 
 export interface RequestFilter {
   readonly operation?: string | undefined;
@@ -82,14 +53,7 @@ export function pageOfRequests(
 
 // Statements on `api_keys`: what is kept of a key is its digest, never the key.
 
-export interface ApiKeyRow {
-  readonly id: string;
-  /** SHA-256 of the key, hexadecimal. */
-  readonly digest: string;
-  readonly last4: string;
-  readonly access: KeyAccess;
-  readonly created_at: number;
-}
+export type ApiKeyRow = RowOf<typeof API_KEYS>;
 
 export const allApiKeys = (sql: Sql) => sql.all<ApiKeyRow>('select * from api_keys order by created_at, id');
 
@@ -98,19 +62,7 @@ export const apiKeyByDigest = (sql: Sql, digest: string) =>
 
 // Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks into.
 
-export interface FaultRow {
-  readonly id: string;
-  readonly position: number;
-  readonly meets: 'requests' | 'deliveries';
-  /** The rule as it was given, JSON. */
-  readonly rule: string;
-  readonly times: number | null;
-  readonly seen: number;
-  readonly struck: number;
-  /** ms UTC on the clock of the sandbox. */
-  readonly expires_at: number | null;
-  readonly created_at: number;
-}
+export type FaultRow = RowOf<typeof FAULTS>;
 
 /** Those that can still apply at `now`, in the order they were added. */
 export const activeFaults = (sql: Sql, { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number }) =>
@@ -126,49 +78,11 @@ export const countMatch = (sql: Sql, { id, isApplied }: { id: string; isApplied:
 
 // Statements on `deliveries` and their `attempts`. Times are on the clock of the sandbox, leases in real time.
 
-export type DeliveryState = 'queued' | 'sending' | 'delivered' | 'failed' | 'cancelled';
+/** Without who sends it, and the body of an example. */
+export type DeliveryRow = Omit<RowOf<typeof DELIVERIES>, 'body' | `lease_${string}`>;
+export type DeliveryState = DeliveryRow['state'];
 
-export interface DeliveryRow {
-  readonly id: string;
-  /** Order in which they were made. */
-  readonly position: number;
-  readonly webhook_id: string;
-  readonly event_id: string;
-  readonly event_type: EventName;
-  /** Null for an example, which is no event. */
-  readonly event_seq: number | null;
-  readonly state: DeliveryState;
-  /** Attempts begun so far. */
-  readonly attempt: number;
-  readonly created_at: number;
-  readonly due_at: number;
-  /** 1 once the faults were asked about it. */
-  readonly faults_asked: number;
-  /** How many later ones of its subscription go first. */
-  readonly behind: number;
-  /** Real time, ms UTC, at which it no longer waits for those. */
-  readonly held_until: number | null;
-  /** 1 for a body that was written by hand. */
-  readonly edited: number | null;
-  /** What it is signed with; null for the secret of the subscription. */
-  readonly sign: Exclude<SignedWith, 'right'> | null;
-}
-
-export interface AttemptRow {
-  readonly delivery_id: string;
-  readonly number: number;
-  readonly at: number;
-  /** JSON text. */
-  readonly request_headers: string;
-  readonly address: string | null;
-  readonly status: number | null;
-  /** JSON text. */
-  readonly answer_headers: string | null;
-  readonly answer_body: string | null;
-  /** Real ms. */
-  readonly duration: number | null;
-  readonly error: string | null;
-}
+export type AttemptRow = RowOf<typeof ATTEMPTS>;
 
 export const deliveryById = (sql: Sql, id: string) => sql.get<DeliveryRow>('select * from deliveries where id = ?', id);
 
@@ -199,21 +113,7 @@ export const countActiveSubscriptions = (sql: Sql) => activeWebhooks(sql).length
 
 // Statements on `webhooks`, the subscriptions. Deliveries are the outbox's.
 
-export interface WebhookRow {
-  readonly id: string;
-  readonly url: string;
-  /** JSON list of event names, or of `*` alone. */
-  readonly events: string;
-  readonly secret: string;
-  readonly status: 'active' | 'disabled';
-  readonly created_at: number;
-  readonly updated_at: number;
-  /** Signs as well until `former_until`, ms on the clock of the sandbox. */
-  readonly former_secret: string | null;
-  readonly former_until: number | null;
-  /** When the first attempt failed after the last one that did not, or after the last change. */
-  readonly failing_since: number | null;
-}
+export type WebhookRow = RowOf<typeof WEBHOOKS>;
 
 export const webhookById = (sql: Sql, id: string) => sql.get<WebhookRow>('select * from webhooks where id = ?', id);
 

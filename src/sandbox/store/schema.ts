@@ -1,149 +1,245 @@
 /**
- * Every table of the store. Money is cents, times are ms UTC on the clock of the sandbox (`real_*` and leases: real time), flags
- * 0 or 1, lists and maps JSON text that SQL never looks into. A cached balance stands beside what it belongs to; postings are the
- * truth (I2). A table of one row has the key `one`.
+ * Every table of the store, and by its columns the type of its rows. Money is cents, times are ms UTC on the clock of the sandbox
+ * (`real_*` and leases: real time), flags 0 or 1, lists and maps JSON text that SQL never looks into. A cached balance stands beside
+ * what it belongs to; postings are the truth (I2). A table of one row has the key `one`.
  */
-const WALLETS = `create table wallets (
-  one integer primary key check (one = 1),
-  data_set text not null,
-  balance integer not null,
-  deposited integer not null,
-  spent integer not null,
-  entries integer not null check (entries >= 0)
-) strict`;
+import { CARD_STATUSES } from '../../contract/card.ts';
+import type { EventName } from '../../contract/events.ts';
+import {
+  CURRENCIES,
+  type DECLINE_REASONS,
+  DEPOSIT_STATUSES,
+  TRANSACTION_STATUSES,
+  TRANSACTION_TYPES,
+} from '../../contract/resources.ts';
+import { DELIVERY_STATES, type SignedWith } from '../../contract/sandbox/deliveries.ts';
+import { CHALLENGE_STATUSES, CLOCK_MODES, KEY_ACCESS } from '../../contract/sandbox/state.ts';
+import type { Cents } from '../../core/money.ts';
 
-const BINS = `create table bins (
-  id text not null,
-  position integer not null,
-  network text not null check (network in ('visa', 'mastercard')),
-  type text not null check (type in ('prepaid', 'debit', 'credit')),
-  three_ds integer not null check (three_ds in (0, 1)),
-  apple_pay integer not null check (apple_pay in (0, 1)),
-  google_pay integer not null check (google_pay in (0, 1)),
-  max_transaction integer not null check (max_transaction > 0),
-  max_monthly integer not null check (max_monthly > 0),
-  acceptance_tenths integer not null check (acceptance_tenths between 0 and 1000),
-  best_for text not null,
-  primary key (id)
-) strict`;
+/** What SQL says of a column, by its name, and the type of what stands in it. */
+export interface Column<Value> {
+  (name: string): string;
+  readonly value?: Value;
+}
+export type Columns = Readonly<Record<string, Column<unknown>>>;
 
-/** `document` is the card as it is sent. A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
-const CARDS = `create table cards (
-  id text not null,
-  bin_id text not null,
-  network text not null,
-  number text not null check (length(number) = 16),
-  cvv text,
-  status text not null check (status in ('active', 'frozen', 'terminated')),
-  balance integer not null,
-  hold integer not null check (hold >= 0),
-  spending_limit integer not null check (spending_limit > 0),
-  label text not null,
-  allowed_categories text not null,
-  auto_freeze_at integer check (auto_freeze_at >= 0),
-  metadata text not null,
-  created_at integer not null,
-  expires_at integer not null,
-  document text not null,
-  primary key (id),
-  unique (number),
-  foreign key (bin_id) references bins (id),
-  check (status <> 'terminated' or (balance = 0 and cvv is null))
-) strict`;
+export interface Table<C extends Columns> {
+  readonly name: string;
+  readonly columns: C;
+  /** The statement that makes it. */
+  readonly sql: string;
+}
+
+/** A row as it is read. */
+export type RowOf<T extends Table<Columns>> = {
+  readonly [Name in keyof T['columns']]: T['columns'][Name] extends Column<infer Value> ? Value : never;
+};
+
+function table<const C extends Columns>(
+  name: string,
+  columns: C,
+  rules: readonly string[] = [],
+  ending = '',
+): Table<C> {
+  const lines = [...Object.entries(columns).map(([column, says]) => says(column)), ...rules];
+  return { name, columns, sql: `create table ${name} (\n  ${lines.join(',\n  ')}\n) strict${ending}` };
+}
+
+const column =
+  <Value>(type: string): Column<Value> =>
+  name =>
+    `${name} ${type}`;
+const text = column<string>('text not null');
+const integer = column<number>('integer not null');
+const cents = column<Cents>('integer not null');
+/** The only row of its table, and a number that the engine gives. */
+const one = column<number>('integer primary key check (one = 1)');
+const numbered = column<number>('integer primary key');
+const checked =
+  <Value>(of: Column<Value>, rule: string): Column<Value> =>
+  name =>
+    `${of(name)} check (${name} ${rule})`;
+const words = <const Words extends readonly string[]>(list: Words) =>
+  checked(column<Words[number]>('text not null'), `in (${list.map(word => `'${word}'`).join(', ')})`);
+const flag = checked(integer, 'in (0, 1)');
+const orNull =
+  <Value>(of: Column<Value>): Column<Value | null> =>
+  name =>
+    of(name).replace(' not null', '');
+
+const NETWORKS = words(['visa', 'mastercard']);
+
+export const WALLETS = table('wallets', {
+  one,
+  data_set: text,
+  /** May be below 0 by A-157. */
+  balance: cents,
+  /** What came from outside: deposits and adjustments of the sandbox (I10). */
+  deposited: cents,
+  /** Settled minus refunded (A-61). */
+  spent: cents,
+  entries: checked(integer, '>= 0'),
+});
+
+export const BINS = table(
+  'bins',
+  {
+    id: text,
+    position: integer,
+    network: NETWORKS,
+    type: words(['prepaid', 'debit', 'credit']),
+    three_ds: flag,
+    apple_pay: flag,
+    google_pay: flag,
+    max_transaction: checked(cents, '> 0'),
+    max_monthly: checked(cents, '> 0'),
+    /** Tenths of a percent, because only whole numbers are stored. */
+    acceptance_tenths: checked(integer, 'between 0 and 1000'),
+    /** JSON list of tags. */
+    best_for: text,
+  },
+  ['primary key (id)'],
+);
+
+/** A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
+export const CARDS = table(
+  'cards',
+  {
+    id: text,
+    bin_id: text,
+    network: NETWORKS,
+    number: text,
+    cvv: orNull(text),
+    status: words(CARD_STATUSES),
+    /** Available, open holds taken off (A-150). */
+    balance: cents,
+    hold: checked(cents, '>= 0'),
+    spending_limit: checked(cents, '> 0'),
+    label: text,
+    /** JSON list. */
+    allowed_categories: text,
+    auto_freeze_at: orNull(checked(cents, '>= 0')),
+    /** JSON object. */
+    metadata: text,
+    created_at: integer,
+    expires_at: integer,
+    /** The card as it is sent. */
+    document: text,
+  },
+  [
+    'primary key (id)',
+    'unique (number)',
+    'foreign key (bin_id) references bins (id)',
+    'check (length(number) = 16)',
+    "check (status <> 'terminated' or (balance = 0 and cvv is null))",
+  ],
+);
 
 /**
  * One record a message (A-40). Its key is an index apart: ids come in no order, and to sort a million of them once is
- * less work than to find the place of each. An authorization carries its sums: `held` is reserved still, `settled`
- * includes `excess` (what went above the hold or came after it), `released` went back (I7). A settlement or refund
- * without an authorization is one that nobody authorized: a force post, or a refund of nothing.
+ * less work than to find the place of each. A settlement or refund without an authorization is one that nobody authorized:
+ * a force post, or a refund of nothing.
  */
-const TRANSACTIONS = `create table transactions (
-  id text not null,
-  card_id text not null,
-  type text not null check (type in ('authorization', 'settlement', 'refund', 'decline')),
-  status text not null check (status in ('pending', 'settled', 'reversed', 'expired', 'completed', 'declined')),
-  amount integer not null check (amount > 0),
-  merchant text not null,
-  mcc text not null,
-  merchant_country text not null,
-  authorization_id text,
-  decline_reason text,
-  created_at integer not null,
-  held integer not null check (held >= 0),
-  settled integer not null check (settled >= 0),
-  excess integer not null check (excess >= 0 and excess <= settled),
-  released integer not null check (released >= 0),
-  refunded integer not null check (refunded >= 0 and refunded <= settled),
-  foreign key (card_id) references cards (id),
-  check ((type = 'decline') = (decline_reason is not null)),
-  check (type in ('settlement', 'refund') or authorization_id is null),
-  check (status = 'pending' or held = 0)
-) strict`;
+export const TRANSACTIONS = table(
+  'transactions',
+  {
+    id: text,
+    card_id: text,
+    type: words(TRANSACTION_TYPES),
+    status: words(TRANSACTION_STATUSES),
+    amount: checked(cents, '> 0'),
+    merchant: text,
+    mcc: text,
+    merchant_country: text,
+    authorization_id: orNull(text),
+    decline_reason: orNull(column<(typeof DECLINE_REASONS)[number]>('text not null')),
+    created_at: integer,
+    /** Sums of an authorization, 0 on every other record: reserved still. */
+    held: checked(cents, '>= 0'),
+    settled: checked(cents, '>= 0'),
+    /** Of what settled, what went above the hold or came after it. */
+    excess: checked(cents, '>= 0'),
+    /** Went back (I7). */
+    released: checked(cents, '>= 0'),
+    refunded: checked(cents, '>= 0'),
+  },
+  [
+    'foreign key (card_id) references cards (id)',
+    'check (excess <= settled and refunded <= settled)',
+    "check ((type = 'decline') = (decline_reason is not null))",
+    "check (type in ('settlement', 'refund') or authorization_id is null)",
+    "check (status = 'pending' or held = 0)",
+  ],
+);
 
-/** `purchase` is the attached authorization as JSON text, run when the right code comes; null without one. */
-const CHALLENGES = `create table challenges (
-  id text not null,
-  card_id text not null,
-  merchant text not null,
-  amount integer not null check (amount > 0),
-  otp text not null,
-  status text not null check (status in ('pending', 'approved', 'failed', 'expired', 'cancelled')),
-  attempts integer not null check (attempts between 0 and 3),
-  purchase text,
-  created_at integer not null,
-  expires_at integer not null,
-  primary key (id),
-  foreign key (card_id) references cards (id)
-) strict`;
+export const CHALLENGES = table(
+  'challenges',
+  {
+    id: text,
+    card_id: text,
+    merchant: text,
+    amount: checked(cents, '> 0'),
+    otp: text,
+    status: words(CHALLENGE_STATUSES),
+    /** Wrong codes so far (A-53). */
+    attempts: checked(integer, 'between 0 and 3'),
+    /** The attached authorization as JSON text, run when the right code comes; null without one. */
+    purchase: orNull(text),
+    created_at: integer,
+    expires_at: integer,
+  },
+  ['primary key (id)', 'foreign key (card_id) references cards (id)'],
+);
 
-const DEPOSITS = `create table deposits (
-  id text not null,
-  currency text not null check (currency in ('btc', 'eth', 'sol', 'usdt')),
-  network text not null,
-  crypto_amount text not null,
-  amount integer not null check (amount > 0),
-  status text not null check (status in ('pending', 'confirmed', 'failed')),
-  tx_hash text not null,
-  confirmations integer not null check (confirmations between 0 and required_confirmations),
-  required_confirmations integer not null,
-  created_at integer not null,
-  confirmed_at integer,
-  primary key (id),
-  unique (tx_hash),
-  check ((status = 'confirmed') = (confirmed_at is not null))
-) strict`;
+export const DEPOSITS = table(
+  'deposits',
+  {
+    id: text,
+    currency: words(CURRENCIES),
+    network: text,
+    crypto_amount: text,
+    /** Fixed when it was seen (A-67). */
+    amount: checked(cents, '> 0'),
+    status: words(DEPOSIT_STATUSES),
+    tx_hash: text,
+    confirmations: checked(integer, 'between 0 and required_confirmations'),
+    required_confirmations: integer,
+    created_at: integer,
+    confirmed_at: orNull(integer),
+  },
+  ['primary key (id)', 'unique (tx_hash)', "check ((status = 'confirmed') = (confirmed_at is not null))"],
+);
 
-/** `former_secret` signs as well until `former_until`; `failing_since` is the first failure after the last success. */
-const WEBHOOKS = `create table webhooks (
-  id text not null,
-  url text not null,
-  events text not null,
-  secret text not null,
-  status text not null check (status in ('active', 'disabled')),
-  created_at integer not null,
-  updated_at integer not null,
-  former_secret text,
-  former_until integer,
-  failing_since integer,
-  primary key (id),
-  check ((former_secret is null) = (former_until is null))
-) strict`;
+/** Subscriptions. */
+export const WEBHOOKS = table(
+  'webhooks',
+  {
+    id: text,
+    url: text,
+    /** JSON list of event names, or of `*` alone. */
+    events: text,
+    secret: text,
+    status: words(['active', 'disabled']),
+    created_at: integer,
+    updated_at: integer,
+    /** Signs as well until `former_until`. */
+    former_secret: orNull(text),
+    former_until: orNull(integer),
+    /** When the first attempt failed after the last one that did not, or after the last change. */
+    failing_since: orNull(integer),
+  },
+  ['primary key (id)', 'check ((former_secret is null) = (former_until is null))'],
+);
 
 /** `ref` names what the entry is about: a transaction, a deposit or a card. Written once, never changed (I1). */
-const ENTRIES = `create table entries (
-  id integer primary key,
-  kind text not null,
-  ref text not null,
-  created_at integer not null
-) strict`;
+export const ENTRIES = table('entries', { id: numbered, kind: text, ref: text, created_at: integer });
 
-const POSTINGS = `create table postings (
-  entry_id integer not null,
-  ledger text not null,
-  amount integer not null check (amount <> 0),
-  primary key (entry_id, ledger),
-  foreign key (entry_id) references entries (id)
-) strict, without rowid`;
+export const POSTINGS = table(
+  'postings',
+  { entry_id: integer, ledger: text, amount: checked(cents, '<> 0') },
+  ['primary key (entry_id, ledger)', 'foreign key (entry_id) references entries (id)'],
+  ', without rowid',
+);
 
 /**
  * The key of transactions first. Apart from the others: they are made anew once a data set has written its records. Indexes by
@@ -160,233 +256,254 @@ export const LATE_INDEXES: readonly string[] = [
 export const ACCOUNT = 'acct_sandbox';
 
 /** In the order in which they can be made. */
-export const TABLES: readonly string[] = [
-  WALLETS,
-  BINS,
-  CARDS,
-  TRANSACTIONS,
-  CHALLENGES,
-  DEPOSITS,
-  WEBHOOKS,
-  ENTRIES,
-  POSTINGS,
+const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS];
+
+/** Number of the schema. A store with another one is refused. */
+export const SCHEMA = 3;
+
+export const META = table(
+  'meta',
+  {
+    one,
+    application: text,
+    schema_number: integer,
+    /** Tells one store from another, also when it was copied over a former one. */
+    instance: text,
+    /** Fixes ids, numbers and codes (docs/design/sandbox.md, section 7). */
+    seed: integer,
+    ids: words(['derived', 'counted']),
+    created_at: integer,
+  },
+  [],
+  ', without rowid',
+);
+
+export const CLOCK = table('clock', {
+  one,
+  mode: words(CLOCK_MODES),
+  /** frozen: the time; offset: ms ahead of real time; scaled: the time at `real_since`; real: unused. */
+  at: integer,
+  /** Real time at which a scaled clock was set, ms UTC. */
+  real_since: integer,
+  /** Sandbox ms in 1,000 real ms, for a scaled clock. */
+  rate_milli: integer,
+});
+
+/** Who moves the clock forward now, and where to; one at a time. */
+export const ADVANCES = table('advances', { one, owner: text, token: text, moves_to: integer });
+
+const TIMERS = table(
+  'timers',
+  { kind: text, ref: text, due_at: integer },
+  ['primary key (kind, ref)'],
+  ', without rowid',
+);
+
+/** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
+export const PARKED_TIMERS = table('parked_timers', { kind: text, ref: text, due_at: integer, error: text }, [
+  'primary key (kind, ref)',
+]);
+
+/** Keys beside the one of the server; an unknown digest is an unknown key. */
+export const API_KEYS = table(
+  'api_keys',
+  {
+    id: text,
+    /** SHA-256 of the key, hexadecimal. */
+    digest: text,
+    last4: text,
+    access: words(KEY_ACCESS),
+    created_at: integer,
+  },
+  ['primary key (id)', 'unique (digest)'],
+);
+
+/** Answers kept to be repeated; what is expired keeps its generation alone. */
+export const IDEMPOTENCY = table(
+  'idempotency',
+  {
+    scope: text,
+    fingerprint: text,
+    state: words(['done', 'expired']),
+    generation: integer,
+    status: orNull(integer),
+    headers: orNull(text),
+    body: orNull(text),
+    expires_at: orNull(integer),
+  },
+  ['primary key (scope)'],
+);
+
+/** Written one after the other and found by number, so the key is where the rows are. */
+export const EVENTS = table('events', { seq: numbered, id: text, type: text, created_at: integer, body: text });
+
+export const DELIVERIES = table(
+  'deliveries',
+  {
+    id: text,
+    /** Order in which they were made. */
+    position: integer,
+    webhook_id: text,
+    event_id: text,
+    event_type: column<EventName>('text not null'),
+    /** Null for an example, which is no event. */
+    event_seq: orNull(integer),
+    /** Of an example alone: that of an event is the event's. */
+    body: orNull(text),
+    state: words(DELIVERY_STATES),
+    /** Attempts begun so far. */
+    attempt: integer,
+    created_at: integer,
+    due_at: integer,
+    lease_owner: orNull(text),
+    lease_token: orNull(text),
+    lease_until: orNull(integer),
+    /** 1 once the faults were asked about it. */
+    faults_asked: flag,
+    /** How many later ones of its subscription go first. */
+    behind: checked(integer, '>= 0'),
+    /** Real time, ms UTC, at which it no longer waits for those. */
+    held_until: orNull(integer),
+    /** 1 for a body that was written by hand. */
+    edited: orNull(integer),
+    /** What it is signed with; null for the secret of the subscription. */
+    sign: orNull(column<Exclude<SignedWith, 'right'>>('text not null')),
+  },
+  [
+    'primary key (id)',
+    'check ((event_seq is null) = (body is not null))',
+    "check ((state = 'sending') = (lease_token is not null))",
+  ],
+);
+
+export const ATTEMPTS = table(
+  'attempts',
+  {
+    delivery_id: text,
+    number: integer,
+    at: integer,
+    /** JSON text. */
+    request_headers: text,
+    address: orNull(text),
+    status: orNull(integer),
+    /** JSON text. */
+    answer_headers: orNull(text),
+    answer_body: orNull(text),
+    /** Real ms. */
+    duration: orNull(integer),
+    error: orNull(text),
+  },
+  ['primary key (delivery_id, number)'],
+);
+
+/** Rules of faults; `seen` and `struck` count in the transaction of what they met. */
+export const FAULTS = table(
+  'faults',
+  {
+    id: text,
+    position: integer,
+    meets: words(['requests', 'deliveries']),
+    /** The rule as it was given, JSON. */
+    rule: text,
+    times: orNull(checked(integer, '> 0')),
+    seen: integer,
+    struck: checked(integer, '<= seen'),
+    expires_at: orNull(integer),
+    created_at: integer,
+  },
+  ['primary key (id)'],
+);
+
+/** What was asked of the service, without secrets; the newest of it is kept. `took` and the key are no part of a snapshot. */
+export const REQUESTS = table('requests', {
+  position: numbered,
+  request_id: text,
+  at: integer,
+  operation: text,
+  method: text,
+  path: text,
+  status: integer,
+  error: orNull(text),
+  replayed: flag,
+  fault: orNull(text),
+  idempotency_key: orNull(text),
+  card_id: orNull(text),
+  /** JSON. */
+  body: orNull(text),
+  /** Text of the answer, perhaps its beginning alone. */
+  answer: orNull(text),
+  /** JSON of some of those that were sent. */
+  request_headers: text,
+  key_last4: orNull(text),
+  /** Real ms. */
+  took: orNull(integer),
+  query: orNull(text),
+  body_bytes: orNull(integer),
+  /** JSON: parts that are not as they were sent, with the reason. */
+  not_kept: text,
+});
+
+/** When the books were last looked through; `faults` is a JSON list of lines. */
+const LEDGER_CHECKS = table('ledger_checks', { one, at: integer, faults: text });
+
+/** Settlements that wait until their card is unfrozen (dialect strict-freeze). */
+const WAITING_SETTLEMENTS = table('waiting_settlements', {
+  position: numbered,
+  authorization_id: text,
+  card_id: text,
+  amount: checked(cents, '> 0'),
+  final: flag,
+});
+
+const COUNTERS = table('counters', { name: text, value: integer }, ['primary key (name)'], ', without rowid');
+
+const RATE_HITS = table(
+  'rate_hits',
+  { bucket: text, real_at: integer, hits: integer },
+  ['primary key (bucket, real_at)'],
+  ', without rowid',
+);
+
+/** What a decline was judged by, JSON text: what was asked and how the card stood. */
+const DECLINE_FACTS = table(
+  'decline_facts',
+  { transaction_id: text, facts: text },
+  ['primary key (transaction_id)'],
+  ', without rowid',
+);
+
+const SYSTEM = [
+  ...[META, CLOCK, ADVANCES, COUNTERS, TIMERS, PARKED_TIMERS, API_KEYS, IDEMPOTENCY, EVENTS, DELIVERIES, ATTEMPTS],
+  ...[RATE_HITS, FAULTS, REQUESTS, LEDGER_CHECKS, WAITING_SETTLEMENTS, DECLINE_FACTS],
+];
+
+const INDEXES: readonly string[] = [
+  'create index timers_due on timers (due_at, kind, ref)',
+  'create index idempotency_expiry on idempotency (state, expires_at)',
+  'create index deliveries_due on deliveries (state, due_at)',
+  'create index deliveries_next on deliveries (webhook_id, state, due_at, position)',
+  'create index deliveries_by_event on deliveries (event_id, webhook_id)',
+  'create index faults_active on faults (meets, position)',
   'create index cards_by_age on cards (created_at, id, label, substr(number, 13), metadata, status, bin_id)',
   ...LATE_INDEXES,
   'create index challenges_by_status on challenges (status, created_at)',
   'create index deposits_by_status on deposits (status)',
 ];
 
-/** Names of the tables that statements make, in their order. */
-const namesIn = (statements: readonly string[]) =>
-  statements.flatMap(statement => /^create table (\w+)/.exec(statement)?.[1] ?? []);
+/** Statements that make all of it, in their order. */
+export const MAKING: readonly string[] = [...SYSTEM, ...DOMAIN].map(({ sql }) => sql).concat(INDEXES);
+
+const namesOf = (tables: readonly { readonly name: string }[], ...but: readonly string[]) =>
+  tables.map(({ name }) => name).filter(name => !but.includes(name));
 
 /** In the order in which they can be emptied: children first. */
-export const DOMAIN_TABLES: readonly string[] = namesIn(TABLES).toReversed();
-
-/** Number of the schema. A store with another one is refused. */
-export const SCHEMA = 2;
-
-/** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
-const PARKED_TIMERS = `create table parked_timers (
-    kind text not null,
-    ref text not null,
-    due_at integer not null,
-    error text not null,
-    primary key (kind, ref)
-  ) strict`;
-
-/** Keys beside the one of the server; an unknown digest is an unknown key. */
-const API_KEYS = `create table api_keys (
-    id text not null,
-    digest text not null,
-    last4 text not null,
-    access text not null check (access in ('full', 'read_only', 'revoked')),
-    created_at integer not null,
-    primary key (id),
-    unique (digest)
-  ) strict`;
-
-/** Answers kept to be repeated; what is expired keeps its generation alone. */
-const IDEMPOTENCY = `create table idempotency (
-    scope text not null,
-    fingerprint text not null,
-    state text not null check (state in ('done', 'expired')),
-    generation integer not null,
-    status integer,
-    headers text,
-    body text,
-    expires_at integer,
-    primary key (scope)
-  ) strict`;
-const IDEMPOTENCY_EXPIRY = 'create index idempotency_expiry on idempotency (state, expires_at)';
-
-/** Written one after the other and found by number, so the key is where the rows are. */
-const EVENTS = `create table events (
-    seq integer primary key,
-    id text not null,
-    type text not null,
-    created_at integer not null,
-    body text not null
-  ) strict`;
-
-/** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of a snapshot. */
-const REQUESTS = `create table requests (
-    position integer primary key,
-    request_id text not null,
-    at integer not null,
-    operation text not null,
-    method text not null,
-    path text not null,
-    status integer not null,
-    error text,
-    replayed integer not null check (replayed in (0, 1)),
-    fault text,
-    idempotency_key text,
-    card_id text,
-    body text,
-    answer text,
-    request_headers text,
-    key_last4 text,
-    took integer,
-    query text,
-    body_bytes integer,
-    not_kept text
-  ) strict`;
-
-/** What a decline was judged by, JSON text: what was asked and how the card stood. */
-const DECLINE_FACTS = `create table decline_facts (
-    transaction_id text primary key,
-    facts text not null
-  ) strict, without rowid`;
-
-/** When the books were last looked through; `faults` is a JSON list of lines. */
-const LEDGER_CHECKS = `create table ledger_checks (
-    one integer primary key check (one = 1),
-    at integer not null,
-    faults text not null
-  ) strict`;
-
-export const SYSTEM_TABLES: readonly string[] = [
-  `create table meta (
-    one integer primary key check (one = 1),
-    application text not null,
-    schema_number integer not null,
-    instance text not null,
-    seed integer not null,
-    ids text not null check (ids in ('derived', 'counted')),
-    created_at integer not null
-  ) strict, without rowid`,
-  `create table clock (
-    one integer primary key check (one = 1),
-    mode text not null check (mode in ('real', 'offset', 'frozen', 'scaled')),
-    at integer not null,
-    real_since integer not null,
-    rate_milli integer not null
-  ) strict`,
-  // Who moves the clock forward now, and where to; one at a time.
-  `create table advances (
-    one integer primary key check (one = 1),
-    owner text not null,
-    token text not null,
-    moves_to integer not null
-  ) strict`,
-  `create table counters (
-    name text primary key,
-    value integer not null
-  ) strict, without rowid`,
-  `create table timers (
-    kind text not null,
-    ref text not null,
-    due_at integer not null,
-    primary key (kind, ref)
-  ) strict, without rowid`,
-  'create index timers_due on timers (due_at, kind, ref)',
-  PARKED_TIMERS,
-  API_KEYS,
-  IDEMPOTENCY,
-  IDEMPOTENCY_EXPIRY,
-  EVENTS,
-  // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
-  `create table deliveries (
-    id text not null,
-    position integer not null,
-    webhook_id text not null,
-    event_id text not null,
-    event_type text not null,
-    event_seq integer,
-    body text,
-    state text not null check (state in ('queued', 'sending', 'delivered', 'failed', 'cancelled')),
-    attempt integer not null,
-    created_at integer not null,
-    due_at integer not null,
-    lease_owner text,
-    lease_token text,
-    lease_until integer,
-    faults_asked integer not null check (faults_asked in (0, 1)),
-    behind integer not null check (behind >= 0),
-    held_until integer,
-    edited integer,
-    sign text,
-    primary key (id),
-    check ((event_seq is null) = (body is not null)),
-    check ((state = 'sending') = (lease_token is not null))
-  ) strict`,
-  'create index deliveries_due on deliveries (state, due_at)',
-  'create index deliveries_next on deliveries (webhook_id, state, due_at, position)',
-  'create index deliveries_by_event on deliveries (event_id, webhook_id)',
-  `create table attempts (
-    delivery_id text not null,
-    number integer not null,
-    at integer not null,
-    request_headers text not null,
-    address text,
-    status integer,
-    answer_headers text,
-    answer_body text,
-    duration integer,
-    error text,
-    primary key (delivery_id, number)
-  ) strict`,
-  `create table rate_hits (
-    bucket text not null,
-    real_at integer not null,
-    hits integer not null,
-    primary key (bucket, real_at)
-  ) strict, without rowid`,
-  // Rules of faults; `seen` and `struck` count in the transaction of what they met.
-  `create table faults (
-    id text not null,
-    position integer not null,
-    meets text not null check (meets in ('requests', 'deliveries')),
-    rule text not null,
-    times integer check (times > 0),
-    seen integer not null,
-    struck integer not null check (struck <= seen),
-    expires_at integer,
-    created_at integer not null,
-    primary key (id)
-  ) strict`,
-  'create index faults_active on faults (meets, position)',
-  // The newest requests to the service, without secrets.
-  REQUESTS,
-  LEDGER_CHECKS,
-  // Settlements that wait until their card is unfrozen (dialect strict-freeze).
-  `create table waiting_settlements (
-    position integer primary key,
-    authorization_id text not null,
-    card_id text not null,
-    amount integer not null check (amount > 0),
-    final integer not null check (final in (0, 1))
-  ) strict`,
-  DECLINE_FACTS,
-];
+export const DOMAIN_TABLES: readonly string[] = namesOf(DOMAIN).toReversed();
 
 /** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
-export const CLEARED_TABLES: readonly string[] = namesIn(SYSTEM_TABLES).filter(
-  name => name !== 'meta' && name !== 'rate_hits',
-);
+export const CLEARED_TABLES: readonly string[] = namesOf(SYSTEM, 'meta', 'rate_hits');
 
 /** Tables that a snapshot puts back, parents first: who moves the clock, and what was found in the books, belongs to this store. */
-export const ARCHIVED: readonly string[] = [...namesIn(TABLES), ...CLEARED_TABLES].filter(
-  name => name !== 'advances' && name !== 'ledger_checks',
-);
+export const ARCHIVED: readonly string[] = [
+  ...namesOf(DOMAIN),
+  ...namesOf(SYSTEM, 'meta', 'rate_hits', 'advances', 'ledger_checks'),
+];

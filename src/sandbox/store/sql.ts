@@ -217,7 +217,8 @@ export function conditions(wanted: Wanted): { readonly where: string; readonly v
   return { where, values: given.flatMap(([, value]) => value as SqlValue | SqlValue[]) };
 }
 
-interface Query {
+/** What a list is read from: `order` fixes its rows. */
+export interface Query {
   readonly columns?: string;
   readonly from: string;
   readonly wanted?: Wanted;
