@@ -7,14 +7,12 @@ export const [SHORTEST_NUMBER, LONGEST_NUMBER] = [13, 19];
 const DASHES = '\\-\\u2010-\\u2015\\u2212';
 const BETWEEN = `(?:[ \\t][${DASHES}][ \\t]|[ \\t${DASHES}]{1,2}|\\r?\\n|[./_\\u00b7]| ?[,;:*|] ?)`;
 /** Digests, addresses and UUIDs are passed over whole: their digits are no number. */
-const HEX = '(?<![0-9A-Za-z])(?:0x)?(?=[0-9a-f]*[a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9A-Za-z])';
-const UUID = '(?<![0-9A-Za-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9A-Za-z])';
-const RUN = new RegExp(`${HEX}|${UUID}|[0-9]+(?:${BETWEEN}[0-9]+)*`, 'gi');
-/** Lengths of a card's groups: fours, of which the last may be shorter, and those of 15 digits. */
-const CARD_GROUPS = /^(?:(?:4,){3}[1-4],|(?:4,){4}[1-3],|4,6,[45],)$/;
-/** Other equal groups count only where no list and no lines part them: numbers of a list stand beside each other by chance. */
-const EQUAL_GROUPS = /^([3-6],)\1+[1-6],$/;
-/** Any groups count for a whole number of a network where spaces, dashes and underscores alone part them. */
+const HEX =
+  '(?<![0-9a-z])(?:0x)?(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-z])';
+const RUN = new RegExp(`${HEX}|[0-9]+(?:${BETWEEN}[0-9]+)*`, 'gi');
+/** Groups as a card has them: fours and a rest, or 4-6-5 and 4-6-4. */
+const CARD_GROUPS = /^(?:(?:4,){3,4}[1-4],|4,6,[45],)$/;
+/** In any other groups a number counts that is whole by its network, where spaces, dashes and underscores alone part them. */
 const NETWORK_NUMBER = /^(?:[2-6][0-9]{15}|3[47][0-9]{13})$/;
 
 /**
@@ -51,16 +49,15 @@ function maskedRun(run: string): string {
   const hidden = new Set<number>();
   for (let first = 0; first < parts.length; first += 2) {
     let [digits, lengths, between] = ['', '', ''];
-    for (let last = first; last < parts.length && digits.length <= 2 * LONGEST_NUMBER; last += 2) {
+    for (let last = first; last < parts.length && digits.length <= LONGEST_NUMBER; last += 2) {
       const group = parts[last] ?? '';
       digits += group;
       lengths += `${group.length},`;
-      const isGroups =
+      const isOne =
+        last === first ||
         CARD_GROUPS.test(lengths) ||
-        (EQUAL_GROUPS.test(lengths) && !/[,;:*|\n]/.test(between)) ||
         (NETWORK_NUMBER.test(digits) && !/[,;:*|\n./\u00b7]/.test(between));
-      if ((last === first || isGroups) && isNumber(digits))
-        for (let part = first; part <= last; part += 1) hidden.add(part);
+      if (isOne && isNumber(digits)) for (let part = first; part <= last; part += 1) hidden.add(part);
       between += parts[last + 1] ?? '';
     }
   }
@@ -124,10 +121,42 @@ const CODE_NAME = /cv|cs|cid|code|pin|security/i;
  * which has too many digits for one number, say where: `acct`, `deep.list[].pan`.
  */
 export function maskedValue(value: unknown, staysWhole: (name: string) => boolean) {
-  if (!mayHold(value, staysWhole)) return { value, hidden: [] as string[], inexact: [] as string[] };
   const [hidden, inexact] = [new Set<string>(), new Set<string>()];
-  const masked = maskedPart(value, { at: '', ending: undefined, hidden, inexact, staysWhole });
-  return { value: masked, hidden: [...hidden], inexact: [...inexact] };
+  let count = 0;
+  const hide = (at: string, clean = REDACTED) => {
+    count += 1;
+    hidden.add(at);
+    return clean;
+  };
+  /** `ending`: hide only what ends in these digits; an empty text hides nothing. */
+  const masked = (part: unknown, at: string, ending: string | undefined): unknown => {
+    if (typeof part === 'string') {
+      const clean = ending === '' ? part : withoutCardNumbers(part);
+      return clean === part || (ending !== undefined && !endsSo(part, ending)) ? part : hide(at, clean);
+    }
+    if (typeof part === 'number') {
+      if (ending === undefined && isCardNumber(part)) return hide(at);
+      if (isInexact(part)) inexact.add(at);
+      return part;
+    }
+    if (Array.isArray(part)) return part.map(each => masked(each, `${at}[]`, ending));
+    if (!isPlain(part)) return part;
+    const lastFour = Object.entries(part).find(([name]) => LAST_FOUR.test(name))?.[1];
+    const last4 = typeof lastFour === 'string' && /^\d{4}$/.test(lastFour) ? lastFour : '';
+    const before = count;
+    const under = (name: string) => (at === '' ? name : `${at}.${name}`);
+    const members = Object.entries(part).map(([name, each]) => {
+      const shown = withoutCardNumbers(name);
+      if (shown !== name) hide(under(shown));
+      return [shown, masked(each, under(name), ending ?? (staysWhole(name) ? last4 : undefined))] as const;
+    });
+    const holdsNumber = count > before;
+    return Object.fromEntries(
+      members.map(([name, each]) => [name, holdsNumber && isCode(name, each) ? hide(under(name)) : each]),
+    );
+  };
+  const clean = mayHold(value, staysWhole) ? masked(value, '', undefined) : value;
+  return { value: count === 0 ? value : clean, hidden: [...hidden], inexact: [...inexact] };
 }
 
 /** Whether a closer look is due: lists of a million rows come here, row by row. */
@@ -145,57 +174,9 @@ function mayHold(part: unknown, staysWhole: (name: string) => boolean): boolean 
   return false;
 }
 
-interface Place {
-  readonly at: string;
-  /** Hide only what ends in these digits; an empty text hides nothing. */
-  readonly ending: string | undefined;
-  readonly hidden: Set<string>;
-  readonly inexact: Set<string>;
-  readonly staysWhole: (name: string) => boolean;
-}
-
-function maskedPart(part: unknown, place: Place): unknown {
-  if (typeof part === 'string') return maskedText(part, place);
-  if (typeof part === 'number') {
-    if (isCardNumber(part) && place.ending === undefined) return hide(place);
-    if (isInexact(part)) place.inexact.add(place.at);
-    return part;
-  }
-  if (!Array.isArray(part)) return isPlain(part) ? maskedMembers(part, place) : part;
-  const masked = part.map(each => maskedPart(each, { ...place, at: `${place.at}[]` }));
-  return masked.every((each, index) => each === part[index]) ? part : masked;
-}
-
-function maskedText(text: string, { at, ending, hidden }: Place): string {
-  if (ending === '' || !mayHoldNumber(text)) return text;
-  const clean = withoutCardNumbers(text);
-  if (clean === text || (ending !== undefined && !endsSo(text, ending))) return text;
-  hidden.add(at);
-  return clean;
-}
-
 /** Whether one of the numbers in a text ends in these digits. */
 function endsSo(text: string, ending: string): boolean {
   return new RegExp(`${[...ending].join('[^0-9]{0,2}')}(?![0-9])`).test(asRead(text));
-}
-
-function maskedMembers(members: Members, place: Place): unknown {
-  const entries = Object.entries(members);
-  const ending = entries.find(([name]) => LAST_FOUR.test(name))?.[1];
-  const last4 = typeof ending === 'string' && /^\d{4}$/.test(ending) ? ending : '';
-  const before = place.hidden.size;
-  const under = (name: string): Place => ({
-    ...place,
-    at: place.at === '' ? name : `${place.at}.${name}`,
-    ending: place.ending ?? (place.staysWhole(name) ? last4 : undefined),
-  });
-  const masked = entries.map(([name, part]) => [withoutCardNumbers(name), maskedPart(part, under(name))] as const);
-  const isHere = place.hidden.size > before && masked.some(([, part], index) => part !== entries[index]?.[1]);
-  const clean = isHere
-    ? masked.map(([name, part]) => [name, isCode(name, part) ? hide(under(name)) : part] as const)
-    : masked;
-  const isSame = clean.every(([name, part], index) => name === entries[index]?.[0] && part === entries[index]?.[1]);
-  return isSame ? members : Object.fromEntries(clean);
 }
 
 /** A number was here, so three or four digits under such a name are its code. */
@@ -215,11 +196,6 @@ function isCardNumber(value: number): boolean {
 /** Digits beyond safe integers are rounded when JSON is read, and a number beyond all of them becomes null. */
 export function isInexact(value: number): boolean {
   return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
-}
-
-function hide({ at, hidden }: Place): string {
-  hidden.add(at);
-  return REDACTED;
 }
 
 function isPlain(value: unknown): value is Members {

@@ -20,12 +20,11 @@ describe('a card number', () => {
     );
   });
 
-  it('is found in groups, however they are parted', () => {
+  it('is found in groups of four, however they are parted', () => {
     const between = fc.constantFrom(' ', '-', '.', '_', '·', '\u00a0', '\u2007', '\u202f', '\u2011', '\u200b', ' - ');
-    const parted = fc.tuple(cardNumber, between, fc.integer({ min: 3, max: 6 }));
     fc.assert(
-      fc.property(parted, ([number, gap, size]) => {
-        const text = number.replace(new RegExp(`(\\d{${size}})(?=\\d)`, 'g'), `$1${gap}`);
+      fc.property(cardNumber, between, (number, gap) => {
+        const text = number.replace(/(\d{4})(?=\d)/g, `$1${gap}`);
         expect(withoutCardNumbers(`was ${text}, sorry`)).not.toMatch(/\d{3}/);
       }),
     );
