@@ -1,4 +1,4 @@
-import { endingsOf } from '../cli/docs/page.ts';
+import { endingsOf } from '../cli/docs/endings.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';

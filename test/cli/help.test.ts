@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { endingsOf } from '../../src/cli/docs/endings.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { startText } from '../../src/cli/docs/help.ts';
-import { endingsOf } from '../../src/cli/docs/page.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagsOf, GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';

@@ -1,10 +1,17 @@
 /** Pages of help as text, wrapped for a terminal. */
+
+import type { AnyField, Shape } from '../../contract/field.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { Effect, Operation } from '../../contract/operation.ts';
+import { limitText } from '../../contract/violation.ts';
 import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
-import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
+import type { Answers } from '../parsing/flag.ts';
+import { effectOf, flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag, rowOf } from '../parsing/globals.ts';
 import type { Located } from '../parsing/tree.ts';
+import { answersOf } from './answers.ts';
+import { endingsOf } from './endings.ts';
 import { pageHead } from './kept-pages.ts';
-import { pageOf, type TermRows } from './page.ts';
 
 const WIDTH = 80;
 
@@ -118,30 +125,112 @@ function verbList(commands: readonly Command[]): string {
   return commands.map(({ path, summary }) => hang(`  ${path.padEnd(width)}`, summary)).join('');
 }
 
+/** The page of a command, in the order that every page has. */
 export function commandHelp(command: Command): string {
-  const page = pageOf(command);
-  const rows = (terms: TermRows) => terms.map(({ term, means }) => optionRow(term, means)).join('');
+  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
+  const flags = flagsOf(command);
+  const said = answersOf(command);
+  const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
+  const json = branches.map(each => hang('  ', answerText(each))).join('');
   // The shape of the answer in a line or two; the types are told by `schema`.
-  const types = page.typed ? `  Types: cardwright schema ${page.path}\n` : '';
-  const exits = page.exits.map(({ exit, kind, means }) => {
-    const code = `  ${exit.padStart(2)}  `;
-    return exit === '0' ? `${code}done\n` : hang(code, `${kind}: ${means}`);
-  });
-  const examples = page.examples.map(({ does, run }) => hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`));
+  const isTyped = branches.some(each => 'one' in each || 'list' in each);
+  const effect = command.effectSays ?? EFFECTS[effectOf(command)];
   const parts = [
-    `${page.summary}.\n`,
-    page.usage.map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line)).join(''),
-    ...page.about.map(paragraph => wrap(paragraph)),
-    section('Arguments', rows(page.args)),
-    section('Options', rows(page.options)),
-    section(page.terms?.title ?? '', rows(page.terms?.rows ?? [])),
-    wrap(`Effect: ${page.effect}`),
-    section('JSON', page.json.map(line => hang('  ', line)).join('') + types),
-    section('Exit codes', exits.join('') + hang('  ', page.otherExits)),
-    section('Examples', examples.join('')),
+    `${command.summary}.\n`,
+    usageLines(command, flags)
+      .map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line))
+      .join(''),
+    ...command.about.map(wrap),
+    section('Arguments', Object.entries(command.args).map(argumentRow).join('')),
+    section('Options', flags.map(flagRow).join('')),
+    section(
+      command.terms?.title ?? '',
+      command.terms?.rows.map(({ term, means }) => optionRow(term, means)).join('') ?? '',
+    ),
+    wrap(`Effect: ${effect}.${row ? ` ${command.operation}: ${row.method} ${row.path}.` : ''}`),
+    section('JSON', `${json}${isTyped ? `  Types: cardwright schema ${command.path}\n` : ''}`),
+    section('Exit codes', exitLines(command)),
+    section(
+      'Examples',
+      command.examples.map(({ does, run }) => hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`)).join(''),
+    ),
     'Options of every command: cardwright help options\n',
   ];
   return parts.filter(part => part !== '').join('\n');
+}
+
+const EFFECTS: Readonly<Record<Effect, string>> = {
+  read: 'reads only',
+  reversible: 'changes state; can be undone',
+  'moves-money': 'moves money',
+  irreversible: 'cannot be undone; asks first',
+  'reveals-secret': 'reveals card data; asks first',
+};
+
+function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly string[] {
+  const args = Object.entries(command.args).map(([name, { field, many, optional }]) => {
+    const word = many ? `${name}...${optional ? '' : '|-'}` : `${name}${field.names === 'card' ? '|-' : ''}`;
+    return optional ? `[${word}]` : `<${word}>`;
+  });
+  const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
+  const more = flags.some(flag => !flag.needed) ? ['[options]'] : [];
+  const program = command.rest ? ['-- <command...>'] : [];
+  const single = ['cardwright', command.path, ...args, ...needed, ...more, ...program].join(' ');
+  if (command.runFlags === undefined) return [single];
+  const { selection } = command.runFlags;
+  const aim = selection.includes('to') ? ' --to <usd>' : '';
+  const chosen = selection.length > 0 ? [`cardwright ${command.path} --where <field><op><value>${aim} [options]`] : [];
+  return [single, ...chosen, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
+}
+
+function argumentRow([name, { field, many }]: [string, Command['args'][string]]): string {
+  const limit = limitOf(field);
+  return optionRow(`<${many ? `${name}...` : name}>`, limit === '' ? field.doc : `${field.doc} (${limit})`);
+}
+
+function flagRow({ name, short, placeholder, field, needed, repeats }: ResolvedFlag): string {
+  const facts = [
+    limitOf(field),
+    field.defaults !== undefined && `default ${field.defaults}`,
+    repeats && 'repeatable',
+    needed && 'required',
+  ].filter(Boolean);
+  const means = facts.length > 0 ? `${field.doc} (${facts.join('; ')})` : field.doc;
+  return optionRow(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), means);
+}
+
+function limitOf(field: AnyField): string {
+  const { metadataKeyLength: key, metadataValueLength: value } = LIMITS;
+  if (field.kind === 'choice') return (field.choices ?? []).join(', ');
+  const limit = limitText(field.kind === 'list' ? (field.item ?? field) : field);
+  return field.maxKeys === undefined ? limit : `${limit}, of ${key.max} characters; values of ${value.max}`;
+}
+
+function answerText(answers: Answers): string {
+  if ('one' in answers) return `{${names(answers.one)}}`;
+  if ('list' in answers) return `{data: [{${names(answers.list)}}], page}`;
+  if ('text' in answers) return `Text: ${answers.text}`;
+  if ('any' in answers) return answers.any;
+  return 'none' in answers ? `None: ${answers.none}` : '';
+}
+
+/** Fields in their order; what may be left out carries a question mark. */
+function names(shape: Shape): string {
+  return Object.entries(shape)
+    .map(([name, field]) => (field.must ? name : `${name}?`))
+    .join(', ');
+}
+
+/** What says something of this command, then every other way it can end, in one line. */
+function exitLines(command: Command): string {
+  const line = (exit: string, means: string) => hang(`  ${exit.padStart(2)}  `, means);
+  const endings = endingsOf(command);
+  const own = endings.filter(ending => ending.own).map(({ exit, kind, means }) => line(`${exit}`, `${kind}: ${means}`));
+  const program =
+    command.rest === 'run for its exit code' ? line('n', 'program: Whatever the program after -- ended with.') : '';
+  const others = endings.filter(ending => !ending.own).map(({ exit, kind }) => `${exit} ${kind}`);
+  const also = hang('  ', `Also, as anywhere: ${others.join(', ')}. See cardwright help exit-codes.`);
+  return `${line('0', 'done')}${own.join('')}${program}${also}`;
 }
 
 function section(heading: string, lines: string): string {
