@@ -11,9 +11,9 @@ import type { Found } from '../mirror/search.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { PAGING_FLAGS } from './listing.ts';
 import { eachTime, needs, type OwnFlag, option, takes } from './parsing/flag.ts';
-import { parseTimeWord, quote } from './parsing/values.ts';
+import { parseTimeWord, quote, SHORT_MARK } from './parsing/values.ts';
 
-export type Test = (row: Readonly<Record<string, unknown>>) => boolean;
+export type Test = (row: Row) => boolean;
 
 /** What conditions are read against. */
 interface ConditionSettings {
@@ -25,8 +25,16 @@ interface ConditionSettings {
   readonly now: () => number;
 }
 
-const OPERATORS = ['!=', '<=', '>=', '=', '<', '>', '~'] as const;
-type Operator = (typeof OPERATORS)[number];
+/** What each says of the order of a value and the wanted one: below, equal or above 0. `~` looks into the text. */
+const OPERATORS = {
+  '=': (order: number) => order === 0,
+  '!=': (order: number) => order !== 0,
+  '<': (order: number) => order < 0,
+  '<=': (order: number) => order <= 0,
+  '>': (order: number) => order > 0,
+  '>=': (order: number) => order >= 0,
+} as const;
+type Operator = keyof typeof OPERATORS;
 const FORM = /^([A-Za-z0-9_]+(?:\.[^\s=!<>~]+)?)(!=|<=|>=|=|<|>|~)(.*)$/su;
 
 const FORM_TEXT = '<field><op><value>';
@@ -55,11 +63,11 @@ export function fieldsIn(texts: readonly string[]): readonly string[] {
 
 /**
  * A test for `<field><op><value>`; operators `= != < <= > >= ~` (contains). Money is compared in cents, times as
- * instants and a date as its whole day, the rest as text. `metadata.key` reaches into maps. An absent value passes no
- * test but `!=`, an unfit one none at all. Throws `usage` naming the fields, the choices or the form of the value.
+ * instants and a date as its whole day, the rest as text, of which `…` at the end leaves the rest open. `metadata.key` reaches
+ * into maps. An absent value passes no test but `!=`, an unfit one none at all. Throws `usage` naming the fields, the choices or
+ * the form of the value.
  */
-export function parseCondition(text: string, settings: ConditionSettings): Test {
-  const { shape, flag } = settings;
+export function parseCondition(text: string, { shape, flag, now }: ConditionSettings): Test {
   const where = `${flag} ${quote(text)}`;
   const [, path = '', operator = '', wanted = ''] = FORM.exec(text) ?? [];
   const [name = '', ...rest] = path.split('.');
@@ -77,34 +85,23 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
   // What is written as in a program would be text that no record has, and != would choose every record.
   if (/^=|&&|^".*"$/s.test(wanted))
     throw usage(`${where}: one = compares, a value has no quotes of its own, and each condition has its own ${flag}`);
-  const valueIn: ValueIn = row => (key === '' ? row[name] : (row[name] as Record<string, unknown> | undefined)?.[key]);
-  if (operator === '~') return contains(valueIn, wanted, where);
-  const compare = comparison(field, { wanted, operator: operator as Operator, where, now: settings.now });
+  const valueIn = (row: Row) => (key === '' ? row[name] : (row[name] as Row | undefined)?.[key]) ?? undefined;
+  if (operator === '~') {
+    if (wanted === '') throw usage(`${where}: write a text after ~`);
+    return row => {
+      const value = valueIn(row);
+      return value !== undefined && asText(value).toLowerCase().includes(wanted.toLowerCase());
+    };
+  }
+  const isSo = OPERATORS[operator as Operator];
+  const { read, bounds } = comparable(field, { wanted, operator: operator as Operator, where, now });
+  bounds();
   return row => {
     const value = valueIn(row);
-    if (value === undefined || value === null) return operator === '!=';
-    const order = compare(value);
-    return order !== undefined && holds(operator as Operator, order);
+    if (value === undefined) return operator === '!=';
+    const [there, [least, most]] = [read(value), bounds()];
+    return there !== undefined && isSo(there < least ? -1 : there > most ? 1 : 0);
   };
-}
-
-type ValueIn = (row: Readonly<Record<string, unknown>>) => unknown;
-
-function contains(valueIn: ValueIn, wanted: string, where: string): Test {
-  if (wanted === '') throw usage(`${where}: write a text after ~`);
-  return row => {
-    const value = valueIn(row);
-    return value !== undefined && value !== null && asText(value).toLowerCase().includes(wanted.toLowerCase());
-  };
-}
-
-function holds(operator: Operator, order: number): boolean {
-  if (operator === '=') return order === 0;
-  if (operator === '!=') return order !== 0;
-  if (operator === '<') return order < 0;
-  if (operator === '<=') return order <= 0;
-  if (operator === '>') return order > 0;
-  return operator === '>=' && order >= 0;
 }
 
 interface Wanted {
@@ -115,88 +112,60 @@ interface Wanted {
   readonly now: () => number;
 }
 
-/** Order of a record's value against the wanted one: below, equal or above 0; undefined when it is unfit. */
-type Comparison = (value: unknown) => number | undefined;
+interface Comparable {
+  /** Undefined for a value that is unfit. */
+  readonly read: (value: unknown) => number | string | undefined;
+  /** Least and most of what is equal to the wanted value: a date is its whole day. */
+  readonly bounds: () => readonly [number | string, number | string];
+}
 
-function comparison(field: AnyField, asked: Wanted): Comparison {
+/** Throws `usage` for a wanted value that the field cannot have. */
+function comparable(field: AnyField, { wanted, operator, where, now }: Wanted): Comparable {
+  const only = (value: number | string) => () => [value, value] as const;
   switch (field.kind) {
-    case 'money':
-      return moneyOrder(asked);
-    case 'integer':
-    case 'number':
-      return numberOrder(field, asked);
-    case 'time':
-      return timeOrder(asked);
-    case 'choice':
-      return wordOrder(field.choices ?? [], asked);
-    case 'flag':
-      return wordOrder(['true', 'false'], asked);
-    default:
-      return textOrder(asked.wanted);
-  }
-}
-
-function moneyOrder({ wanted, where }: Wanted): Comparison {
-  const amount = parseAmount(wanted.replace(/^-/, ''));
-  if (amount === undefined) {
-    const meant = amountBehindNoise(wanted);
-    const write =
-      meant === undefined ? 'such as 25 or 1250.00' : `with at most two decimals: write ${plainAmount(meant)}`;
-    throw usage(`${where}: ${quote(wanted)} is not an amount ${write}`);
-  }
-  const signed = wanted.startsWith('-') ? -amount : amount;
-  return value => {
-    const there = typeof value === 'number' ? centsOf(value) : undefined;
-    return there === undefined ? undefined : there - signed;
-  };
-}
-
-function numberOrder({ kind }: AnyField, { wanted, where }: Wanted): Comparison {
-  const isWhole = kind === 'integer';
-  if (!(isWhole ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,6})?$/).test(wanted)) {
-    throw usage(`${where}: ${quote(wanted)} is not a ${isWhole ? 'whole number' : 'number'}`);
-  }
-  const number = Number(wanted);
-  return value => (typeof value === 'number' ? value - number : undefined);
-}
-
-/** A date is its whole day: `=` within it, `<` before it, `>` after it. */
-function timeOrder({ wanted, where, now }: Wanted): Comparison {
-  const bounds = () => {
-    const [from, to] = [parseTimeWord(wanted, now()), parseTimeWord(wanted, now(), true)];
-    if (from === undefined || to === undefined) {
-      throw usage(
-        `${where}: ${quote(wanted)} is not a time such as 2026-11-01, 2026-11-01T14:00:00Z, yesterday, 30d (thirty days ago) or +30d`,
-      );
+    case 'money': {
+      const amount = parseAmount(wanted.replace(/^-/, ''));
+      const meant = amount === undefined ? amountBehindNoise(wanted) : undefined;
+      const write =
+        meant === undefined ? 'such as 25 or 1250.00' : `with at most two decimals: write ${plainAmount(meant)}`;
+      if (amount === undefined) throw usage(`${where}: ${quote(wanted)} is not an amount ${write}`);
+      const bounds = only(wanted.startsWith('-') ? -amount : amount);
+      return { bounds, read: value => (typeof value === 'number' ? centsOf(value) : undefined) };
     }
-    return [Date.parse(from), Date.parse(to)] as const;
-  };
-  bounds();
-  return value => {
-    const there = Date.parse(asText(value));
-    if (Number.isNaN(there)) return undefined;
-    const [from, to] = bounds();
-    return there < from ? -1 : there > to ? 1 : 0;
-  };
-}
-
-/** Known words have no order; a word that is none of them would never hold, or always. */
-function wordOrder(choices: readonly string[], { wanted, operator, where }: Wanted): Comparison {
-  if (operator !== '=' && operator !== '!=') {
-    throw usage(`${where}: ${choices.join(', ')} have no order; write = or !=`);
+    case 'integer':
+    case 'number': {
+      const isWhole = field.kind === 'integer';
+      if (!(isWhole ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,6})?$/).test(wanted))
+        throw usage(`${where}: ${quote(wanted)} is not a ${isWhole ? 'whole number' : 'number'}`);
+      return { bounds: only(Number(wanted)), read: value => (typeof value === 'number' ? value : undefined) };
+    }
+    case 'time': {
+      const bounds = () => {
+        const ends = [parseTimeWord(wanted, now()), parseTimeWord(wanted, now(), true)] as const;
+        if (ends[0] === undefined || ends[1] === undefined)
+          throw usage(
+            `${where}: ${quote(wanted)} is not a time such as 2026-11-01, 2026-11-01T14:00:00Z, yesterday, 30d (thirty days ago) or +30d`,
+          );
+        return [Date.parse(ends[0]), Date.parse(ends[1])] as const;
+      };
+      return { bounds, read: value => Date.parse(asText(value)) || undefined };
+    }
+    case 'choice':
+    case 'flag': {
+      // Known words have no order; a word that is none of them would never hold, or always.
+      const choices = field.choices ?? ['true', 'false'];
+      if (operator !== '=' && operator !== '!=')
+        throw usage(`${where}: ${choices.join(', ')} have no order; write = or !=`);
+      if (!choices.includes(wanted))
+        throw usage(`${where}: ${quote(wanted)} is not one of ${choices.join(', ')}.${didYouMean(wanted, choices)}`);
+      return { bounds: only(wanted), read: asText };
+    }
+    default: {
+      const beginning = wanted.replace(SHORT_MARK, '');
+      const isShort = beginning !== wanted;
+      return { bounds: only(beginning), read: value => asText(value).slice(0, isShort ? beginning.length : undefined) };
+    }
   }
-  if (!choices.includes(wanted)) {
-    const meant = didYouMean(wanted, choices);
-    throw usage(`${where}: ${quote(wanted)} is not one of ${choices.join(', ')}.${meant}`);
-  }
-  return textOrder(wanted);
-}
-
-function textOrder(wanted: string): Comparison {
-  return value => {
-    const there = asText(value);
-    return there === wanted ? 0 : there < wanted ? -1 : 1;
-  };
 }
 
 function asText(value: unknown): string {

@@ -11,7 +11,7 @@ import { cannotConfirm, declined } from '../writes/question.ts';
 import type { Context } from './context.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/globals.ts';
-import { quote } from './parsing/values.ts';
+import { quote, SHORT_MARK } from './parsing/values.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them. */
 export const SHORT_IDS_READ =
@@ -19,7 +19,6 @@ export const SHORT_IDS_READ =
 export const SHORT_IDS_CHANGE =
   'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
 
-const MARKS = /(?:…|\.\.\.)$/u;
 /** What a column of its own prints, with the mark that a copied short id has. */
 const LAST_FOUR = /^\d{4}(?:…|\.\.\.)?$/u;
 /** The most candidates an error names. */
@@ -83,7 +82,7 @@ function shortIdsIn({ command, argv, input }: Line): readonly ShortId[] {
     if (kind === undefined) return [];
     const words = [input[key]].flat().filter(word => typeof word === 'string');
     return words
-      .filter(word => isTyped(word) && (MARKS.test(word) || byDigits({ kind, word })))
+      .filter(word => isTyped(word) && (SHORT_MARK.test(word) || byDigits({ kind, word })))
       .map(word => ({ key, kind, word }));
   });
 }
@@ -134,20 +133,20 @@ function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
 
 /** The one that a word stands for. Throws `not_found` where none fits, `usage` where several do. */
 function theOne({ kind, word }: ShortId, found: readonly Candidate[]): Candidate {
-  const written = word.replace(MARKS, '');
+  const written = word.replace(SHORT_MARK, '');
   const isDigits = byDigits({ kind, word });
   const fitting = found.filter(
     ({ id, last4 }) =>
       (isDigits && last4 === written) ||
       // Also the part behind the prefix.
-      (MARKS.test(word) && [id, id.slice(id.lastIndexOf('_') + 1)].some(part => part.startsWith(written))),
+      (SHORT_MARK.test(word) && [id, id.slice(id.lastIndexOf('_') + 1)].some(part => part.startsWith(written))),
   );
   const [first] = fitting;
   if (first !== undefined && fitting.length === 1) return first;
   const { noun, list } = KINDS[kind];
   if (first === undefined) {
     const begins = `has an id that begins with ${quote(written)}`;
-    const wanted = [isDigits && `ends in ${written}`, MARKS.test(word) && begins].filter(Boolean).join(' or ');
+    const wanted = [isDigits && `ends in ${written}`, SHORT_MARK.test(word) && begins].filter(Boolean).join(' or ');
     throw notSent('not_found', `no ${noun} ${wanted}`, list);
   }
   const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];

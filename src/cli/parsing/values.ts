@@ -141,6 +141,9 @@ function checked(name: string, field: AnyField, text: string, value: unknown, fo
   throw usage(`${name} ${quote(text)} ${wrong}`);
 }
 
+/** What a copied short id ends with. */
+export const SHORT_MARK = /(?:…|\.\.\.)$/u;
+
 /** What was typed, shortened and unable to do anything to a terminal. */
 export function quote(text: string): string {
   const points = [...text];
