@@ -22,7 +22,7 @@ interface WriteParts {
 export function contextWrites(opening: Opening, parts: WriteParts) {
   const { host, globals } = opening;
   const { opened, terminal, reader, limits } = parts;
-  const { notice, warn, prompts, canAsk, maskInLog } = terminal;
+  const { notice, warn, prompts, canAsk } = terminal;
   const confirm = async (question: string) =>
     canAsk && prompts.confirm(question, { flag: 'cardwright journal init --key' });
   const local = once(async () => (await import('./journal.ts')).localDatabase({ host, opened, notice }));
@@ -73,8 +73,8 @@ export function contextWrites(opening: Opening, parts: WriteParts) {
   });
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const gate = once(async () => {
-    const { revealFor } = await import('./reveal.ts');
-    return revealFor({ ...settings, limits, host, globals, opened, warn, recorder, notice, maskInLog });
+    const { cardReveal } = await import('./reveal.ts');
+    return cardReveal({ host, globals, terminal, opened, reader, limits, recorder });
   });
   const readOnly = async () => (await limits.strictest()).read_only?.source;
   const checkSpending = async (spending: Spending) => {

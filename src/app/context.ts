@@ -62,7 +62,6 @@ export function openContext(opening: Opening): OpenContext {
   const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
   // The time of the service, as its answers tell it; ours until there is one. ms UTC.
   const serviceNow = () => opened.serviceNow() ?? host.clock.now();
-  const revealing = () => import('../cli/reveal.ts');
   const context: Context = {
     version,
     ...{ clock: host.clock, random: host.random, env: host.env, platform: host.platform },
@@ -103,9 +102,9 @@ export function openContext(opening: Opening): OpenContext {
       forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
     files: contextFiles(host, inputs),
-    reveal: async (cardId, options) => (await revealing()).revealCard(await writes.gate(), cardId, options),
-    runWithCard: async (cardId, options) => (await revealing()).runWithCard(await writes.gate(), cardId, options),
-    checkRunWithCard: async options => (await revealing()).checkRunWithCard(await writes.gate(), options),
+    reveal: async (cardId, options) => (await writes.gate()).reveal(cardId, options),
+    runWithCard: async (cardId, options) => (await writes.gate()).runWithCard(cardId, options),
+    checkRunWithCard: async options => (await writes.gate()).checkRunWithCard(options),
     openBrowser: address => openBrowser(host, address),
     takeSignals: onSignal => host.handOver(onSignal),
     toolHost: () => toolHost({ host, version, globals }),

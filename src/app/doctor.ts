@@ -1,7 +1,6 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
 import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/context.ts';
-import { preloads, watchers } from '../cli/reveal.ts';
 import { proxyFor } from '../client/proxy.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -9,6 +8,7 @@ import { shellWord } from '../core/shell-quote.ts';
 import { freeSpaceOf } from '../files/file-system.ts';
 import { checkPrivateFolder } from '../files/private-files.ts';
 import type { Journal } from '../journal/types.ts';
+import { preloads, watchers } from '../platform/watched.ts';
 import type { Connections } from './connections.ts';
 import type { ShownLimit } from './context.ts';
 import type { AppHost } from './process-host.ts';

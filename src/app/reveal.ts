@@ -1,97 +1,382 @@
-/** What the gate in front of card numbers needs of this machine. */
-import type { Globals } from '../cli/parsing/globals.ts';
-import { CLIPBOARD_SECONDS, type DestinationSettings, type GateSettings } from '../cli/reveal.ts';
+/** Card details behind the gate: where they may go, what is asked before, and what is shown. */
+
+import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';
+import type { CardPart, RevealOptions, RunWithCard, Shown } from '../cli/context.ts';
+import { isSet } from '../cli/parsing/globals.ts';
+import type { Item, Result } from '../contract/calls.ts';
+import type { Reader } from '../contract/service.ts';
+import { CliError, notSent } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
+import { dollars, toCents } from '../core/money.ts';
+import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
+import { preloads, recorders, watchers } from '../platform/watched.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
-import type { Reveal } from '../terminal/reveal-screen.ts';
+import { type Column, lineBlock, pairsBlock } from '../terminal/view.ts';
+import type { Recorder } from '../writes/audit-record.ts';
+import { guardEffect } from '../writes/guard.ts';
 import type { Connections } from './connections.ts';
-import type { RunLimits } from './context.ts';
+import type { Opening, RunLimits } from './context.ts';
 import { checkNewFile, createFile } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
+import type { RunTerminal } from './terminal.ts';
 
-interface RevealFacts
-  extends Pick<
-    GateSettings,
-    'service' | 'reader' | 'prompts' | 'canAsk' | 'dryRun' | 'yes' | 'live' | 'recorder' | 'notice'
-  > {
-  readonly host: AppHost;
-  readonly maskInLog: DestinationSettings['maskInLog'];
-  readonly globals: Globals;
+export interface RevealParts extends Pick<Opening, 'host' | 'globals'> {
+  readonly terminal: RunTerminal;
   readonly opened: Connections;
-  readonly warn: (text: string) => void;
+  readonly reader: () => Promise<Reader>;
   readonly limits: RunLimits;
+  readonly recorder: Recorder;
 }
 
-export function revealFor({ host, globals, opened, warn, limits, ...facts }: RevealFacts): DestinationSettings {
-  const { stdin, stdout, stderr } = host.streams;
-  return {
-    ...facts,
-    identity: opened.identity,
-    stdoutIsTerminal: stdout.isTerminal,
-    runtime: { execArgv: host.execArgv, env: host.env, inspected: host.inspected() },
-    allowUnattended: async () => (await opened.settings()).allow_unattended_reveal === true,
-    async revealRule() {
-      const { reveal: rule, path } = await limits.managed();
-      return rule && { rule, path };
-    },
-    async budget() {
-      const { revealBudget } = await import('../audit/reveal-budget.ts');
-      return revealBudget((await opened.identity()).profile, {
-        stateFolder: host.folders.state,
-        clock: host.clock,
-        random: host.noise,
-        pid: host.pid,
-        platform: host.platform,
-        warn,
-        isRunning: other => host.isRunning(other),
+type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
+
+const SHOWN_SECONDS = 30;
+const CLIPBOARD_SECONDS = 45;
+const WHERE: Readonly<Record<Destination, string>> = {
+  screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
+  print: 'will be printed and will stay in the scrollback',
+  file: 'will be written to a new file that only you can read',
+  clipboard: `will be put on the clipboard for ${CLIPBOARD_SECONDS} s`,
+  child: 'will be in the environment of one program',
+};
+
+interface Wish {
+  /** Undefined before the card is made. */
+  readonly cardId: string | undefined;
+  readonly sink: Destination;
+  /** Stands for the typed digits. */
+  readonly reveal: boolean;
+  /** What to run where nobody can be asked. */
+  readonly command: string;
+}
+
+type Card = Item<'cards.list'>;
+
+/** Of one run. */
+export type CardReveal = ReturnType<typeof cardReveal>;
+
+export function cardReveal({ host, globals, terminal, opened, reader, limits, recorder }: RevealParts) {
+  const { prompts, canAsk, notice } = terminal;
+  const runtime = { execArgv: host.execArgv, env: host.env, inspected: host.inspected() };
+
+  /** Everything that refuses without a question; nothing is sent. Resolves to whether the last four digits are asked for. */
+  async function check({ cardId, sink, reveal, command }: Wish): Promise<{ identity: Identity; asks: boolean }> {
+    if (globals.dryRun) throw notSent('usage', 'card details are only read; there is no dry run');
+    // Off a terminal nothing is asked: the wish must stand on the command line.
+    const isNamed = sink !== 'screen';
+    const canBeAsked = canAsk && (isNamed || host.streams.stdout.isTerminal);
+    if (!(reveal && isNamed) && !canBeAsked) {
+      throw notSent('not_confirmed', 'when nobody can be asked, card details need an explicit option', {
+        ...(cardId !== undefined && { notes: otherSinks(cardId) }),
+        hint: command,
+        operation: OPERATION,
       });
+    }
+    const [watcher] = watchers(runtime);
+    if (watcher !== undefined)
+      throw guarded(
+        `card details are not fetched while another program can read them: ${watcher}`,
+        'cardwright doctor',
+      );
+    const identity = await opened.identity();
+    await refuseByAdministrator(sink);
+    const asked = { identity, effect: 'reveals-secret', safeDirection: true, readOnly: undefined, canAsk } as const;
+    const verdict = guardEffect({ ...asked, yes: globals.yes, live: globals.live });
+    if (identity.mode === 'live') await refuseExposed(identity);
+    return { identity, asks: !reveal || verdict === 'ask' };
+  }
+
+  async function refuseByAdministrator(sink: Destination): Promise<void> {
+    const { reveal: rule, path } = await limits.managed();
+    if (rule === undefined || (rule !== 'never' && (canAsk || (rule === 'exec' && sink === 'child')))) return;
+    const where = rule === 'never' ? 'nowhere' : rule === 'exec' ? 'at a terminal or by cards exec' : 'at a terminal';
+    throw notSent('guarded', `reveal of ${path} is ${rule}: card details are shown ${where}`, {
+      notes: [`The administrator of this machine sets it, in ${path}.`],
+      reason: 'reveal',
+      hint: 'cardwright whoami',
+      operation: OPERATION,
+    });
+  }
+
+  /** A live card: nobody but the person at this machine may see it, unless the profile allows more. */
+  async function refuseExposed({ profile }: Identity): Promise<void> {
+    const [preload] = preloads(runtime);
+    if (preload !== undefined)
+      throw guarded(`a live card is not revealed together with preloaded code: ${preload}`, 'cardwright doctor');
+    if ((await opened.settings()).allow_unattended_reveal === true) return;
+    const hint = `cardwright profiles set ${profile} allow_unattended_reveal true`;
+    const [recording] = recorders(host.env);
+    if (recording !== undefined) {
+      const why = 'this session may be recorded or visible elsewhere';
+      throw guarded(`${recording} is set: ${why}, and ${profile} is live`, hint);
+    }
+    if (!canAsk)
+      throw guarded(`profile ${profile} does not allow card details of a live key when nobody can be asked`, hint);
+  }
+
+  /**
+   * Opens the gate and fetches the details once. Every refusal comes before the request, but for the number of another
+   * card: the card is read first, and what does not end in its last four digits goes to nobody (`contract_mismatch`).
+   */
+  async function fetchDetails(wish: Wish & { readonly cardId: string }) {
+    const { cardId, sink } = wish;
+    const { identity, asks } = await check(wish);
+    const card = await (await reader()).read('cards.get', { card_id: cardId });
+    const { revealBudget } = await import('../audit/reveal-budget.ts');
+    const { clock, noise: random, pid, platform, folders } = host;
+    const files = { clock, random, pid, platform, stateFolder: folders.state, warn: terminal.warn };
+    const budget = revealBudget(identity.profile, { ...files, isRunning: other => host.isRunning(other) });
+    if (asks) await askForLastFour(identity, card, sink, await budget.used());
+    // A person is waited with as often as a minute can be full; a script is told when to come back.
+    for (let round = 1; ; round += 1) {
+      const answer = await budget.take();
+      if (answer.taken) break;
+      if (!canAsk || round > 3) throw tooMany(answer.waitMs);
+      await countDown(answer.waitMs);
+    }
+    const { result } = await recorder.around(
+      { event: 'reveal', operation: OPERATION, card_id: cardId, sink },
+      async () => {
+        const answered = await (await opened.service()).send(OPERATION, { card_id: cardId });
+        checkSameCard(answered.result, card, cardId);
+        return answered;
+      },
+      ({ result: { number } }) => ({ last4: number.expose().slice(-4) }),
+    );
+    return { card, parts: partsOf(result, cardId) };
+  }
+
+  async function askForLastFour(
+    { mode, profile }: Identity,
+    card: Card,
+    sink: Destination,
+    used: number,
+  ): Promise<void> {
+    if (mode !== 'live') notice(mode === profile ? mode : `${mode} · ${profile}`);
+    const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
+    const facts = `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}`;
+    notice(`${facts}, ${dollars(toCents(card.balance))}`);
+    notice(`Number and CVV ${WHERE[sink]}.`);
+    notice(`Reveals left this minute, counted on this machine: ${REVEALS_A_MINUTE - used} of ${REVEALS_A_MINUTE}.`);
+    const question = 'Type the last four digits to continue (Ctrl-C cancels):';
+    if (await prompts.typed(question, { expect: card.last4, flag: '--reveal' })) return;
+    throw notSent('not_confirmed', 'these are not the last four digits. Nothing was shown.', { operation: OPERATION });
+  }
+
+  async function countDown(ms: number): Promise<void> {
+    const { countDown: shown } = await import('../terminal/reveal-screen.ts');
+    const redraw = !globals.accessible && host.env['TERM'] !== 'dumb';
+    const says = (seconds: number) =>
+      `The limit of this minute is reached; continuing in ${seconds} s (Ctrl-C cancels)`;
+    await shown(ms, says, { stderr: host.streams.stderr, clock: host.clock, signal: host.signal, redraw });
+  }
+
+  async function onScreen(card: Card, parts: Parts, field: CardPart | undefined): Promise<Shown> {
+    const clipboard = await clipboardHere(host);
+    let copied: string | undefined;
+    const copy = (part: CardPart) => async () => {
+      await clipboard?.write(parts[part]);
+      copied = parts[part];
+      return `  copied the ${PART_NAMES[part]}; the clipboard is cleared after ${CLIPBOARD_SECONDS} s`;
+    };
+    const keys = clipboard === undefined ? 'any key hides it' : 'n copy number   c copy CVV   any other key hides now';
+    const actions = new Map(
+      clipboard &&
+        ([
+          ['n', copy('number')],
+          ['c', copy('cvv')],
+        ] as const),
+    );
+    const title = [card.network, card.label || parts.cardId].filter(Boolean).join(' · ');
+    const whole = [`Number  ${grouped(parts.number)}`, `CVV     ${parts.cvv}      Expires ${parts.expiry}`];
+    const shown = field === undefined ? whole : [parts[field]];
+    const lines = [title, ...shown, '', keys].map(line => (line === '' ? '' : `  ${line}`));
+    const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
+    const { clock, signal } = host;
+    const pressed = host.openKeys();
+    try {
+      const { shownMs } = await showOnAlternateScreen({
+        ...{ lines, seconds: SHOWN_SECONDS, actions, keys: pressed, clock, signal },
+        terminal: { write: text => host.writeTerminal(text) },
+        onCrash: restore => host.onCrash(restore),
+      }).finally(() => pressed.close());
+      notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
+    } finally {
+      if (clipboard !== undefined && copied !== undefined) await clearCopied(clipboard, copied);
+    }
+    return { verbatim: '', noun: 'card', columns: [] };
+  }
+
+  /** A signal ends the waiting, not the clearing. */
+  async function clearCopied(clipboard: Clipboard, text: string): Promise<boolean> {
+    const { clock, signal } = host;
+    notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
+    if (!signal.aborted) {
+      await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
+        if (!signal.aborted) throw thrown;
+      });
+    }
+    const cleared = await clipboard.clearIf(text);
+    signal.throwIfAborted();
+    notice(cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.');
+    return cleared;
+  }
+
+  async function checkProgram(name: string | undefined): Promise<void> {
+    const { findProgram } = await import('../cli/child.ts');
+    await findProgram(name, host);
+  }
+
+  return {
+    /** Opens the gate and hands the details to the one place that was asked for. */
+    async reveal(cardId: string, options: RevealOptions): Promise<Shown> {
+      const { out, copy, field } = options;
+      const sink = sinkOf(options);
+      // There the card would stay where it was written.
+      if (sink === 'screen' && canAsk && host.env['TERM'] === 'dumb') {
+        throw usage(
+          'this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file',
+        );
+      }
+      const clipboard = sink === 'clipboard' ? await clipboardHere(host) : undefined;
+      if (sink === 'clipboard' && clipboard === undefined) {
+        const programs = 'pbcopy, wl-copy, xclip or xsel in a folder of the system';
+        throw usage(`no clipboard program was found (${programs}). Nothing was sent`);
+      }
+      // With a place to put them named, the wish to reveal is all that is missing.
+      const named = field === undefined ? '' : ` --field ${field}`;
+      // What a CI job prints stays in its log.
+      const place = isSet(host.env['CI']) ? '--out card.json' : '--print';
+      const command =
+        sink === 'screen'
+          ? `cardwright cards details ${shellWord(cardId)}${named} --reveal ${place}`
+          : sameCommandWith('--reveal');
+      if (out !== undefined) await checkNewFile(host, out);
+      const { card, parts } = await fetchDetails({ cardId, sink, reveal: options.reveal, command });
+      if (out !== undefined) {
+        const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
+        await createFile(host, out, `${content}\n`);
+        return {
+          ...{ data: { card_id: parts.cardId, file: out }, noun: 'card', idField: 'file' },
+          columns: [CARD, column('file')],
+          blocks: [lineBlock(`Written to ${out}; only you can read it.`)],
+        };
+      }
+      if (copy !== undefined && clipboard !== undefined) {
+        await clipboard.write(parts[copy]);
+        notice(`Copied the ${PART_NAMES[copy]}.`);
+        const cleared = await clearCopied(clipboard, parts[copy]);
+        return {
+          ...{ data: { card_id: parts.cardId, copied: copy, cleared }, noun: 'card', idField: 'card_id', blocks: [] },
+          columns: [CARD, column('copied'), column('cleared')],
+        };
+      }
+      return sink === 'print' ? printed(parts, field) : onScreen(card, parts, field);
     },
-    async countDown(ms) {
-      const { countDown } = await import('../terminal/reveal-screen.ts');
-      const redraw = !globals.accessible && host.env['TERM'] !== 'dumb';
-      const says = (seconds: number) =>
-        `The limit of this minute is reached; continuing in ${seconds} s (Ctrl-C cancels)`;
-      await countDown(ms, says, { stderr, clock: host.clock, signal: host.signal, redraw });
+    /** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
+    async checkRunWithCard({ program, reveal }: Omit<RunWithCard, 'mask'>): Promise<void> {
+      await checkProgram(program[0]);
+      await check({ cardId: undefined, sink: 'child', reveal, command: sameCommandWith('--reveal', '--yes') });
     },
-    showOnScreen: (lines, { seconds, actions }) => onScreen(host, { lines, seconds, actions }),
-    checkNew: path => checkNewFile(host, path),
-    createPrivate: (path, content) => createFile(host, path, content),
-    async clipboard() {
-      const { findClipboard } = await import('../terminal/clipboard.ts');
-      return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
-    },
-    clearLater: (clipboard, text) => clearLater(host, clipboard, text),
-    async checkProgram(name) {
-      const { findProgram } = await import('../cli/child.ts');
-      await findProgram(name, host);
-    },
-    async runChild(program, variables) {
+    /** Details into the environment of one program. Resolves to its exit code. */
+    async runWithCard(cardId: string, { program, reveal, mask }: RunWithCard): Promise<number> {
+      await checkProgram(program[0]);
+      const command = sameCommandWith('--reveal');
+      const { parts } = await fetchDetails({ cardId, sink: 'child', reveal, command });
+      if (mask) terminal.maskInLog([parts.number, grouped(parts.number), parts.cvv]);
+      const variables = {
+        CARD_ID: parts.cardId,
+        CARD_NUMBER: parts.number,
+        CARD_CVV: parts.cvv,
+        CARD_EXP_MONTH: String(parts.month).padStart(2, '0'),
+        CARD_EXP_YEAR: String(parts.year),
+      };
       const { runForAccount } = await import('./context.ts');
-      return runForAccount({ host, globals, opened, stdin }, program, { variables, handsKeys: false });
+      const around = { host, globals, opened, stdin: host.streams.stdin };
+      return runForAccount(around, program, { variables, handsKeys: false });
     },
   };
 }
 
-/** A signal ends the waiting, not the clearing. */
-async function clearLater({ clock, signal }: AppHost, clipboard: Clipboard, text: string): Promise<boolean> {
-  if (!signal.aborted) {
-    await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
-      if (!signal.aborted) throw thrown;
-    });
-  }
-  const cleared = await clipboard.clearIf(text);
-  signal.throwIfAborted();
-  return cleared;
+const OPERATION = 'cards.details';
+
+function otherSinks(cardId: string): readonly string[] {
+  return [
+    `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
+    `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
+  ];
 }
 
-async function onScreen(host: AppHost, showing: Pick<Reveal, 'lines' | 'seconds' | 'actions'>) {
-  const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
-  const keys = host.openKeys();
-  try {
-    const terminal = { write: (text: string) => host.writeTerminal(text) };
-    const onCrash = (restore: () => void) => host.onCrash(restore);
-    const { clock, signal } = host;
-    return await showOnAlternateScreen({ ...showing, terminal, keys, onCrash, clock, signal });
-  } finally {
-    keys.close();
-  }
+function checkSameCard({ number }: Result<'cards.details'>, { last4 }: Card, cardId: string): void {
+  if (/^\d{4}$/.test(last4) && number.expose().endsWith(last4)) return;
+  throw new CliError('contract_mismatch', {
+    message: `cards.details: the number in the answer does not end in ${last4}, as ${cardId} does. Nothing was shown`,
+    hint: `cardwright cards get ${shellWord(cardId)}`,
+    operation: OPERATION,
+  });
+}
+
+function tooMany(waitMs: number): CliError {
+  return notSent(
+    'rate_limited',
+    `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
+    { retryAfterMs: waitMs, operation: OPERATION },
+  );
+}
+
+function guarded(message: string, hint: string): CliError {
+  return notSent('guarded', message, { hint, operation: OPERATION });
+}
+
+function usage(message: string): CliError {
+  return notSent('usage', message, { operation: OPERATION });
+}
+
+function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
+  const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
+  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
+  if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
+  return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
+}
+
+const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 'CVV', expiry: 'expiry' };
+
+type Parts = ReturnType<typeof partsOf>;
+
+/** `expiry` is `MM/YY`. */
+function partsOf(details: Result<'cards.details'>, asked: string) {
+  const { number, cvv, exp_month: month, exp_year: year } = details;
+  const expiry = `${String(month).padStart(2, '0')}/${String(year).slice(-2)}`;
+  return { cardId: details.card_id ?? asked, number: number.expose(), cvv: cvv.expose(), month, year, expiry };
+}
+
+function documentOf({ cardId, number, cvv, month, year }: Parts) {
+  return { card_id: cardId, number, cvv, exp_month: month, exp_year: year };
+}
+
+const column = (field: string, title = field.toUpperCase()): Column => ({ field, title, kind: 'text', priority: 1 });
+const CARD = column('card_id', 'CARD');
+
+function printed(parts: Parts, field: CardPart | undefined): Shown {
+  if (field !== undefined) return { verbatim: `${parts[field]}\n`, noun: 'card', columns: [] };
+  return {
+    ...{ data: documentOf(parts), noun: 'card', idField: 'number' },
+    columns: [CARD, column('number'), column('cvv'), column('exp_month', 'MONTH'), column('exp_year', 'YEAR')],
+    blocks: [
+      pairsBlock([
+        ['Number', grouped(parts.number)],
+        ['CVV', parts.cvv],
+        ['Expires', parts.expiry],
+      ]),
+    ],
+  };
+}
+
+async function clipboardHere(host: AppHost): Promise<Clipboard | undefined> {
+  const { findClipboard } = await import('../terminal/clipboard.ts');
+  return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
+}
+
+function grouped(number: string): string {
+  return number.replace(/(\d{4})(?=\d)/g, '$1 ');
 }

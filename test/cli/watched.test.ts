@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { preloads, recorders, watchers } from '../../src/cli/reveal.ts';
+import { preloads, recorders, watchers } from '../../src/platform/watched.ts';
 
 const seen = (execArgv: string[], env = {}) => watchers({ execArgv, env, inspected: false });
 

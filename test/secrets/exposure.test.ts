@@ -7,7 +7,7 @@ const source = join(import.meta.dirname, '..', '..', 'src');
 
 const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'core/secret.ts': 'declares it',
-  'cli/reveal.ts': 'last four of a number, for the audit log, and the place that was asked for',
+  'app/reveal.ts': 'last four of a number, for the audit log, and the place that was asked for',
   'client/request.ts': 'the header',
   'client/encode.ts': 'a body that holds a signing secret',
   'client/decode.ts': 'reading a secret out of an answer, and the shape of number and code',
