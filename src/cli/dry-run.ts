@@ -65,7 +65,7 @@ function askedColumns(planned: Rows<PlannedRequest>): readonly Column[] {
 function askedColumn(operation: string, name: string): Column {
   const field = `body.${name}`;
   const priority = ASKED_FIRST.includes(name) ? 2 : 4;
-  const [known] = name in bodyShape(operation) ? columnsOf(bodyShape(operation), { [name]: { priority } }) : [];
+  const [known] = name in bodyShape(operation) ? columnsOf(bodyShape(operation), `${name}:${priority}`) : [];
   const column = known ?? { title: name.toUpperCase(), kind: 'text', priority };
   const short = name === 'bin_id' ? { shortTo: SHORT_ID } : {};
   return { ...column, ...short, field, screenOnly: true, ...(name === 'label' && { shrink: true }) };

@@ -2,9 +2,9 @@
 
 import type { WriteName } from '../contract/calls.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
-import type { Column, Row } from '../terminal/view.ts';
+import type { Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
-import { SHORT_ID } from './listing.ts';
+import { columnsOf, SHORT_ID } from './listing.ts';
 import { maybe, tells } from './parsing/flag.ts';
 
 export interface Attempt {
@@ -30,14 +30,10 @@ export const ATTEMPT_ROW = {
   request_id: maybe(tells.text('Identifier of the request, for support.')),
 } as const;
 
-export const ATTEMPT_COLUMNS: readonly Column[] = [
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
-  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
-  { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 3 },
-  { field: 'status', title: 'STATUS', kind: 'word', priority: 2 },
-  { field: 'error', title: 'ERROR', kind: 'text', priority: 2 },
-  { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
-];
+export const ATTEMPT_COLUMNS = columnsOf(ATTEMPT_ROW, 'card_id outcome changed:3 status:2 error:2 request_id:4', {
+  card_id: { shortTo: SHORT_ID },
+  status: { kind: 'word' },
+});
 
 /** Kinds after which the other cards would fare no better, or nothing may be sent any more. */
 const STOPPING: readonly ErrorKind[] = [

@@ -2,12 +2,16 @@
 import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
+import { CliError } from '../core/errors.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
 import { option, takes } from './parsing/flag.ts';
 
-type ColumnWish = Partial<Pick<Column, 'title' | 'priority' | 'wideOnly' | 'shrink' | 'kind' | 'shortTo'>>;
+/** What of a column does not follow from its field; a text is its heading. */
+type ColumnWishes = Readonly<Record<string, string | Partial<Omit<Column, 'field'>>>>;
+/** Columns in words, with what does not follow from them; see `columnsOf`. */
+export type ColumnWords = string | readonly [words: string, wishes: ColumnWishes];
 
 /** Characters of a random id that are shown at least: so few tell a million apart only here and there. */
 export const SHORT_ID = 6;
@@ -26,18 +30,36 @@ const KINDS: Readonly<Record<FieldKind, Column['kind']>> = {
   object: 'map',
 };
 
-/** Columns in the order of `wishes`; each key is a field of `shape`. */
-export function columnsOf<S extends Shape>(
-  shape: S,
-  options: { readonly [K in keyof S]?: ColumnWish },
-): readonly Column[] {
-  return Object.entries(options).map(([field, wish]) => {
-    const { title, priority = 5, ...rest } = wish as ColumnWish;
-    const row = shape[field] as AnyField;
-    const kind = field === 'id' || row.names === 'card' ? 'id' : KINDS[row.kind];
-    const short = row.names === 'card' ? { shortTo: SHORT_ID } : {};
-    return { field, kind, priority, title: title ?? field.replaceAll('_', ' ').toUpperCase(), ...short, ...rest };
+/**
+ * Columns in words, `id status label:3 network:6+`: fields of `shape` in their order, each with its rank, 1 where none stands
+ * behind it, and `+` where `-o wide` alone shows it. Heading and kind follow from the field where `wishes` does not say otherwise.
+ */
+export function columnsOf(shape: Shape, words: string, wishes: ColumnWishes = {}): readonly Column[] {
+  return words.split(' ').map(word => {
+    const [, field = '', priority = '1', wide] = /^([\w.]+)(?::(\d))?(\+)?$/.exec(word) ?? [];
+    const found = fieldIn(shape, field.split('.'));
+    if (found === undefined) throw new CliError('internal', { message: `there is no field for the column ${word}` });
+    const wish = wishes[field] ?? {};
+    return {
+      field,
+      title: (field.split('.').at(-1) ?? field)
+        .replace(/_(?:id|at)$/, '')
+        .replaceAll('_', ' ')
+        .toUpperCase(),
+      kind: KINDS[found.kind],
+      priority: Number(priority),
+      ...(wide !== undefined && { wideOnly: true }),
+      ...(found.names === 'card' && { shortTo: SHORT_ID }),
+      ...(typeof wish === 'string' ? { title: wish } : wish),
+    };
   });
+}
+
+function fieldIn(shape: Shape, [name = '', ...rest]: readonly string[]): AnyField | undefined {
+  const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
+  if (rest.length === 0 || field === undefined) return field;
+  // The members of some objects are the service's own.
+  return field.shape === undefined ? { ...field, kind: 'text' } : fieldIn(field.shape, rest);
 }
 
 /** Rows of a page where nothing else was asked for. */

@@ -129,18 +129,14 @@ export const agentStatus = command({
     }
     return rows;
   },
+  columns: [
+    'host scope skill tools config_file:3 skill_folder:4+',
+    { tools: { kind: 'word' }, config_file: 'CONFIGURATION', skill_folder: 'SKILL IN' },
+  ],
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'host' }),
     noun: 'host',
     idField: 'host',
-    columns: [
-      { field: 'host', title: 'HOST', kind: 'id', priority: 1 },
-      { field: 'scope', title: 'SCOPE', kind: 'word', priority: 1 },
-      { field: 'skill', title: 'SKILL', kind: 'word', priority: 1 },
-      { field: 'tools', title: 'TOOLS', kind: 'word', priority: 1 },
-      { field: 'config_file', title: 'CONFIGURATION', kind: 'text', priority: 3 },
-      { field: 'skill_folder', title: 'SKILL IN', kind: 'text', priority: 4, wideOnly: true },
-    ],
   }),
 });
 

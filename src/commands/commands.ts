@@ -69,16 +69,11 @@ export const listCommands = command({
       names ? { path: each.path, summary: each.summary, effect: effectOf(each) } : describe(each),
     );
   },
+  columns: ['path summary operation:2+ effect:3+', { path: 'COMMAND', summary: { title: 'DOES', shrink: 'wraps' } }],
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'command' }),
     noun: 'command',
     idField: 'path',
-    columns: [
-      { field: 'path', title: 'COMMAND', kind: 'id', priority: 1 },
-      { field: 'summary', title: 'DOES', kind: 'text', priority: 1, shrink: 'wraps' },
-      { field: 'operation', title: 'OPERATION', kind: 'word', priority: 2, wideOnly: true },
-      { field: 'effect', title: 'EFFECT', kind: 'word', priority: 3, wideOnly: true },
-    ],
   }),
 });
 

@@ -24,6 +24,10 @@ export const doctor = command({
     { does: 'For a script', run: 'doctor --json' },
   ],
   run: ctx => ctx.diagnose(),
+  columns: [
+    'check status says hint+',
+    { says: { shrink: 'wraps', below: 'hint' }, hint: { title: 'NEXT', shrink: 'wraps', unlessEmpty: true } },
+  ],
   show: findings => ({
     listing: wholeListing(
       { data: findings.map(row => ({ ...row })), page: { total: findings.length } },
@@ -31,12 +35,6 @@ export const doctor = command({
     ),
     noun: 'check',
     idField: 'check',
-    columns: [
-      { field: 'check', title: 'CHECK', kind: 'id', priority: 1 },
-      { field: 'status', title: 'STATUS', kind: 'word', priority: 1 },
-      { field: 'says', title: 'SAYS', kind: 'text', priority: 1, shrink: 'wraps', below: 'hint' },
-      { field: 'hint', title: 'NEXT', kind: 'text', priority: 1, wideOnly: true, shrink: 'wraps', unlessEmpty: true },
-    ],
     failure: failureOf(findings),
   }),
 });

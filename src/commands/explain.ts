@@ -138,6 +138,7 @@ export const explain = command({
       'cardwright help exit-codes',
     );
   },
+  columns: ['exit kind means next:2', { means: { shrink: 'wraps' }, next: { shrink: 'wraps' } }],
   show(found) {
     if ('op' in found) return showDetail(found.op);
     if ('facts' in found) return showFacts(found.facts, found.assumption);
@@ -146,12 +147,6 @@ export const explain = command({
       listing: wholeListing({ data: meanings, page: { total: meanings.length } }, { noun: 'meaning' }),
       noun: 'meaning',
       idField: 'kind',
-      columns: [
-        { field: 'exit', title: 'EXIT', kind: 'integer', priority: 1 },
-        { field: 'kind', title: 'KIND', kind: 'word', priority: 1 },
-        { field: 'means', title: 'MEANS', kind: 'text', priority: 1, shrink: 'wraps' },
-        { field: 'next', title: 'NEXT', kind: 'text', priority: 2, shrink: 'wraps' },
-      ],
       prose: meanings.map(proseOf).join('\n'),
     };
   },

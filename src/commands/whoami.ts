@@ -21,6 +21,10 @@ export const whoami = command({
   reach: 'service',
   examples: [{ does: 'In words', run: 'whoami' }],
   run: async ctx => ({ who: await ctx.api.identity(), limits: await ctx.api.limits() }),
+  columns: [
+    'profile mode base_url:2 key:2 chosen_by:3 contract:4 key_source:3 key_home:5+',
+    { base_url: 'BASE ADDRESS', key_source: 'KEPT AS', key_home: 'KEPT IN' },
+  ],
   show: ({ who, limits }) => ({
     data: {
       profile: who.profile,
@@ -35,16 +39,6 @@ export const whoami = command({
     },
     noun: 'profile',
     idField: 'profile',
-    columns: [
-      { field: 'profile', title: 'PROFILE', kind: 'id', priority: 1 },
-      { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
-      { field: 'base_url', title: 'BASE ADDRESS', kind: 'text', priority: 2 },
-      { field: 'key', title: 'KEY', kind: 'text', priority: 2 },
-      { field: 'chosen_by', title: 'CHOSEN BY', kind: 'text', priority: 3 },
-      { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 4 },
-      { field: 'key_source', title: 'KEPT AS', kind: 'word', priority: 3 },
-      { field: 'key_home', title: 'KEPT IN', kind: 'text', priority: 5, wideOnly: true },
-    ],
     blocks: [
       pairsBlock([
         ['Profile', who.profile],

@@ -1,4 +1,5 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
+import type { Shape } from '../../contract/field.ts';
 import type { Effect } from '../../contract/operation.ts';
 import type { ErrorKind } from '../../core/errors.ts';
 import type { Presentation } from '../../terminal/view.ts';
@@ -12,7 +13,9 @@ import {
 } from '../bulk/flags.ts';
 import type { IdsInput } from '../bulk/run.ts';
 import type { Context, Shown } from '../context.ts';
+import { type ColumnWords, columnsOf } from '../listing.ts';
 import type { Answers, Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
+import { rowOf } from './globals.ts';
 
 /** What a command has to do with beyond its own words; each stage includes the one before. */
 export type Reach = 'words' | 'files' | 'service';
@@ -53,6 +56,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly ends?: Partial<Readonly<Record<ErrorKind, string>>>;
   /** What it prints as JSON, where that is not the answer of its operation. */
   readonly answers?: Answers;
+  /** Fields of the answer that a table shows, where `show` names no columns; see `columnsOf`. */
+  readonly columns?: ColumnWords;
   readonly args?: Args;
   readonly flags?: Flags;
   /** Beside a single one stands the same command with `--json`. */
@@ -68,7 +73,7 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   /** Does the work and returns data. No stream, format, colour or exit code here. */
   run(ctx: Context, input: InputOfCommand<N, Args, Flags>): Promise<R>;
   /** Turns the data into what is shown; the data itself is the JSON. */
-  show(result: R): Shown;
+  show(result: R): Omit<Shown, 'columns'> & Partial<Pick<Shown, 'columns'>>;
 }
 
 export interface Terms {
@@ -100,7 +105,7 @@ export function command<
   const Flags extends FlagSources<N> = Record<never, never>,
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>): Command {
-  const { run, show, bulk, operation, about = [], ends = {}, args = {}, asks = [], ...declared } = declaration;
+  const { run, show, bulk, operation, columns, about = [], ends = {}, args = {}, asks = [], ...declared } = declaration;
   const [first] = declared.examples;
   const asData = { does: 'As data', run: `${first?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
@@ -124,9 +129,20 @@ export function command<
         return runIds(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as IdsInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
-      return { data: result as NonNullable<Presentation['data']>, ...show(result) };
+      const [words, wishes] = typeof columns === 'string' ? [columns] : (columns ?? []);
+      const shown = {
+        columns: words === undefined ? [] : columnsOf(shapeOf(declared.answers, operation), words, wishes),
+      };
+      return { data: result as NonNullable<Presentation['data']>, ...shown, ...show(result) };
     },
   };
+}
+
+/** Every field of what a command answers. */
+function shapeOf(answers: Answers | undefined, operation: RowName | undefined): Shape {
+  if (answers === undefined) return operation === undefined ? {} : rowOf(operation).returns.shape;
+  if ('either' in answers) return Object.assign({}, ...answers.either.map(each => shapeOf(each, undefined)));
+  return 'one' in answers ? answers.one : 'list' in answers ? answers.list : {};
 }
 
 /** The commands of a group by their words, in the order of help; each is loaded when it is named. */

@@ -24,14 +24,9 @@ import {
   waitTimeout,
 } from '../wait/flags.ts';
 
-export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, {
-  id: { priority: 1 },
-  card_id: { title: 'CARD', priority: 4 },
-  merchant: { priority: 2, shrink: true },
-  amount: { priority: 1 },
-  otp: { title: 'CODE', priority: 1 },
-  status: { priority: 1 },
-  expires_at: { title: 'EXPIRES', priority: 3 },
+export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, 'id card_id:4 merchant:2 amount otp status expires_at:3', {
+  merchant: { shrink: true },
+  otp: 'CODE',
 });
 
 const MATCH_FLAGS = {

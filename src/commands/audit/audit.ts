@@ -1,37 +1,12 @@
 /** The audit log of this machine: listed, verified, exported. */
 
 import type { AuditLog, Flaw } from '../../audit/log.ts';
-import { countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Column, lineBlock } from '../../terminal/view.ts';
-
-export const AUDIT_COLUMNS: readonly Column[] = [
-  { field: 'seq', title: 'LINE', kind: 'integer', priority: 3 },
-  { field: 'at', title: 'WHEN', kind: 'time', priority: 1 },
-  { field: 'event', title: 'EVENT', kind: 'word', priority: 1 },
-  { field: 'user', title: 'USER', kind: 'text', priority: 3 },
-  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
-  { field: 'mode', title: 'MODE', kind: 'word', priority: 5 },
-  { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
-  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
-  { field: 'reason', title: 'REASON', kind: 'word', priority: 4 },
-  { field: 'of', title: 'OF', kind: 'integer', priority: 4 },
-  { field: 'row', title: 'ROW', kind: 'integer', priority: 4, wideOnly: true },
-  { field: 'kind', title: 'KIND', kind: 'word', priority: 5, wideOnly: true },
-  { field: 'host', title: 'HOST', kind: 'text', priority: 5, wideOnly: true },
-  { field: 'last4', title: 'LAST4', kind: 'id', priority: 4, wideOnly: true },
-  { field: 'sink', title: 'INTO', kind: 'word', priority: 5, wideOnly: true },
-  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 5, wideOnly: true },
-  { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true, shortTo: SHORT_ID },
-  { field: 'limit', title: 'LIMIT', kind: 'word', priority: 5, wideOnly: true },
-  { field: 'before', title: 'BEFORE', kind: 'text', priority: 5, wideOnly: true },
-  { field: 'after', title: 'AFTER', kind: 'text', priority: 5, wideOnly: true },
-];
+import { lineBlock } from '../../terminal/view.ts';
 
 /** A line of the log; `prev` and `hash` chain them. */
 const AUDIT_ENTRY = {
@@ -64,6 +39,19 @@ const AUDIT_ENTRY = {
   prev: tells.text('Digest of the line before.'),
   hash: tells.text('Digest of this line.'),
 } as const;
+
+export const AUDIT_COLUMNS = columnsOf(
+  AUDIT_ENTRY,
+  'seq:3 at event user:3 profile:4 mode:5 operation card_id amount outcome reason:4 of:4 row:4+ kind:5+ host:5+ last4:4+ sink:5+ rows:5+ op:6+ limit:5+ before:5+ after:5+',
+  {
+    seq: 'LINE',
+    at: 'WHEN',
+    card_id: { shortTo: SHORT_ID },
+    outcome: { kind: 'word' },
+    sink: 'INTO',
+    op: { shortTo: SHORT_ID },
+  },
+);
 
 /** The failure of a log whose chain is broken: exit 15, and the line. */
 function brokenChain(path: string, { line, why }: Flaw): CliError {
@@ -160,15 +148,10 @@ const verifyAudit = command({
     if (failure !== undefined) throw failure;
     return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: log.path };
   },
+  columns: ['ok lines last:2 path:2', { path: 'FILE' }],
   show: ({ lines, path }) => ({
     noun: 'log',
     idField: 'last',
-    columns: [
-      { field: 'ok', title: 'OK', kind: 'boolean', priority: 1 },
-      { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
-      { field: 'last', title: 'LAST', kind: 'id', priority: 2 },
-      { field: 'path', title: 'FILE', kind: 'text', priority: 2 },
-    ],
     blocks: [lineBlock(`${countOf(lines, 'line')}, unbroken: ${path}`)],
   }),
 });

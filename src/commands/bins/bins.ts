@@ -10,18 +10,19 @@ import { BIN } from '../../contract/resources.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars } from '../../core/money.ts';
 
-export const BIN_COLUMNS = columnsOf(BIN, {
-  id: { priority: 1, shortTo: SHORT_ID },
-  network: { priority: 2 },
-  type: { priority: 3 },
-  '3ds': { title: '3DS', priority: 5 },
-  apple_pay: { title: 'APPLE', priority: 6 },
-  google_pay: { title: 'GOOGLE', priority: 6 },
-  max_transaction: { title: 'MAX TX', priority: 3 },
-  max_monthly: { title: 'MAX MONTH', priority: 4 },
-  acceptance_rate: { title: 'ACCEPTED', priority: 2, kind: 'percent' },
-  best_for: { title: 'BEST FOR', priority: 7, shrink: true },
-});
+export const BIN_COLUMNS = columnsOf(
+  BIN,
+  'id network:2 type:3 3ds:5 apple_pay:6 google_pay:6 max_transaction:3 max_monthly:4 acceptance_rate:2 best_for:7',
+  {
+    id: { shortTo: SHORT_ID },
+    apple_pay: 'APPLE',
+    google_pay: 'GOOGLE',
+    max_transaction: 'MAX TX',
+    max_monthly: 'MAX MONTH',
+    acceptance_rate: { title: 'ACCEPTED', kind: 'percent' },
+    best_for: { shrink: true },
+  },
+);
 
 export type Bin = Item<'bins.list'>;
 const NEEDS = ['apple_pay', 'google_pay', '3ds'] as const;

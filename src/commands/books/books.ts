@@ -60,16 +60,10 @@ export const syncBooks = command({
     { does: 'What was new, for a script', run: 'books sync --jq .transactions.new' },
   ],
   run: async (ctx, { full, rate }) => (await ctx.api.mirror()).sync({ full, rate }),
+  columns: 'as_of transactions.new transactions.changed transactions.gone requests',
   show: report => ({
     noun: 'sync',
     idField: 'as_of',
-    columns: [
-      { field: 'as_of', title: 'AS OF', kind: 'time', priority: 1 },
-      { field: 'transactions.new', title: 'NEW', kind: 'integer', priority: 1 },
-      { field: 'transactions.changed', title: 'CHANGED', kind: 'integer', priority: 1 },
-      { field: 'transactions.gone', title: 'GONE', kind: 'integer', priority: 1 },
-      { field: 'requests', title: 'REQUESTS', kind: 'integer', priority: 1 },
-    ],
     blocks: [
       pairsBlock([
         ['As of', report.as_of],
@@ -119,16 +113,13 @@ export const booksState = command({
     { does: 'How old it is, for a script', run: 'books status --jq .as_of' },
   ],
   run: async ctx => (await ctx.api.mirror()).status(),
+  columns: [
+    'path as_of cards transactions size:2',
+    { cards: { kind: 'integer' }, transactions: { kind: 'integer' }, size: 'BYTES' },
+  ],
   show: status => ({
     noun: 'mirror',
     idField: 'path',
-    columns: [
-      { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
-      { field: 'as_of', title: 'AS OF', kind: 'time', priority: 1 },
-      { field: 'cards', title: 'CARDS', kind: 'integer', priority: 1 },
-      { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 1 },
-      { field: 'size', title: 'BYTES', kind: 'integer', priority: 2 },
-    ],
     blocks: [
       pairsBlock([
         ['File', status.path],
@@ -241,13 +232,9 @@ export const resetBooks = command({
     await confirmed(ctx, intent, again);
     return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
   },
+  columns: ['path existed moved_to', { moved_to: { unlessEmpty: true } }],
   show: () => ({
     noun: 'mirror',
     idField: 'path',
-    columns: [
-      { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
-      { field: 'existed', title: 'EXISTED', kind: 'boolean', priority: 1 },
-      { field: 'moved_to', title: 'MOVED TO', kind: 'text', priority: 1, unlessEmpty: true },
-    ],
   }),
 });

@@ -14,6 +14,7 @@ import {
 } from '../../books/statement.ts';
 import type { Line, StatementInput } from '../../books/statement-lines.ts';
 import type { Context } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -205,31 +206,17 @@ const GROUP = {
   closing: orNull(tells.usd(`After, USD; ${UNKNOWN}`)),
 } as const;
 
-const GROUP_COLUMNS: readonly Column[] = [
-  { field: 'group', title: 'GROUP', kind: 'text', priority: 1, shrink: true },
-  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 4 },
-  { field: 'lines', title: 'LINES', kind: 'integer', priority: 3 },
-  { field: 'opening', title: 'OPENING', kind: 'money', priority: 1 },
-  { field: 'deposits', title: 'DEPOSITS', kind: 'money', priority: 3 },
-  { field: 'transfers', title: 'TRANSFERS', kind: 'money', priority: 2 },
-  { field: 'settled', title: 'SETTLED', kind: 'money', priority: 2 },
-  { field: 'refunded', title: 'REFUNDED', kind: 'money', priority: 2 },
-  { field: 'fees', title: 'FEES', kind: 'money', priority: 5, wideOnly: true },
-  { field: 'unexplained', title: 'UNEXPLAINED', kind: 'money', priority: 5, wideOnly: true },
-  { field: 'closing', title: 'CLOSING', kind: 'money', priority: 1 },
-];
+const GROUP_COLUMNS = columnsOf(
+  GROUP,
+  'group cards:4 lines:3 opening deposits:3 transfers:2 settled:2 refunded:2 fees:5+ unexplained:5+ closing',
+  { group: { shrink: true } },
+);
 
-const COLUMNS: readonly Column[] = [
-  { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 1 },
-  { field: 'date', title: 'DATE', kind: 'text', priority: 1 },
-  { field: 'type', title: 'TYPE', kind: 'word', priority: 2 },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
-  { field: 'balance', title: 'BALANCE', kind: 'money', priority: 1 },
-  { field: 'payee', title: 'PAYEE', kind: 'text', priority: 2, shrink: true },
-  { field: 'purpose', title: 'FOR', kind: 'text', priority: 4, shrink: true },
-  { field: 'source', title: 'SOURCE', kind: 'word', priority: 4 },
-  { field: 'id', title: 'ID', kind: 'id', priority: 3, wideOnly: true },
-];
+const COLUMNS = columnsOf(
+  { account: ACCOUNT.account, ...LINE },
+  'account date type:2 amount balance payee:2 purpose:4 source:4 id:3+',
+  { payee: { shrink: true }, purpose: { title: 'FOR', shrink: true } },
+);
 
 export const showStatement = command({
   path: 'books statement',

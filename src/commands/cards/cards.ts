@@ -23,16 +23,11 @@ export const PROGRAM_FLAGS = {
 
 type CardRow = Item<'cards.list'>;
 
-export const CARD_COLUMNS = columnsOf(CARD, {
-  id: { priority: 1, shortTo: SHORT_ID },
-  network: { priority: 6, wideOnly: true },
-  last4: { priority: 1 },
-  status: { priority: 1 },
-  balance: { priority: 1 },
-  spending_limit: { title: 'LIMIT', priority: 6, wideOnly: true },
-  label: { priority: 3, shrink: true },
-  created_at: { title: 'AGE', priority: 4 },
-});
+export const CARD_COLUMNS = columnsOf(
+  CARD,
+  'id network:6+ last4 status balance spending_limit:6+ label:3 created_at:4',
+  { id: { shortTo: SHORT_ID }, spending_limit: 'LIMIT', label: { shrink: true }, created_at: 'AGE' },
+);
 
 /** `$25.00`; `-` when the service did not tell, never 0. */
 export function money(amount: number | null | undefined): string {

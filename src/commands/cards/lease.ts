@@ -111,6 +111,7 @@ export const leaseCard = command({
       takeBack();
     }
   },
+  columns: 'terminated',
   show: ({ reaped, exit }) =>
     reaped === undefined
       ? { verbatim: '', exit, noun: 'card', columns: [] }
@@ -118,7 +119,6 @@ export const leaseCard = command({
           data: { terminated: reaped },
           noun: 'lease',
           quiet: [...reaped],
-          columns: [{ field: 'terminated', title: 'TERMINATED', kind: 'list', priority: 1 }],
           blocks: [lineBlock(reaped.length === 0 ? 'No card was left behind.' : `Terminated ${reaped.join(', ')}.`)],
         },
 });

@@ -11,12 +11,7 @@ import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { card, money } from './cards.ts';
 import { idempotencyKey, intent, intentNamed, purpose, purposeGiven, repeatedLines, withIntent } from './create.ts';
 
-const FUNDING_COLUMNS = columnsOf(FUNDING, {
-  card_id: { priority: 1 },
-  amount: { priority: 2 },
-  card_balance: { priority: 1 },
-  wallet_balance: { priority: 1 },
-});
+const FUNDING_COLUMNS = columnsOf(FUNDING, 'card_id amount:2 card_balance wallet_balance', { card_id: 'CARD ID' });
 
 type Balances = Awaited<ReturnType<typeof balances>>;
 

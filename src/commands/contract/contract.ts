@@ -2,7 +2,7 @@
 
 import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
-import { rowsListing } from '../../cli/listing.ts';
+import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
@@ -13,7 +13,7 @@ import { type Fact, facts } from '../../contract/provenance.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { cents, spendingOf } from '../../core/money.ts';
 import type { Probe } from '../../journal/types.ts';
-import type { Column, Row } from '../../terminal/view.ts';
+import type { Row } from '../../terminal/view.ts';
 import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/bins.ts';
 
@@ -35,15 +35,13 @@ export const FACT_ROW = {
   yours: maybe(tells.json('What this profile overrides it with.')),
 } as const;
 
-const COLUMNS: readonly Column[] = [
-  { field: 'section', title: '§', kind: 'word', priority: 1 },
-  { field: 'kind', title: 'KIND', kind: 'word', priority: 3, wideOnly: true },
-  { field: 'name', title: 'NAME', kind: 'text', priority: 1, shrink: true },
-  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: true },
-  { field: 'basis', title: 'BASIS', kind: 'word', priority: 1 },
-  { field: 'confidence', title: 'SURE', kind: 'word', priority: 4, wideOnly: true },
-  { field: 'taken', title: 'TAKEN', kind: 'text', priority: 5, wideOnly: true, shrink: true },
-];
+const COLUMNS = columnsOf(FACT_ROW, 'section kind:3+ name what basis confidence:4+ taken:5+', {
+  section: '§',
+  name: { shrink: true },
+  what: { shrink: true },
+  confidence: 'SURE',
+  taken: { shrink: true },
+});
 
 /** Facts of a section; 4 takes 4.1 to 4.5 along. */
 function factsOfSection(all: readonly Fact[], section: string): readonly Fact[] {
@@ -146,13 +144,6 @@ function idInput(params: object, { card, webhook }: { card?: string; webhook?: s
 /** What the key or the network cannot do is no finding about a route, so it ends the check. */
 const ENDING: readonly ErrorKind[] = ['not_authenticated', 'interrupted', 'terminated', 'guarded', 'usage', 'internal'];
 
-const CHECK_COLUMNS: readonly Column[] = [
-  { field: 'operation', title: 'OPERATION', kind: 'text', priority: 1 },
-  { field: 'result', title: 'RESULT', kind: 'word', priority: 1 },
-  { field: 'route', title: 'ROUTE', kind: 'text', priority: 3 },
-  { field: 'detail', title: 'DETAIL', kind: 'text', priority: 2, shrink: 'wraps' },
-];
-
 const checkContract = command({
   path: 'contract check',
   summary: 'Send every read request and compare the answers with the contract',
@@ -189,6 +180,7 @@ const checkContract = command({
     const probed = probeIdempotency ? await probe(ctx) : [];
     return { rows: [...(await readingRoutes(ctx)), ...probed] };
   },
+  columns: ['operation result route:3 detail:2', { result: { kind: 'word' }, detail: { shrink: 'wraps' } }],
   show(checked) {
     if ('planned' in checked) return showPlanned(checked.planned);
     const { rows } = checked;
@@ -198,7 +190,6 @@ const checkContract = command({
       listing: rowsListing(rows),
       noun: 'route',
       idField: 'operation',
-      columns: CHECK_COLUMNS,
       ...(wrong.length > 0 && {
         failure: new CliError('contract_mismatch', {
           message: `${routes} not answer as the contract says: ${wrong.join(', ')}`,

@@ -2,6 +2,7 @@
 
 import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { notSent, usage } from '../../core/errors.ts';
@@ -13,7 +14,7 @@ function didView(did: readonly string[]): Shown {
   return {
     data: { did: [...did] },
     noun: 'journal',
-    columns: [{ field: 'did', title: 'DID', kind: 'list', priority: 1 }],
+    columns: columnsOf(DID, 'did', { did: { kind: 'list' } }),
     blocks: did.map(text => lineBlock(text)),
   };
 }
@@ -90,6 +91,7 @@ const journalStatus = command({
     { does: 'For a script', run: 'journal status --json' },
   ],
   run: async ctx => (await ctx.journal.admin()).status(),
+  columns: 'place shared account:2 unfinished:2',
   show: state => ({
     data: {
       place: state.place,
@@ -105,12 +107,6 @@ const journalStatus = command({
       approvers: [...state.approvers],
     },
     noun: 'journal',
-    columns: [
-      { field: 'place', title: 'PLACE', kind: 'text', priority: 1 },
-      { field: 'shared', title: 'SHARED', kind: 'boolean', priority: 1 },
-      { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 2 },
-      { field: 'unfinished', title: 'UNFINISHED', kind: 'integer', priority: 2 },
-    ],
     blocks: [
       pairsBlock([
         ['Journal', `${state.place}${state.shared ? ', shared' : ', of this machine'}`],
@@ -149,6 +145,7 @@ const checkJournal = command({
   ],
   examples: [{ does: 'After a restore, or from time to time', run: 'journal check' }],
   run: async ctx => (await ctx.journal.admin()).check(),
+  columns: 'account lines',
   show: found => {
     const count = found.flaws.length + found.strangers.length;
     return {
@@ -160,10 +157,6 @@ const checkJournal = command({
         strangers: found.strangers.map(each => ({ ...each })),
       },
       noun: 'journal',
-      columns: [
-        { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 1 },
-        { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
-      ],
       blocks: [
         lineBlock(`${found.lines} audit lines of ${found.account} in ${found.place}`),
         ...found.flaws.map(({ what }) => lineBlock(`does not fit: ${what}`)),

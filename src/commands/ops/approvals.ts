@@ -1,13 +1,13 @@
 /** Approving or rejecting an operation, and the keys that sign. */
 
 import type { Context, HeldRequest, OwnKey, Shown } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
-import { type Column, copiedLine, lineBlock } from '../../terminal/view.ts';
+import { copiedLine, lineBlock } from '../../terminal/view.ts';
 import { KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
 
 export const approveOp = command({
@@ -59,16 +59,11 @@ export const approveOp = command({
       ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' }),
     );
   },
+  columns: ['op have needed persons:2', { persons: { kind: 'list' } }],
   show: ({ op: id, persons, needed }) => ({
     data: { op: id, have: persons.length, needed, persons },
     noun: 'operation',
     idField: 'op',
-    columns: [
-      { field: 'op', title: 'OP', kind: 'id', priority: 1 },
-      { field: 'have', title: 'HAVE', kind: 'integer', priority: 1 },
-      { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 1 },
-      { field: 'persons', title: 'PERSONS', kind: 'list', priority: 2 },
-    ],
     quiet: [id],
     blocks: [
       lineBlock(
@@ -118,10 +113,7 @@ const KEY_ANSWER = {
   listed: tells.yes('Whether it may approve in the journal of this run.'),
 } as const;
 
-const KEY_COLUMNS: readonly Column[] = [
-  { field: 'person', title: 'PERSON', kind: 'text', priority: 1 },
-  { field: 'keyid', title: 'KEY', kind: 'id', priority: 1 },
-];
+const KEY_COLUMNS = columnsOf(KEY_ANSWER, 'person keyid', { keyid: 'KEY' });
 
 function keyView({ person, keyid, line, place, isListed }: OwnKey): Shown {
   return {

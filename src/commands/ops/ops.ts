@@ -4,13 +4,13 @@ import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { ITEM_COLUMNS, LOOKED_ANSWER, runOverview } from '../../cli/bulk/results.ts';
 import { driveRun, resuming } from '../../cli/bulk/run.ts';
 import type { Shown } from '../../cli/context.ts';
-import { cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
+import { columnsOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
 import { dollars, toUsd } from '../../core/money.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/types.ts';
-import { type Column, pairsBlock, type Row, tableBlock } from '../../terminal/view.ts';
+import { pairsBlock, type Row, tableBlock } from '../../terminal/view.ts';
 
 export const op = argument(
   must(takes.text('Id of an operation, op_ and 26 characters.', { maxLength: 29, names: 'op' })),
@@ -29,23 +29,6 @@ const OP_STATES = {
   rejected: 'Its request was rejected or expired. Nothing was sent.',
 } as const satisfies Record<OpState, string>;
 const STATE_NAMES = Object.keys(OP_STATES) as OpState[];
-
-export const OP_COLUMNS: readonly Column[] = [
-  { field: 'op', title: 'OP', kind: 'id', priority: 1, shortTo: SHORT_ID },
-  { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
-  { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
-  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
-  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
-  { field: 'started_at', title: 'AGE', kind: 'time', priority: 3 },
-];
-
-/** In a journal of several people. */
-const SHARED_OP_COLUMNS: readonly Column[] = [
-  ...OP_COLUMNS,
-  { field: 'holder', title: 'HOLDER', kind: 'text', priority: 3 },
-  { field: 'host', title: 'HOST', kind: 'text', priority: 5 },
-];
 
 function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpSummary): Row {
   const { profile, mode, started_at, heldBy } = summary;
@@ -98,6 +81,14 @@ const OP_ROW = {
 
 /** What 11 means of a command that writes to the journal alone. */
 export const KEPT_OR_NOT = 'Whether the shared journal kept it is unknown; cardwright ops list tells.';
+
+export const OP_COLUMNS = columnsOf(OP_ROW, 'op command:2 state rows:3 amount profile:4 started_at:3', {
+  op: { shortTo: SHORT_ID },
+  started_at: 'AGE',
+});
+
+/** In a journal of several people. */
+const SHARED_OP_COLUMNS = [...OP_COLUMNS, ...columnsOf(OP_ROW, 'holder:3 host:5')];
 
 export const OP_DETAIL = {
   ...OP_ROW,

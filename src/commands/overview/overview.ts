@@ -131,6 +131,15 @@ export const showOverview = command({
     const { profile, mode } = await ctx.api.identity();
     return { ...(await overviewOf(ctx, copy, days)), title: `${profile}  ${mode.toUpperCase()}`, check };
   },
+  columns: [
+    'as_of wallet.balance wallet.cards_total_balance held wallet.pending_deposits cards.active cards.frozen cards.terminated ops.unknown spent.days spent.total',
+    {
+      'wallet.balance': 'WALLET',
+      'wallet.cards_total_balance': 'ON CARDS',
+      'wallet.pending_deposits': 'PENDING',
+      'spent.total': 'SPENT',
+    },
+  ],
   show: showPage,
 });
 
@@ -202,7 +211,7 @@ const moneyText = (amount: Cents | null) => (amount === null ? '-' : dollars(amo
 type Page = Awaited<ReturnType<typeof overviewOf>> & { readonly title: string; readonly check: boolean };
 
 /** The page; with `check` it fails where something alarming needs attention. */
-function showPage(page: Page): Shown {
+function showPage(page: Page): Omit<Shown, 'columns'> {
   const { as_of, wallet, held, cards, ops, spending, attention } = page;
   const isWrong = page.check && isAlarming(attention);
   const pressing = attention.filter(({ severity }) => severity === 'error');
@@ -237,7 +246,6 @@ function showPage(page: Page): Shown {
     },
     noun: 'finding',
     idField: 'as_of',
-    columns: COLUMNS,
     blocks: blocksOf(page),
     ...(isWrong && {
       failure: new CliError('check_failed', {
@@ -247,20 +255,6 @@ function showPage(page: Page): Shown {
     }),
   };
 }
-
-const COLUMNS: readonly Column[] = [
-  { field: 'as_of', title: 'AS OF', kind: 'time', priority: 1 },
-  { field: 'wallet.balance', title: 'WALLET', kind: 'money', priority: 1 },
-  { field: 'wallet.cards_total_balance', title: 'ON CARDS', kind: 'money', priority: 1 },
-  { field: 'held', title: 'HELD', kind: 'money', priority: 1 },
-  { field: 'wallet.pending_deposits', title: 'PENDING', kind: 'money', priority: 1 },
-  { field: 'cards.active', title: 'ACTIVE', kind: 'integer', priority: 1 },
-  { field: 'cards.frozen', title: 'FROZEN', kind: 'integer', priority: 1 },
-  { field: 'cards.terminated', title: 'TERMINATED', kind: 'integer', priority: 1 },
-  { field: 'ops.unknown', title: 'UNKNOWN', kind: 'integer', priority: 1 },
-  { field: 'spent.days', title: 'DAYS', kind: 'integer', priority: 1 },
-  { field: 'spent.total', title: 'SPENT', kind: 'money', priority: 1 },
-];
 
 const ATTENTION_COLUMNS: readonly Column[] = [
   { field: 'sign', title: '', kind: 'word', priority: 1 },

@@ -2,7 +2,7 @@
 
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context, ProfileRow, Shown } from '../../cli/context.ts';
-import { rowsListing } from '../../cli/listing.ts';
+import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, local, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
@@ -11,25 +11,6 @@ import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
 import { isLimitName } from '../../limits/limits.ts';
 import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
-
-export const PROFILE_COLUMNS: readonly Column[] = [
-  { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
-  { field: 'current', title: 'CURRENT', kind: 'boolean', priority: 1 },
-  { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
-  { field: 'base_url', title: 'BASE ADDRESS', kind: 'text', priority: 2 },
-  { field: 'key', title: 'KEY', kind: 'text', priority: 3 },
-  { field: 'key_source', title: 'KEPT IN', kind: 'word', priority: 5 },
-  { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 6, wideOnly: true },
-];
-
-/** The columns of one profile: every setting too, set or not, under the names that `--fields` and the JSON have. */
-const ONE_PROFILE_COLUMNS: readonly Column[] = [
-  ...PROFILE_COLUMNS,
-  ...KEPT_SETTINGS.map(
-    // A list of BINs; every other value is one word.
-    (name): Column => ({ field: `settings.${name}`, title: name.toUpperCase(), kind: 'list', priority: 7 }),
-  ),
-];
 
 const profile = argument(takes.text(`Name of the profile. It has ${GIVEN_NAME_RULE}.`, { names: 'profile' }));
 
@@ -56,6 +37,20 @@ export const PROFILE_ROW = {
   contract: orNull(tells.text('File of contract overrides.')),
   settings: tells.json('Settings that differ from none.'),
 } as const;
+
+export const PROFILE_COLUMNS = columnsOf(PROFILE_ROW, 'name current mode base_url:2 key:3 key_source:5 contract:6+', {
+  base_url: 'BASE ADDRESS',
+  key_source: 'KEPT IN',
+});
+
+/** The columns of one profile: every setting too, set or not, under the names that `--fields` and the JSON have. */
+const ONE_PROFILE_COLUMNS: readonly Column[] = [
+  ...PROFILE_COLUMNS,
+  ...KEPT_SETTINGS.map(
+    // A list of BINs; every other value is one word.
+    (name): Column => ({ field: `settings.${name}`, title: name.toUpperCase(), kind: 'list', priority: 7 }),
+  ),
+];
 
 /** One profile as data; for people its pairs, or the line in their place. */
 export function shownProfile(row: ProfileRow, line?: string): Shown {

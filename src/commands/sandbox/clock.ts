@@ -27,10 +27,8 @@ export const sandboxClock = adminCommand({
 type Clock = ResultOf<AdminOperations['clock.show']>;
 type Advanced = ResultOf<AdminOperations['clock.advance']>;
 
-const COLUMNS: readonly Column[] = [
-  { field: 'now', title: 'NOW', kind: 'time', priority: 1 },
-  { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
-];
+const CLOCK = ADMIN_OPERATIONS['clock.show'].returns.shape;
+const COLUMNS = columnsOf(CLOCK, 'now mode');
 
 const FIRED: readonly Column[] = [
   { field: 'due_at', title: 'AT', kind: 'text', priority: 1 },
@@ -39,13 +37,10 @@ const FIRED: readonly Column[] = [
 ];
 
 function showClock(clock: Clock): Shown {
-  const rate: Column = { field: 'rate', title: 'RATE', kind: 'number', priority: 2 };
-  const target: Column = { field: 'moving_to', title: 'MOVING TO', kind: 'time', priority: 2 };
-  const awaited: Column = { field: 'awaited_deliveries', title: 'WAITS FOR', kind: 'integer', priority: 3 };
   return {
     noun: 'clock',
     idField: 'now',
-    columns: [...COLUMNS, rate, target, awaited],
+    columns: columnsOf(CLOCK, 'now mode rate:2 moving_to:2 awaited_deliveries:3', { awaited_deliveries: 'WAITS FOR' }),
     blocks: [
       pairsBlock([
         ['Clock', clock.now],
@@ -160,12 +155,10 @@ export const advanceSandboxClock = command({
   show: showAdvanced,
 });
 
-const TIMER_COLUMNS = columnsOf(TIMER, {
-  due_at: { title: 'DUE', priority: 1, kind: 'text' },
-  kind: { priority: 1 },
-  ref: { title: 'OF', priority: 1, kind: 'id' },
-  state: { priority: 2 },
-  error: { priority: 3, shrink: true },
+const TIMER_COLUMNS = columnsOf(TIMER, 'due_at kind ref state:2 error:3', {
+  due_at: { kind: 'text' },
+  ref: { title: 'OF', kind: 'id' },
+  error: { shrink: true },
 });
 
 export const clockTimers = command({

@@ -17,19 +17,13 @@ type Delivery = ItemOf<AdminOperations['deliveries']>;
 const delivery = argument(takes.text('Delivery.'));
 
 export const DELIVERY_COLUMNS = [
-  ...columnsOf(DELIVERY, {
-    id: { priority: 1 },
-    state: { priority: 1 },
-    event: { priority: 2 },
-    webhook_id: { title: 'WEBHOOK', priority: 4, kind: 'id' },
-    event_id: { title: 'EVENT ID', priority: 5, kind: 'id' },
-    attempt: { title: 'TRIES', priority: 3 },
+  ...columnsOf(DELIVERY, 'id state event:2 webhook_id:4 event_id:5 attempt:3', {
+    webhook_id: { kind: 'id' },
+    event_id: { title: 'EVENT ID', kind: 'id' },
+    attempt: 'TRIES',
   }),
   { field: 'last', title: 'LAST ANSWER', kind: 'text', priority: 2, shrink: true },
-  ...columnsOf(DELIVERY, {
-    due_at: { title: 'NEXT', priority: 3 },
-    created_at: { title: 'AGE', priority: 6, wideOnly: true },
-  }),
+  ...columnsOf(DELIVERY, 'due_at:3 created_at:6+', { due_at: 'NEXT', created_at: 'AGE' }),
 ] as const;
 
 /** What came of the newest attempt, for the one line a person reads. */
@@ -149,14 +143,10 @@ export const recoverDeliveries = adminCommand({
     { does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' },
     { does: 'Since a day', run: 'sandbox deliveries recover wh_1 --since 2026-11-01' },
   ],
+  columns: 'webhook_id since:2 queued',
   show: ({ webhook_id, since, queued }) => ({
     noun: 'recovery',
     idField: 'webhook_id',
-    columns: [
-      { field: 'webhook_id', title: 'WEBHOOK', kind: 'id', priority: 1 },
-      { field: 'since', title: 'SINCE', kind: 'time', priority: 2 },
-      { field: 'queued', title: 'QUEUED', kind: 'integer', priority: 1 },
-    ],
     blocks: [
       lineBlock(`${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`),
     ],
@@ -245,14 +235,10 @@ export const explainDelivery = adminCommand({
     },
   ],
   check: async ({ body }, ctx) => ({ body: await bodyFrom(ctx, body) }),
+  columns: 'matches secret:2 deviations:2',
   show: ({ matches, secret, deviations, mistakes }) => ({
     noun: 'signature',
     quiet: [],
-    columns: [
-      { field: 'matches', title: 'MATCHES', kind: 'boolean', priority: 1 },
-      { field: 'secret', title: 'SECRET', kind: 'word', priority: 2 },
-      { field: 'deviations', title: 'DEVIATIONS', kind: 'list', priority: 2 },
-    ],
     blocks: [
       lineBlock(
         matches
@@ -278,14 +264,10 @@ export const rotateSecret = adminCommand({
     { does: 'A day to change receivers', run: 'sandbox deliveries rotate wh_1' },
     { does: 'The old one ends now', run: 'sandbox deliveries rotate wh_1 --overlap 0s' },
   ],
+  columns: 'webhook_id secret old_until:2',
   show: ({ webhook_id, secret, old_until }) => ({
     noun: 'secret',
     idField: 'webhook_id',
-    columns: [
-      { field: 'webhook_id', title: 'WEBHOOK', kind: 'id', priority: 1 },
-      { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 },
-      { field: 'old_until', title: 'OLD UNTIL', kind: 'time', priority: 2 },
-    ],
     blocks: [
       lineBlock(`New secret of ${webhook_id}; the old one signs as well until ${old_until}.`),
       pairsBlock([['Secret', secret]]),

@@ -18,16 +18,13 @@ type KeptRule = ItemOf<AdminOperations['faults']>;
 const fault = argument(takes.text('Id of the rule; see sandbox faults list.'));
 
 export const FAULT_COLUMNS = [
-  ...columnsOf(FAULT, { id: { priority: 1 }, active: { priority: 2 } }),
+  ...columnsOf(FAULT, 'id active:2'),
   { field: 'meets', title: 'MEETS', kind: 'text', priority: 1, shrink: 'wraps' },
   { field: 'does', title: 'DOES', kind: 'text', priority: 1, shrink: 'wraps' },
-  ...columnsOf(FAULT, {
-    phase: { priority: 3 },
-    struck: { priority: 2 },
-    times: { title: 'OF', priority: 2 },
-    seen: { priority: 4 },
-    expires_at: { title: 'ENDS', priority: 5 },
-    created_at: { title: 'AGE', priority: 6, wideOnly: true },
+  ...columnsOf(FAULT, 'phase:3 struck:2 times:2 seen:4 expires_at:5 created_at:6+', {
+    times: 'OF',
+    expires_at: 'ENDS',
+    created_at: 'AGE',
   }),
 ] as const;
 
@@ -137,12 +134,9 @@ export const removeFault = command({
     await runAdmin(ctx, 'faults.remove', { fault_id: id });
     return { id, removed: true };
   },
+  columns: 'id removed',
   show: ({ id }) => ({
     noun: 'rule',
-    columns: [
-      { field: 'id', title: 'ID', kind: 'id', priority: 1 },
-      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
-    ],
     blocks: [lineBlock(`Removed ${id}.`)],
   }),
 });
@@ -154,9 +148,9 @@ export const clearFaults = adminCommand({
     { does: 'Everything works again', run: 'sandbox faults clear' },
     { does: 'How many there were, as data', run: 'sandbox faults clear --json' },
   ],
+  columns: ['removed', { removed: { kind: 'integer' } }],
   show: ({ removed }) => ({
     noun: 'rule',
-    columns: [{ field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 }],
     blocks: [lineBlock(removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.`)],
   }),
 });

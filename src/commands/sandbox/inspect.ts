@@ -23,11 +23,7 @@ const CHECK_COLUMNS: readonly Column[] = [
   { field: 'faults', title: 'FAULTS', kind: 'list', priority: 1 },
 ];
 
-const INVARIANT_COLUMNS = columnsOf(INVARIANT, {
-  id: { title: 'INVARIANT', priority: 1 },
-  holds: { priority: 1 },
-  says: { priority: 2, shrink: true },
-});
+const INVARIANT_COLUMNS = columnsOf(INVARIANT, 'id holds says:2', { id: 'INVARIANT', says: { shrink: true } });
 
 function checkInWords({ ok, invariants }: Checked): string {
   if (ok) return `The books are whole: ${invariants.length} invariants hold.`;
@@ -109,13 +105,11 @@ export const whyDeclined = adminCommand({
 });
 
 const TIMELINE_COLUMNS = [
-  ...columnsOf(TIMELINE_ITEM, {
-    at: { title: 'AT', priority: 2, kind: 'text' },
-    kind: { priority: 1 },
-    number: { title: 'NO', priority: 4 },
-    text: { title: 'WHAT', priority: 1, shrink: true },
-    amount: { priority: 3 },
-    id: { title: 'ID', priority: 5, kind: 'id' },
+  ...columnsOf(TIMELINE_ITEM, 'at:2 kind number:4 text amount:3 id:5', {
+    at: { kind: 'text' },
+    number: 'NO',
+    text: { title: 'WHAT', shrink: true },
+    id: { kind: 'id' },
   }),
 ];
 
@@ -152,12 +146,11 @@ async function begun<Batch>(batches: AsyncIterable<Batch>): Promise<AsyncIterabl
   })();
 }
 
-const EVENT_COLUMNS = columnsOf(EVENT, {
-  seq: { title: 'NO', priority: 1 },
-  type: { priority: 1 },
-  created_at: { title: 'AT', priority: 2, kind: 'text' },
-  id: { title: 'EVENT ID', priority: 3 },
-  body: { title: 'BODY', priority: 6, shrink: true },
+const EVENT_COLUMNS = columnsOf(EVENT, 'seq type created_at:2 id:3 body:6', {
+  seq: 'NO',
+  created_at: { title: 'AT', kind: 'text' },
+  id: 'EVENT ID',
+  body: { shrink: true },
 });
 
 export const sandboxEvents = command({

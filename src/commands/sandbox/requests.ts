@@ -11,42 +11,24 @@ import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Listing, pairsBlock } from '../../terminal/view.ts';
 import { adminListing, runAdmin } from './admin.ts';
 
-const COLUMNS = columnsOf(LOGGED_REQUEST, {
-  request_id: { title: 'REQUEST', priority: 2, kind: 'id' },
-  at: { title: 'WHEN', priority: 4 },
-  operation: { priority: 1 },
-  status: { priority: 1 },
-  error: { priority: 2 },
-  fault: { priority: 2 },
-  card_id: { title: 'CARD', priority: 3 },
-  replayed: { priority: 4 },
-  idempotency_key: { title: 'KEY', priority: 5, kind: 'id' },
-  path: { priority: 6, wideOnly: true },
-  query: { priority: 6, wideOnly: true },
-});
+const COLUMNS = columnsOf(
+  LOGGED_REQUEST,
+  'request_id:2 at:4 operation status error:2 fault:2 card_id:3 replayed:4 idempotency_key:5 path:6+ query:6+',
+  { request_id: { kind: 'id' }, at: 'WHEN', idempotency_key: { title: 'KEY', kind: 'id' } },
+);
 
 const PAIR_COLUMNS = [
   ...COLUMNS,
-  ...columnsOf(REQUEST_PAIR, {
-    method: { priority: 2 },
-    body: { priority: 2 },
-    answer: { priority: 2 },
-    on_the_wire: { priority: 2 },
-    headers: { priority: 4 },
-    key_last4: { title: 'API KEY', priority: 4 },
-    took_ms: { title: 'MS', priority: 4 },
+  ...columnsOf(REQUEST_PAIR, 'method:2 body:2 answer:2 on_the_wire:2 headers:4 key_last4:4 took_ms:4', {
+    key_last4: 'API KEY',
+    took_ms: 'MS',
   }),
 ];
 
-const TURNED_COLUMNS = columnsOf(TURNED_REQUEST, {
-  at: { title: 'AT', priority: 4, kind: 'text' },
-  method: { priority: 1 },
-  path: { priority: 1, shrink: true },
-  status: { priority: 1 },
-  error: { priority: 2 },
-  nearest: { title: 'NEAREST', priority: 2 },
-  key: { title: 'KEY', priority: 3 },
-  why: { priority: 4, shrink: true },
+const TURNED_COLUMNS = columnsOf(TURNED_REQUEST, 'at:4 method path status error:2 nearest:2 key:3 why:4', {
+  at: { kind: 'text' },
+  path: { shrink: true },
+  why: { shrink: true },
 });
 
 const request = optionalArgument(

@@ -54,17 +54,11 @@ export const runSandboxScenario = command({
     }
     return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, execute: perform }));
   },
+  columns: ['step line:3 operation outcome:2 id:2', { outcome: { kind: 'word' } }],
   show: listing => ({
     listing,
     noun: 'step',
     idField: 'step',
-    columns: [
-      { field: 'step', title: 'STEP', kind: 'integer', priority: 1 },
-      { field: 'line', title: 'LINE', kind: 'integer', priority: 3 },
-      { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
-      { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 2 },
-      { field: 'id', title: 'ID', kind: 'id', priority: 2 },
-    ],
   }),
 });
 

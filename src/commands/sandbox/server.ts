@@ -2,6 +2,7 @@
 
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
@@ -15,18 +16,10 @@ import {
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
-import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { runAdmin } from './admin.ts';
 import { openPage } from './open.ts';
-
-const SERVER_COLUMNS: readonly Column[] = [
-  { field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 },
-  { field: 'pid', title: 'PID', kind: 'integer', priority: 1 },
-  { field: 'started_at', title: 'STARTED', kind: 'time', priority: 2 },
-  { field: 'store', title: 'STORE', kind: 'text', priority: 2 },
-  { field: 'api_key_file', title: 'KEY FILE', kind: 'text', priority: 2 },
-];
 
 function serverPairs({ url, pid, store, api_key_file }: ServerRow): [string, string][] {
   return [
@@ -62,24 +55,21 @@ const SERVER_ROW = {
   api_key_file: tells.text('File that holds its key.'),
 } as const;
 
+const SERVER_COLUMNS = columnsOf(SERVER_ROW, 'url pid started_at:2 store:2 api_key_file:2', {
+  url: 'ADDRESS',
+  api_key_file: 'KEY FILE',
+});
+
 /** A server of many accounts as data: each has a key of its own. */
 const { api_key_file: _, ...SHARED_ROW } = SERVER_ROW;
 
 export type SandboxStatus = ResultOf<AdminOperations['status']>;
 
-const STATUS_COLUMNS: readonly Column[] = [
-  { field: 'store', title: 'STORE', kind: 'text', priority: 1 },
-  { field: 'data_set', title: 'DATA', kind: 'word', priority: 2 },
-  { field: 'now', title: 'NOW', kind: 'time', priority: 2 },
-  { field: 'expires_at', title: 'EXPIRES', kind: 'time', priority: 3, unlessEmpty: true },
-  { field: 'bins', title: 'BINS', kind: 'integer', priority: 3 },
-  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
-  { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },
-  { field: 'webhooks', title: 'WEBHOOKS', kind: 'integer', priority: 3 },
-  { field: 'events', title: 'EVENTS', kind: 'integer', priority: 3 },
-  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 1 },
-  { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
-];
+const STATUS_COLUMNS = columnsOf(
+  ADMIN_OPERATIONS.status.returns.shape,
+  'store data_set:2 now:2 expires_at:3 bins:3 cards:2 transactions:2 webhooks:3 events:3 wallet_balance ledger_ok',
+  { data_set: 'DATA', expires_at: { unlessEmpty: true }, wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
+);
 
 /** Label and value lines of the sandbox's state. */
 export function statusPairs(status: SandboxStatus): [string, string][] {
@@ -331,14 +321,10 @@ export const sandboxAccount = command({
     const { name, api_key, admin_token } = await runAdmin(ctx, 'accounts.open', input);
     return { name, api_key: api_key.expose(), admin_token: admin_token.expose() };
   },
+  columns: 'name api_key admin_token',
   show: ({ name, api_key, admin_token }) => ({
     noun: 'account',
     idField: 'name',
-    columns: [
-      { field: 'name', title: 'NAME', kind: 'text', priority: 1 },
-      { field: 'api_key', title: 'API KEY', kind: 'text', priority: 1 },
-      { field: 'admin_token', title: 'ADMIN TOKEN', kind: 'text', priority: 1 },
-    ],
     blocks: [
       pairsBlock([
         ['Account', name],

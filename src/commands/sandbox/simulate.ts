@@ -1,13 +1,14 @@
 /** Simulations: what merchants, card holders and payers do. */
 
 import type { Shown } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin.ts';
+import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 
@@ -20,18 +21,11 @@ export const deposit = argument(takes.text('Deposit; the whole id.'));
 
 type Simulated = ResultOf<AdminOperations['simulate.authorize']>;
 
-const COLUMNS: readonly Column[] = [
-  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
-  { field: 'transaction_id', title: 'TRANSACTION', kind: 'id', priority: 2 },
-  { field: 'authorization_id', title: 'AUTHORIZATION', kind: 'id', priority: 3 },
-  { field: 'challenge_id', title: 'CHALLENGE', kind: 'id', priority: 3 },
-  { field: 'deposit_id', title: 'DEPOSIT', kind: 'id', priority: 3 },
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 4 },
-  { field: 'card_status', title: 'STATUS', kind: 'word', priority: 4 },
-  { field: 'card_balance', title: 'CARD BALANCE', kind: 'money', priority: 4 },
-  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 4 },
-  { field: 'decline_reason', title: 'REASON', kind: 'word', priority: 2 },
-];
+const COLUMNS = columnsOf(
+  ADMIN_OPERATIONS['simulate.authorize'].returns.shape,
+  'outcome transaction_id:2 authorization_id:3 challenge_id:3 deposit_id:3 card_id:4 card_status:4 card_balance:4 wallet_balance:4 decline_reason:2',
+  { card_status: 'STATUS', wallet_balance: 'WALLET', decline_reason: 'REASON' },
+);
 
 const IDS = ['authorization_id', 'transaction_id', 'challenge_id', 'deposit_id'] as const;
 
@@ -309,15 +303,11 @@ export const recordScenario = command({
   ],
   run: (ctx, { card, after }) =>
     runAdmin(ctx, 'scenarios.record', { card_id: card, after }, () => ctx.sandbox.servers.control()),
+  columns: 'steps last text:2',
   show: ({ text, steps }) => ({
     ...(steps === 0 && { notes: ['Nothing was done that could be a step.'] }),
     noun: 'scenario',
     idField: 'last',
-    columns: [
-      { field: 'steps', title: 'STEPS', kind: 'integer', priority: 1 },
-      { field: 'last', title: 'LAST', kind: 'integer', priority: 1 },
-      { field: 'text', title: 'TEXT', kind: 'text', priority: 2 },
-    ],
     prose: text,
   }),
 });

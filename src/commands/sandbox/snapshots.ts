@@ -7,7 +7,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { argument, local, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
-import { SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
+import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { type Block, type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
@@ -24,27 +24,17 @@ function checkedName(name: string): string {
 
 const snapshotName = argument(takes.text('Name: lower-case letters, digits, - and _.', { maxLength: 64 }));
 
-export const SNAPSHOT_COLUMNS = columnsOf(SNAPSHOT, {
-  name: { priority: 1, kind: 'id' },
-  made_at: { title: 'MADE', priority: 2 },
-  data_set: { title: 'DATA', priority: 3 },
-  cards: { priority: 3 },
-  transactions: { priority: 3 },
-  bytes: { priority: 4 },
-  clock: { priority: 4 },
-  seed: { priority: 5, wideOnly: true },
-  whole: { title: 'COMPLETE', priority: 2 },
-});
+export const SNAPSHOT_COLUMNS = columnsOf(
+  SNAPSHOT,
+  'name made_at:2 data_set:3 cards:3 transactions:3 bytes:4 clock:4 seed:5+ whole:2',
+  { name: { kind: 'id' }, data_set: 'DATA', whole: 'COMPLETE' },
+);
 
-const COLUMNS: readonly Column[] = [
-  { field: 'restored', title: 'RESTORED', kind: 'boolean', priority: 1 },
-  { field: 'made_at', title: 'MADE', kind: 'time', priority: 2 },
-  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
-  { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },
-  { field: 'webhooks_active', title: 'WEBHOOKS', kind: 'integer', priority: 2 },
-  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 1 },
-  { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
-];
+const COLUMNS = columnsOf(
+  RESTORED,
+  'restored made_at:2 cards:2 transactions:2 webhooks_active:2 wallet_balance ledger_ok',
+  { webhooks_active: 'WEBHOOKS', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
+);
 
 /** `what` names where it came from: `snapshot before`, `backup.snapshot`. */
 function showRestored(what: string, done: Restored): Shown {
@@ -240,13 +230,10 @@ export const removeSnapshot = command({
     await runAdmin(ctx, 'snapshots.remove', { name });
     return { name, removed: true };
   },
+  columns: 'name removed',
   show: ({ name }) => ({
     noun: 'snapshot',
     idField: 'name',
-    columns: [
-      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
-      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
-    ],
     blocks: [lineBlock(`Removed ${name}.`)],
   }),
 });
@@ -273,13 +260,10 @@ export const exportSandbox = command({
     }
     return { file, bytes: await ctx.sandbox.exportTo(file) };
   },
+  columns: 'file bytes',
   show: ({ file, bytes }) => ({
     noun: 'export',
     idField: 'file',
-    columns: [
-      { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
-      { field: 'bytes', title: 'BYTES', kind: 'integer', priority: 1 },
-    ],
     blocks: [lineBlock(`Wrote ${file}, ${bytes} bytes.`)],
   }),
 });

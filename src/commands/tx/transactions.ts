@@ -14,19 +14,11 @@ import { CliError, notSent, usage } from '../../core/errors.ts';
 import { dollars, toCents } from '../../core/money.ts';
 import type { Row } from '../../terminal/view.ts';
 
-export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
-  id: { priority: 1, shortTo: SHORT_ID },
-  card_id: { title: 'CARD', priority: 2 },
-  type: { priority: 4 },
-  status: { priority: 1 },
-  amount: { priority: 1 },
-  merchant: { priority: 2, shrink: true },
-  mcc: { title: 'MCC', priority: 7, wideOnly: true },
-  authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
-  decline_reason: { title: 'REASON', priority: 5, wideOnly: true },
-  created_at: { title: 'WHEN', priority: 2 },
-  currency: { priority: 8, wideOnly: true },
-});
+export const TRANSACTION_COLUMNS = columnsOf(
+  TRANSACTION,
+  'id card_id:2 type:4 status amount merchant:2 mcc:7+ authorization_id:8+ decline_reason:5+ created_at:2 currency:8+',
+  { id: { shortTo: SHORT_ID }, merchant: { shrink: true }, decline_reason: 'REASON', created_at: 'WHEN' },
+);
 
 type Range = Readonly<Partial<Record<'since' | 'until', string | undefined>>>;
 

@@ -12,15 +12,10 @@ import { plainAmount, toCents } from '../../core/money.ts';
 import { type Block, lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 
-const COLUMNS = columnsOf(WALLET, {
-  balance: { priority: 1 },
-  currency: { priority: 2 },
-  pending_deposits: { priority: 2 },
-  total_deposited: { priority: 3 },
-  total_spent: { priority: 3 },
-  cards_active: { priority: 3 },
-  cards_total_balance: { priority: 3 },
-});
+const COLUMNS = columnsOf(
+  WALLET,
+  'balance currency:2 pending_deposits:2 total_deposited:3 total_spent:3 cards_active:3 cards_total_balance:3',
+);
 
 const showWallet = command({
   path: 'wallet',
@@ -56,12 +51,9 @@ export function showsWallet(wallet: Result<'wallet.get'>): Shown {
   };
 }
 
-const ADDRESS_COLUMNS = columnsOf(ADDRESS, {
-  currency: { priority: 1 },
-  network: { priority: 1 },
-  address: { priority: 1, kind: 'id' },
-  memo: { priority: 2 },
-  min_confirmations: { title: 'CONFIRMATIONS', priority: 3 },
+const ADDRESS_COLUMNS = columnsOf(ADDRESS, 'currency network address memo:2 min_confirmations:3', {
+  address: { kind: 'id' },
+  min_confirmations: 'CONFIRMATIONS',
 });
 
 const qr = option(takes.flag('Draw each address as a QR code, on a terminal.'));

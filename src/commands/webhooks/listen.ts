@@ -2,7 +2,7 @@
 
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Answers, argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
@@ -18,7 +18,7 @@ import type { Arrived, Counts, ReceivedEvent } from '../../events/listener.ts';
 import { patient, pollTimes } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
-import type { Column, Row } from '../../terminal/view.ts';
+import type { Row } from '../../terminal/view.ts';
 import { endedBy, LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
 import { checkPatterns } from './subscriptions.ts';
 import { SECRET_FILES_IF_ANY, secretsFor } from './verify.ts';
@@ -111,14 +111,6 @@ function sourceGone(why: string): CliError {
   return new CliError('unreachable', { message: `${why}; no further event arrives` });
 }
 
-export const RECEIVED_COLUMNS: readonly Column[] = [
-  { field: 'id', title: 'EVENT ID', kind: 'id', priority: 1 },
-  { field: 'type', title: 'EVENT', kind: 'word', priority: 1 },
-  { field: 'data.id', title: 'OBJECT', kind: 'id', priority: 2 },
-  { field: 'created_at', title: 'WHEN', kind: 'time', priority: 3 },
-  { field: 'out_of_order', title: 'OUT OF ORDER', kind: 'boolean', priority: 4 },
-];
-
 /** `14:05:12  card.funded  card_7  active  $25.00  evt_9`; never a code. */
 function eventLine({ id, type, data, received_at, out_of_order: isLate }: ReceivedEvent): string {
   const fields = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
@@ -164,6 +156,13 @@ const EVENT_ROW = {
   received_at: tells.time("When it came, by this machine's clock."),
   out_of_order: tells.yes('Whether it happened before one that was shown already.'),
 } as const;
+
+export const RECEIVED_COLUMNS = columnsOf(EVENT_ROW, 'id type data.id:2 created_at:3 out_of_order:4', {
+  id: 'EVENT ID',
+  type: 'EVENT',
+  'data.id': 'OBJECT',
+  created_at: 'WHEN',
+});
 
 const LISTEN_ANSWERS: Answers = {
   either: [
@@ -470,13 +469,13 @@ export const listenWebhooks = command({
     };
     return { listing, reaped: undefined, exit: () => hearing.stopped?.exitCode ?? hearing.exit };
   },
+  columns: 'ended',
   show: ({ listing, reaped, exit }) =>
     listing === undefined
       ? {
           data: { ended: reaped ?? [] },
           noun: 'subscription',
           quiet: [...(reaped ?? [])],
-          columns: [{ field: 'ended', title: 'ENDED', kind: 'list', priority: 1 }],
         }
       : { listing, exit, noun: 'event', columns: RECEIVED_COLUMNS },
 });

@@ -14,12 +14,10 @@ import { didYouMean } from '../../core/nearest.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { secretIn } from './verify.ts';
 
-export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {
-  id: { priority: 1, shortTo: SHORT_ID },
-  status: { priority: 1 },
-  url: { priority: 1 },
-  events: { priority: 3, shrink: true },
-  created_at: { title: 'AGE', priority: 5 },
+export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, 'id status url events:3 created_at:5', {
+  id: { shortTo: SHORT_ID },
+  events: { shrink: true },
+  created_at: 'AGE',
 });
 
 export const webhook = argument(WEBHOOK_ID);
@@ -167,12 +165,9 @@ export const deleteWebhook = command({
     await ctx.api.write('webhooks.delete', { webhook_id: webhook }, { intent: `Delete subscription ${webhook}` });
     return { id: webhook, deleted: true };
   },
+  columns: 'id deleted',
   show: ({ id }) => ({
     noun: 'webhook',
-    columns: [
-      { field: 'id', title: 'ID', kind: 'id', priority: 1 },
-      { field: 'deleted', title: 'DELETED', kind: 'boolean', priority: 1 },
-    ],
     blocks: [lineBlock(`Deleted ${id}.`)],
   }),
 });
@@ -199,15 +194,13 @@ export const listEvents = command({
     });
     return wholeListing({ data, page: {} }, { noun: 'event' });
   },
+  columns: [
+    'name object:2 meaning:3 basis:4+',
+    { name: 'EVENT', object: 'CARRIES', meaning: { shrink: 'wraps' }, basis: 'KNOWN FROM' },
+  ],
   show: listing => ({
     listing,
     noun: 'event',
     idField: 'name',
-    columns: [
-      { field: 'name', title: 'EVENT', kind: 'id', priority: 1 },
-      { field: 'object', title: 'CARRIES', kind: 'word', priority: 2 },
-      { field: 'meaning', title: 'MEANING', kind: 'text', priority: 3, shrink: 'wraps' },
-      { field: 'basis', title: 'KNOWN FROM', kind: 'text', priority: 4, wideOnly: true },
-    ],
   }),
 });

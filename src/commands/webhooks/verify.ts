@@ -126,15 +126,10 @@ export const verifySignature = command({
       ...(secretFile.length > 1 && { secret: secret + 1 }),
     };
   },
+  columns: ['verified as_documented deviations secret_file:2', { secret_file: 'SECRET' }],
   show: ({ as_documented: documented, deviations, secret_file: file, secret }) => ({
     noun: 'signature',
     quiet: [],
-    columns: [
-      { field: 'verified', title: 'VERIFIED', kind: 'boolean', priority: 1 },
-      { field: 'as_documented', title: 'AS DOCUMENTED', kind: 'boolean', priority: 1 },
-      { field: 'deviations', title: 'DEVIATIONS', kind: 'list', priority: 1 },
-      { field: 'secret_file', title: 'SECRET', kind: 'text', priority: 2 },
-    ],
     blocks: [
       lineBlock(
         `The signature matches${documented ? '' : ', but not as documented'}${secret === undefined ? '' : `: secret ${secret}, ${file}`}.`,
@@ -185,10 +180,10 @@ export const signPayload = command({
     const bytes = await ctx.files.readBytes(payload);
     return { signature: secret === undefined ? '' : sign(bytes, secret) };
   },
+  columns: 'signature',
   show: ({ signature }) => ({
     noun: 'signature',
     idField: 'signature',
-    columns: [{ field: 'signature', title: 'SIGNATURE', kind: 'id', priority: 1 }],
     blocks: [copiedLine(signature)],
   }),
 });
