@@ -3,6 +3,7 @@
 import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
 import type { CardChange } from '../../books/position.ts';
 import type { Shown } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -12,7 +13,7 @@ import { isoTime } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
-import { type Block, type Column, copiedLine, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
+import { type Block, copiedLine, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const DEFAULT_WAIT = '2m';
@@ -243,35 +244,19 @@ function findingAnswer(found: Finding) {
   };
 }
 
-const money = (field: string, title: string, priority: number): Column => ({ field, title, kind: 'money', priority });
-
-const CARD_COLUMNS: readonly Column[] = [
-  { field: 'card', title: 'CARD', kind: 'text', priority: 1, shrink: true },
-  money('opening', 'OPENING', 1),
-  money('funded', 'FUNDED', 2),
-  money('withdrawn', 'WITHDRAWN', 2),
-  money('settled', 'SETTLED', 2),
-  money('refunded', 'REFUNDED', 2),
-  money('holds_change', 'HOLDS', 2),
-  money('other', 'OTHER', 2),
+const CARD_COLUMNS = columnsOf(
+  { ...CARD, card: CARD.label, net: CARD.opening },
+  'card opening funded:2 withdrawn:2 settled:2 refunded:2 holds_change:2 other:2 net residual closing',
   {
-    ...money('net', 'NET', 1),
-    sumOf: ['funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'other'],
+    card: { shrink: true },
+    holds_change: 'HOLDS',
+    net: { sumOf: ['funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'other'] },
+    residual: 'DIFF',
   },
-  money('residual', 'DIFF', 1),
-  money('closing', 'CLOSING', 1),
-];
+);
 
 /** In lines for programs the amounts of the JSON, with the card by its id. */
-const ROW_COLUMNS: readonly Column[] = [
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
-  { field: 'last4', title: 'LAST4', kind: 'text', priority: 1 },
-  { field: 'label', title: 'LABEL', kind: 'text', priority: 1 },
-  ...['opening', 'funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'returned', 'other', 'residual'].map(
-    field => money(field, field.toUpperCase(), 1),
-  ),
-  money('closing', 'CLOSING', 1),
-];
+const ROW_COLUMNS = columnsOf(CARD, Object.keys(CARD).join(' '), { card_id: { title: 'CARD', kind: 'id' } });
 
 /** Findings of exit 0 are many in a month; the JSON has all of them. */
 const MOST_SHOWN = 20;
