@@ -46,10 +46,11 @@ export const AUDIT_COLUMNS = columnsOf(
   {
     seq: 'LINE',
     at: 'WHEN',
-    card_id: { shortTo: SHORT_ID },
+    operation: { kind: 'word' },
+    card_id: { kind: 'id', shortTo: SHORT_ID },
     outcome: { kind: 'word' },
     sink: 'INTO',
-    op: { shortTo: SHORT_ID },
+    op: { kind: 'id', shortTo: SHORT_ID },
   },
 );
 
