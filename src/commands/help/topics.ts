@@ -28,7 +28,7 @@ import { FREEZING_ASKS } from '../../writes/guard.ts';
 
 /** A topic of `help`: rows for a named format, and a page of 80 columns to read. */
 interface Topic<Row extends object> {
-  readonly name: string;
+  readonly path: string;
   readonly summary: string;
   /** What one row is. */
   readonly noun: string;
@@ -43,7 +43,7 @@ interface Topic<Row extends object> {
   readonly example?: string;
 }
 
-function topic<Row extends object>({ name, summary, noun, fields, rows, line, ...page }: Topic<Row>): Command {
+function topic<Row extends object>({ path, summary, noun, fields, rows, line, ...page }: Topic<Row>): Command {
   const { before = [], after = [], example } = page;
   const prose = (found: readonly Row[]) => {
     const list = found.map(line);
@@ -52,10 +52,10 @@ function topic<Row extends object>({ name, summary, noun, fields, rows, line, ..
     return [...before.map(wrap), items, ...after.map(wrap), ...(example === undefined ? [] : [example])].join('\n');
   };
   return command({
-    path: `help ${name}`,
+    path,
     summary,
     answers: { list: fields },
-    examples: [{ does: 'As a page', run: `help ${name}` }],
+    examples: [{ does: 'As a page', run: path }],
     run: async () => rows(),
     show: found => ({
       noun,
@@ -68,7 +68,7 @@ function topic<Row extends object>({ name, summary, noun, fields, rows, line, ..
 }
 
 const helpOptions = topic({
-  name: 'options',
+  path: 'help options',
   summary: 'The options every command takes',
   noun: 'option',
   fields: {
@@ -87,7 +87,7 @@ const helpOptions = topic({
 });
 
 const helpEnvironment = topic({
-  name: 'environment',
+  path: 'help environment',
   summary: 'Environment variables and what they mean',
   noun: 'variable',
   fields: {
@@ -111,7 +111,7 @@ const ENDS = Object.entries(ERROR_KINDS).map(([kind, { exit, means, ...more }]) 
 const REPEATABLE = ENDS.filter(({ retryable }) => retryable).map(({ exit }) => exit);
 
 const helpExitCodes = topic({
-  name: 'exit-codes',
+  path: 'help exit-codes',
   summary: 'Exit codes, what each means, and what a script may do next',
   noun: 'exit code',
   fields: {
@@ -144,7 +144,7 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
 };
 
 const helpOutput = topic({
-  name: 'output',
+  path: 'help output',
   summary: 'Output formats, and what goes to which stream',
   noun: 'format',
   fields: { format: tells.text('Format.'), means: tells.text('What it means.') },
@@ -183,7 +183,7 @@ const RULES: Words = {
 };
 
 const helpSafety = topic({
-  name: 'safety',
+  path: 'help safety',
   summary: 'Guards and confirmations, and what is never done',
   noun: 'rule',
   fields: { rule: tells.text('Rule.'), means: tells.text('What it means.') },
@@ -208,7 +208,7 @@ const ADVICE: Words = {
 };
 
 const helpScripting = topic({
-  name: 'scripting',
+  path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
   noun: 'advice',
   fields: { topic: tells.text('Topic.'), means: tells.text('What you can rely on.') },
@@ -227,7 +227,7 @@ const WORDS: Words = {
 };
 
 const helpScenarios = topic({
-  name: 'scenarios',
+  path: 'help scenarios',
   summary: 'The format of scenario files',
   noun: 'word',
   fields: { word: tells.text('Word of the file.'), means: tells.text('What it means.') },
