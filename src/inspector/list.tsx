@@ -5,7 +5,7 @@
 import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageView } from '../contract/sandbox/page-views.ts';
 import { addressOf, refine, useAddress } from './address.ts';
-import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
+import { type ComponentChildren, useEffect, useMemo, useRef, useState } from './elements.ts';
 import { Copy, count, Facts, type Field, Head, Press, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
 import { type Reply, useRow } from './session.ts';
 import { type Input, rowOf } from './tables.ts';
@@ -176,9 +176,13 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
   if (found !== undefined || error !== undefined) last.current = found;
   const data = last.current;
   const isFiltered = Object.keys(values).length > 0;
-  const { flags } = rowOf(row).command;
-  const canTell = Object.keys(values).every(name => flags[name] !== undefined);
-  const nothingFits = { empty: 'Nothing fits.', next: ['Clear the filters', here()] } as const;
+  const canTell = Object.keys(values).every(name => rowOf(row).command.flags[name] !== undefined);
+  // What is there already is not made again at every poll.
+  const rows = useMemo(() => {
+    const next = ['Clear the filters', here()] as const;
+    const shown = isFiltered ? { ...list, command: '', empty: 'Nothing fits.', next } : list;
+    return data && <Rows list={shown} items={data.data} />;
+  }, [data, isFiltered, list]);
   return (
     <div aria-busy={found === undefined && data !== undefined}>
       {filters.length > 0 && (
@@ -189,9 +193,7 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
         </form>
       )}
       {(error !== undefined || data === undefined) && <Waiting error={error} />}
-      {data !== undefined && (
-        <Rows list={isFiltered ? { ...list, command: '', ...nothingFits } : list} items={data.data} />
-      )}
+      {rows}
       {hasPages && data?.meta !== undefined && <Pages facts={data.meta} goTo={to => change({ page: to })} />}
       {canTell && <SameCommand row={row} input={{ ...fixed, ...values }} />}
     </div>

@@ -1,7 +1,7 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import type { PageView } from '../../contract/sandbox/page-views.ts';
 import { addressOf, go, useAddress } from '../address.ts';
-import { type ComponentChildren, render, useEffect, useLayoutEffect, useState } from '../elements.ts';
+import { type ComponentChildren, render, useEffect, useLayoutEffect, useMemo, useState } from '../elements.ts';
 import { View, type ViewOf } from '../list.tsx';
 import { Badge, Copy, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
 import * as session from '../session.ts';
@@ -142,7 +142,7 @@ function Onward() {
       (error: unknown) => say((error as Error).message),
     );
   return (
-    <span class="onward">
+    <span>
       {['1h', '7d'].map(by => (
         <Press
           label={`+${by}`}
@@ -168,6 +168,8 @@ function Page() {
     return () => document.removeEventListener('keydown', listener);
   }, [helps]);
   const replaced = useReplaced(live);
+  // A poll leaves the view as it is: what of it follows the polls does so by itself.
+  const here = useMemo(() => <Here key={replaced.times} />, [replaced.times]);
   if (live.link === 'over') return <Over />;
   const other = live.marks !== undefined && live.marks.version !== TABLES.version;
   return (
@@ -197,9 +199,7 @@ function Page() {
         </p>
       )}
       {helps && <KeyHelp />}
-      <main id="main">
-        <Here key={replaced.times} />
-      </main>
+      <main id="main">{here}</main>
     </div>
   );
 }
