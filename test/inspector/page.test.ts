@@ -1,15 +1,26 @@
 /** The inspector in a real browser: opened once, by the keyboard, with text from outside that stays text. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf, type Inspected, inspected, launched, noBrowser, type Route } from '../support/browser.ts';
+import {
+  type BrowserContext,
+  complaintsOf,
+  type Inspected,
+  inspected,
+  launched,
+  noBrowser,
+  type Route,
+} from '../support/browser.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202etxt 珈琲店 مقهى';
 
 describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   let sandbox: Inspected;
   let browser: Awaited<ReturnType<typeof launched>>;
+  let context: BrowserContext;
 
+  // One window for all: a second takes the browser as long as the page takes it.
   beforeAll(async () => {
     [sandbox, browser] = await Promise.all([inspected(['--data', 'demo', '--seed', '7']), launched()]);
+    context = await browser.newContext();
   });
   afterAll(async () => {
     await browser?.close();
@@ -17,12 +28,10 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   });
 
   it('opens once, takes keys as soon as its heading stands, checks the books, and is empty when the session ends', async () => {
-    const context = await browser.newContext();
-    // Without a ticket there is nothing, and after it the ticket stands in no address.
-    const early = await context.newPage();
-    expect((await early.goto(`${sandbox.origin}/_sandbox/`))?.status()).toBe(404);
-    await context.addInitScript(typeWhereAHeadingStands);
     const page = await context.newPage();
+    // Without a ticket there is nothing, and after it the ticket stands in no address.
+    expect((await page.goto(`${sandbox.origin}/_sandbox/`))?.status()).toBe(404);
+    await page.addInitScript(typeWhereAHeadingStands);
     const said = complaintsOf(page);
     const address = await sandbox.address();
     await page.goto(address);
@@ -36,18 +45,20 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Every rule holds: the money adds up.').waitFor();
 
-    // Used once, it opens nothing again.
-    const other = await (await browser.newContext()).newPage();
-    await other.goto(address);
-    await other.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
-    expect(await other.locator('body').innerText()).not.toContain('Overview');
     await sandbox.run('sandbox open --end -q');
     await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
+    // Used once, it opens nothing again.
+    const refused = page.waitForResponse('**/page/session');
+    await page.goto(address);
+    expect((await refused).status()).toBe(401);
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
+    expect(await page.locator('body').innerText()).not.toContain('Overview');
+    await page.close();
   });
 
   it('loses nothing that is typed when a poll comes, fails or finds the store busy, shows at once what was done, however long the view took, and text from outside stays text', async () => {
     const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
-    const page = await browser.newPage();
+    const page = await context.newPage();
     const said = complaintsOf(page);
     await page.clock.install();
     // Others who change something are followed after a rest, twenty times as long.
