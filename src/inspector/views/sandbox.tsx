@@ -64,8 +64,8 @@ const CHANGES: TableOf<Differences['cards'][number]['fields'][number] & { readon
   fields: [
     show.id('Card', ({ card_id }) => card_id),
     show.name('Field', ({ field }) => field),
-    show.text('Was', ({ from }) => from ?? '–'),
-    show.text('Is', ({ to }) => to ?? '–'),
+    show.text('Was', ({ from }) => from?.replace(/^"|"$/g, '') ?? '–'),
+    show.text('Is', ({ to }) => to?.replace(/^"|"$/g, '') ?? '–'),
   ],
   empty: 'No card differs.',
 };
