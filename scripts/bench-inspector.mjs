@@ -167,10 +167,13 @@ async function paintsAndFramesOfPage(place, { cards, transactions }) {
   }
 }
 
-/** First paint and first data, each of a tab that knows nothing yet. */
+/**
+ * First paint and first data, each of a tab that knows nothing yet. It is asked by the protocol alone: what Playwright puts into
+ * a page to wait for an element takes the time of a fifth of the page.
+ */
 async function paintsOf(browser, run) {
   const times = { paint: [], data: [], blank: [] };
-  const firstPaint = "performance.getEntriesByName('first-paint')[0]?.startTime ?? 0";
+  const firstPaint = "performance.getEntriesByName('first-paint')[0]?.startTime";
   for (let nth = 0; nth < COLD_LOADS; nth += 1) {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -180,14 +183,23 @@ async function paintsOf(browser, run) {
       });
       noted.observe(document, { childList: true, subtree: true });
     });
-    await page.goto(run('open', '--print', '-o', 'tsv'));
-    await page.locator('.amounts').waitFor();
-    times.data.push(await page.evaluate('hasDataAt'));
-    times.paint.push(await page.evaluate(firstPaint));
+    const session = await context.newCDPSession(page);
+    const known = async expression => {
+      for (;;) {
+        const { result } = await session.send('Runtime.evaluate', { expression });
+        if (result.value !== undefined) return result.value;
+        await sleep(50);
+      }
+    };
+    const address = run('open', '--print', '-o', 'tsv');
+    // The browser loads pages of its own beside each new tab.
+    await sleep(500);
+    await page.goto(address);
+    times.data.push(await known('globalThis.hasDataAt'));
+    times.paint.push(await known(firstPaint));
     // What the browser itself takes, at the same load.
     await page.goto('data:text/html,<p>blank');
-    await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    times.blank.push(await page.evaluate(firstPaint));
+    times.blank.push(await known(firstPaint));
     await context.close();
   }
   return { paint: median(times.paint), data: median(times.data), blank: median(times.blank) };
@@ -269,7 +281,7 @@ function text({ cards, transactions, rows, writes, page }) {
     `Page: ${(page.bytes / 1000).toFixed(1)} kB compressed; limit 70`,
     page.paint === undefined
       ? 'No browser: not measured when it is painted first.'
-      : `First paint ${page.paint.toFixed(0)} ms, goal 200 and ${(page.blank + 80).toFixed(0)} (a blank page and 80); with data ${page.data.toFixed(0)} ms, aim 400`,
+      : `First paint ${page.paint.toFixed(0)} ms, ${(page.paint - page.blank).toFixed(0)} behind a blank page, goal 20; with data ${page.data.toFixed(0)} ms, goal 400`,
     ...(page.frames === undefined
       ? []
       : [
