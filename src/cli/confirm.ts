@@ -1,6 +1,6 @@
 /** Yes or no before a command changes something of this machine. */
 import { UNCHANGED } from '../terminal/error-text.ts';
-import { cannotConfirm, declined } from '../writes/question.ts';
+import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
 
 /**

@@ -7,7 +7,7 @@ import { incompleteList } from '../contract/whole-list.ts';
 import { notSent, usage } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { typedCommand } from '../core/shell-quote.ts';
-import { cannotConfirm, declined } from '../writes/question.ts';
+import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/globals.ts';

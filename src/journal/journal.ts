@@ -15,14 +15,13 @@ import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherU
 import type { Database, Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
-import { lookOnce, speaksFor } from './look.ts';
-import { createMarkerIndex } from './marker-index.ts';
+import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
 import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, type Op, readChanges, readOp } from './records.ts';
-import { type AfterAnswer, createRun, plannedOf } from './run.ts';
+import { type AfterAnswer, createRun } from './run.ts';
 import type {
   EarlierUse,
   Journal,
@@ -157,7 +156,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       if (result.kind === 'pending') throw result.error;
       if (result.kind === 'earlier') return resume(result.op);
       return runOf({ database, self, op: result.op }, result.changes, {
-        plan,
         wallet: plan.wallet,
         resendAbsent: plan.resendAbsent === true,
       });
@@ -165,7 +163,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   }
 
   interface Around {
-    readonly plan?: RunPlan;
     readonly wallet?: number | undefined;
     readonly resendAbsent?: boolean;
     readonly resumed?: boolean;
@@ -175,7 +172,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   }
 
   async function runOf(held: HeldOp, changes: readonly Change[], around: Around): Promise<Run> {
-    const { op } = held;
     const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
     const work = await workOf(held, { lookOnly, resumed, resendAbsent });
     const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil((await quietLeft(work, changes)) / 1000);
@@ -186,7 +182,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return createRun({
       work,
       changes,
-      plan: around.plan ?? planOf(op, changes),
       wallet: around.wallet,
       approvedBy,
       isReleased,
@@ -495,20 +490,6 @@ function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Re
     );
   }
   return { ...input, metadata: { ...metadata, [MARKER_KEY]: rowMarker(op, { row, marker }) } };
-}
-
-/** The plan of an op that is taken up. */
-function planOf(op: Op, changes: readonly Change[]): RunPlan {
-  return {
-    command: op.command,
-    rows: changes.map(plannedOf),
-    digest: op.digest,
-    bulk: op.bulk,
-    marker: op.plan.marker,
-    ...(op.givenKey !== undefined && { key: op.givenKey }),
-    ...(op.plan.markerPrefix !== undefined && { markerPrefix: op.plan.markerPrefix }),
-    ...(op.plan.phased === true && { phased: true }),
-  };
 }
 
 /** Reading operations alone, the bare results. */

@@ -10,7 +10,7 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, toCents } from '../core/money.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Capability } from './capabilities.ts';
-import { createMarkerIndex } from './marker-index.ts';
+import { createMarkerIndex } from './look.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { AroundWrite, PlannedRow, Probed } from './types.ts';
 

@@ -5,17 +5,7 @@ import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
 import { RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
 import { type Change, isRefused } from './records.ts';
-import type {
-  Counts,
-  Finished,
-  PlannedRow,
-  RowOutcome,
-  RowResult,
-  RowState,
-  Run,
-  RunPlan,
-  SendPermit,
-} from './types.ts';
+import type { Counts, Finished, RowOutcome, RowResult, RowState, Run, SendPermit } from './types.ts';
 import { type Verified, verify } from './verify.ts';
 import { recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
@@ -26,7 +16,6 @@ export type AfterAnswer = (answer: 'written' | 'lost') => Promise<void>;
 export interface RunSettings {
   readonly work: Work;
   readonly changes: readonly Change[];
-  readonly plan: RunPlan;
   readonly wallet: number | undefined;
   readonly approvedBy: readonly string[];
   readonly isReleased: boolean;
@@ -37,7 +26,7 @@ export interface RunSettings {
 }
 
 export function createRun(settings: RunSettings): Run {
-  const { work, changes, plan, afterAnswer } = settings;
+  const { work, changes, afterAnswer } = settings;
   const { op, database, lookOnly } = work;
   const byRow = new Map(changes.map(change => [change.n, change]));
   let isLeft = false;
@@ -75,7 +64,9 @@ export function createRun(settings: RunSettings): Run {
 
   return {
     op: op.id,
-    plan,
+    command: op.command,
+    bulk: op.bulk,
+    phased: op.plan.phased === true,
     total: totalOf(changes),
     approvedBy: settings.approvedBy.length > 0 ? settings.approvedBy : undefined,
     isReleased: settings.isReleased,
@@ -127,37 +118,16 @@ function rowsOf(changes: readonly Change[], work: Work): Run['rows'] {
     length: changes.length,
     *[Symbol.iterator](): Iterator<RowState> {
       for (const change of changes) {
-        const { n, state } = change;
+        const { n, state, operation, input, amount, facts } = change;
         const shown: RowResult | 'open' = state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
         yield {
           row: n,
           state: shown,
-          cardId: change.operation === 'cards.create' ? undefined : change.card,
-          planned: plannedOf(change),
+          cardId: operation === 'cards.create' ? undefined : change.card,
+          planned: { operation, input, amount: cents(amount), phase: facts.phase, needs: facts.needs },
           outcome: shown === 'open' ? undefined : recordedOutcome(change, work.op),
         };
       }
     },
-  };
-}
-
-/** A change as it was planned. */
-export function plannedOf({ n, operation, input, amount, card, intent, marker, facts }: Change): PlannedRow {
-  const { aim, label, asked, chain, phase, needs, purpose } = facts;
-  return {
-    row: n,
-    operation,
-    input,
-    ...(amount > 0 && { amount: cents(amount) }),
-    ...(aim !== undefined && { aim: cents(aim) }),
-    ...(card !== undefined && operation !== 'cards.create' && { cardId: card }),
-    ...(label !== undefined && { label }),
-    ...(intent !== undefined && { intent }),
-    ...(purpose !== undefined && { purpose }),
-    ...(asked !== undefined && { asked }),
-    ...(chain !== undefined && { keyChain: chain }),
-    ...(marker !== undefined && { marker }),
-    ...(phase !== undefined && { phase }),
-    ...(needs !== undefined && { needs }),
   };
 }

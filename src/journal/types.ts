@@ -130,7 +130,7 @@ export interface RowState {
   readonly state: RowResult | 'open';
   /** The card it is about; undefined for a create. */
   readonly cardId: string | undefined;
-  readonly planned: PlannedRow;
+  readonly planned: Pick<PlannedRow, 'operation' | 'input' | 'amount' | 'phase' | 'needs'>;
   /** The outcome of an earlier run, for rows that are not open. */
   readonly outcome: RowOutcome | undefined;
 }
@@ -165,7 +165,10 @@ export interface SendPermit {
 /** A run that this process holds. Disposing lets it go; nothing is lost by it. */
 export interface Run extends AsyncDisposable {
   readonly op: string;
-  readonly plan: RunPlan;
+  /** Words of its command. */
+  readonly command: string;
+  readonly bulk: boolean;
+  readonly phased: boolean;
   /** Sum of the planned amounts. */
   readonly total: Cents;
   readonly rows: Rows<RowState>;

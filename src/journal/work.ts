@@ -7,8 +7,20 @@ import { DAY } from '../core/durations.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import type { Capability } from './capabilities.ts';
 import type { HeldOp } from './changes.ts';
-import type { MarkerIndex } from './marker-index.ts';
 import type { Change } from './records.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface CardsWithMarker {
+  readonly cards: readonly Values[];
+  /** Ids of cards of which no metadata is shown, and which are young enough to be any of the plan's. */
+  readonly unreadable: readonly string[];
+  /** Why the list may be incomplete: that a card is not in it shows nothing. */
+  readonly incomplete?: string | undefined;
+}
+
+/** The cards of a BIN that carry a marker, from a reading of the list that began after this call. */
+export type MarkerIndex = (marker: string, binId: string) => Promise<CardsWithMarker>;
 
 export interface Work extends HeldOp {
   readonly service: Service;

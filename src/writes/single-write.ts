@@ -8,9 +8,8 @@ import { dollars, type Spending, spendingOf, toCents } from '../core/money.ts';
 import { sameCommandWithout, shellWord } from '../core/shell-quote.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
-import type { GuardDecision } from './guard.ts';
+import { type Asker, type ChangeQuestion, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
-import { type Asker, type ChangeQuestion, confirmWithPerson, tellPending } from './question.ts';
 import { explainRefusal, type NamedInput } from './refused-write.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */

@@ -7,7 +7,7 @@ import { type DriveRow, drive } from '../../bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
-import type { CorrectedOutcome, NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
+import type { CorrectedOutcome, NextOfRow, OpView, RowOutcome, RowState, Run } from '../../journal/types.ts';
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
@@ -330,19 +330,18 @@ const NEXT = tells.word(
 /** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
 export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
 
-function phaseOf({ phase, needs, operation }: PlannedRow): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
+function phaseOf({ phase, needs, operation }: RowState['planned']): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
   return { phase, needs, spends: operation === 'cards.create' || operation === 'cards.fund' };
 }
 
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
 export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned: DriveRow[] = [];
-  const { phased = false } = run.plan;
   for (const each of run.rows) {
     const { row, state, cardId: card } = each;
     const earlier = state === 'open' || state === 'unknown' ? undefined : each.outcome;
     // One form for all: there may be a hundred thousand.
-    planned.push({ row, card, earlier, isUnknown: state === 'unknown', ...(phased && phaseOf(each.planned)) });
+    planned.push({ row, card, earlier, isUnknown: state === 'unknown', ...(run.phased && phaseOf(each.planned)) });
   }
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(earlier => ({ row: earlier.row, earlier }))].sort(
@@ -357,7 +356,7 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
 export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
   const open = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [row] : [])));
-  const settings = { total: rows.length, single: !run.plan.bulk, resumed: true, isLook: true };
+  const settings = { total: rows.length, single: !run.bulk, resumed: true, isLook: true };
   const tally = createRunCounts(settings);
   /** What a resume would do, how often, and the cents of it. */
   const steps = new Map<string, { rows: number; cents: number }>();

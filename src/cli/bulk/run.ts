@@ -10,11 +10,11 @@ import { CliError } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
-import type { OpView, PlannedRow, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
+import type { OpView, ResumeOptions, RowOutcome, RowState, Run, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
+import { tellPending } from '../../writes/guard.ts';
 import type { Change, Underway } from '../../writes/pipeline.ts';
-import { tellPending } from '../../writes/question.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
@@ -367,7 +367,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const underway = await driving.begin();
     const { run } = underway;
     const rows = rowsOf(run, driving.skipped);
-    const tally = createRunCounts({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
+    const tally = createRunCounts({ total: rows.length, single: !run.bulk, resumed: driving.resumed ?? false });
     const held: RowOutcome[] = [];
     const corrected = new Map<number, RowOutcome>();
     const working: Working = { ...driving, run, recorded: underway.rows, rows, tally, held, corrected };
@@ -506,10 +506,10 @@ export async function resuming(
   seen: OpView,
   options: ResumeOptions,
 ): Promise<() => Promise<Underway<Run>>> {
-  const { op, plan, rows, total } = seen.run;
+  const { op, command, rows, total } = seen.run;
   const operations = new Set<WriteName>();
   for (const { planned } of rows) operations.add(planned.operation);
-  const [operation = plan.command] = operations;
+  const [operation = command] = operations;
   const spending = spendingOf(openRows(seen.run));
   const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation, rows: rows.length, op, ...(total > 0 && { amount: toUsd(total) }) },
@@ -547,6 +547,6 @@ function changedMeanwhile(op: string): CliError {
   });
 }
 
-function* openRows({ rows }: Run): Iterable<PlannedRow> {
+function* openRows({ rows }: Run): Iterable<RowState['planned']> {
   for (const { state, planned } of rows) if (state === 'open') yield planned;
 }
