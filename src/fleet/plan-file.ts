@@ -5,8 +5,8 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { v } from '../terminal/yaml-file.ts';
-import { type Account, type CardRecords, type Matched, matchCards } from './account.ts';
-import { type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE } from './fleet-file.ts';
+import type { Account } from './account.ts';
+import type { Fleet } from './fleet-file.ts';
 import {
   type Allowed,
   type Deed,
@@ -239,9 +239,7 @@ const LONGEST_LIFE_MS = 7 * DAY;
 interface Now {
   /** The plan as it would be made now, with the same numbers allowed and the same BINs. */
   readonly fresh: PlanDocument;
-  readonly fleet: Fleet;
   readonly account: Account;
-  readonly records: ReadonlyMap<string, CardRecords>;
   readonly scope: Scope;
 }
 
@@ -323,53 +321,20 @@ function stepReasons(plan: PlanDocument, fresh: PlanDocument): readonly string[]
   ];
 }
 
-/** A top-up is sent as it was planned where the card has no more than it had; the rest is for the next plan. */
-function topUpReasons(plan: PlanDocument, now: Now): readonly string[] {
-  const matched = new Map(matchCards(now.fleet, now.account).matched.map(each => [each.wish.name, each]));
-  const unfrozen = new Set(plan.steps.flatMap(step => (step.do === 'unfreeze' ? [step.card] : [])));
-  const seen = new Set<string>();
-  const reasons: string[] = [];
-  for (const step of plan.steps) {
-    if (step.do !== 'fund') continue;
-    const why = seen.has(step.card)
-      ? 'is there twice'
-      : topUpReason(step, { now, matched: matched.get(step.name), unfrozen });
-    seen.add(step.card);
-    if (why !== undefined) reasons.push(`${named(step)} ${why}`);
-  }
-  return reasons;
-}
-
-interface TopUpNow {
-  readonly now: Now;
-  readonly matched: Matched | undefined;
-  readonly unfrozen: ReadonlySet<string>;
-}
-
-type Fund = Extract<NumberedStep, { readonly do: 'fund' | 'withdraw' }>;
-
-function topUpReason(step: Fund, { now, matched, unfrozen }: TopUpNow): string | undefined {
-  const card = matched?.present;
-  const { wish } = matched ?? {};
-  if (card === undefined || wish === undefined || card.id !== step.card) return 'is of a card that is gone';
-  if (card.last4 !== step.last4) return 'is not as a plan is made';
-  if (wish.floor === undefined || wish.top_up_to === undefined) return 'is not in the file';
-  const isActive = card.status === 'active' || (card.status === 'frozen' && unfrozen.has(card.id));
-  if (!isActive) return `is of a card that is ${card.status}`;
-  const [amount, before] = [centsOf(step.amount), centsOf(step.seen.balance)];
-  if (amount === undefined || before === undefined) return 'has no amount';
-  if (card.balance > before) return `is of a card that has ${dollars(card.balance)}, more than ${dollars(before)}`;
-  const fits =
-    before < wish.floor && before + amount <= wish.top_up_to && amount >= LEAST_AT_ONCE && amount <= MOST_AT_ONCE;
-  const { transaction } = step.seen;
-  const chain = fundChain(now.scope, { card: card.id, balance: before, transaction, amount });
-  if (!fits || step.key !== `${chain}.1`) return 'is not as a plan is made';
-  const used = now.records.get(card.id)?.usedThisMonth;
-  if (wish.monthly_cap === undefined) return undefined;
-  if (used === undefined || used + card.balance + amount > wish.monthly_cap) {
-    return `would take its month beyond ${dollars(wish.monthly_cap)}`;
-  }
-  return undefined;
+/** A top-up is sent as it was planned where a plan of now would send as much or more; the rest is for the next one. */
+function topUpReasons({ steps }: PlanDocument, { fresh, scope }: Now): readonly string[] {
+  const due = new Map(fresh.steps.flatMap(step => (step.do === 'fund' ? [[step.card, step]] : [])));
+  return steps.flatMap((step, index) => {
+    if (step.do !== 'fund') return [];
+    const now = due.get(step.card);
+    if (now === undefined || now.name !== step.name) return [`${named(step)} is no longer to be done`];
+    const [amount, balance] = [toCents(step.amount), toCents(step.seen.balance)];
+    const chain = fundChain(scope, { card: step.card, balance, transaction: step.seen.transaction, amount });
+    if (step.key !== `${chain}.1` || step.last4 !== now.last4) return [`${named(step)} is not as a plan is made`];
+    if (steps.findIndex(each => each.do === 'fund' && each.card === step.card) < index)
+      return [`${named(step)} is there twice`];
+    return toCents(now.amount) < amount ? [`${named(step)} would be ${dollars(toCents(now.amount))} by now`] : [];
+  });
 }
 
 /** Cents of a step's amount; nothing for a change of state. */

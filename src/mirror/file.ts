@@ -14,30 +14,23 @@ import { APPLICATION_ID, SCHEMA, TABLES, VIEWS } from './schema.ts';
 /** With where the syncs and the changes of records stood: times alone do not order them within a second. */
 export type KeptCheckpoint = CheckpointRow & { readonly sync: number; readonly changes: number };
 
-// The file of a mirror as the rest of this folder uses it
-
-interface DatabaseSettings {
-  /** What is thrown where SQLite cannot read the file. */
-  readonly damaged: (cause: unknown) => Error;
-  /** Called before each commit; what it throws undoes the transaction, as a kill would. */
-  readonly onCommit?: (() => void) | undefined;
-}
-
+/** The file of a mirror as the rest of this folder uses it. Throws `check_failed` where SQLite cannot read it. */
 export class MirrorDatabase {
   readonly path: string;
   readonly #connection: Connection;
   readonly #statements = new Map<string, Statement>();
-  readonly #settings: DatabaseSettings;
+  readonly #onCommit: (() => void) | undefined;
   /** Ids of merchants by name, so that not each record looks for its own; forgotten where a commit is undone. */
   readonly merchants = new Map<string, number>();
   /** Walks that nobody has ended: they hold the file, and a reader that stops early forgets them. */
   readonly #walks = new Set<IterableIterator<object>>();
   #isClosed = false;
 
-  constructor(path: string, connection: Connection, settings: DatabaseSettings) {
+  /** `onCommit` is called before each commit; what it throws undoes the transaction, as a kill would. */
+  constructor(path: string, connection: Connection, onCommit?: () => void) {
     this.path = path;
     this.#connection = connection;
-    this.#settings = settings;
+    this.#onCommit = onCommit;
   }
 
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Row | undefined {
@@ -87,13 +80,13 @@ export class MirrorDatabase {
     this.#asked(() => this.#connection.exec('begin immediate'));
     try {
       const value = work();
-      this.#settings.onCommit?.();
+      this.#onCommit?.();
       this.#connection.exec('commit');
       return value;
     } catch (error) {
       this.merchants.clear();
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
-      throw isDamage(error) ? this.#settings.damaged(error) : error;
+      throw isDamage(error) ? damaged(this.path, error) : error;
     }
   }
 
@@ -139,7 +132,7 @@ export class MirrorDatabase {
     try {
       return ask();
     } catch (error) {
-      throw isDamage(error) ? this.#settings.damaged(error) : error;
+      throw isDamage(error) ? damaged(this.path, error) : error;
     }
   }
 
@@ -176,15 +169,10 @@ type FactName =
   | 'filters'
   | 'order'
   | 'single'
-  // The list was once read to its end; how far `total_spent` is from the records, cents.
+  // The list was once read to its end.
   | 'walked'
-  | 'spent_gap'
-  // Older records of closed purchases were left out; the newest sync and change of those.
-  | 'kept_since'
-  | 'folded_sync'
-  | 'folded_changes'
-  // Where a damaged copy lies, until a reconciliation has said so.
-  | 'lost_cuts';
+  // Older records of closed purchases were left out.
+  | 'kept_since';
 
 // Opening the file of a mirror
 
@@ -208,8 +196,8 @@ export interface Opening {
 const OPENING_PATIENCE_MS = 10_000;
 
 /**
- * Opens the mirror for writing; a file that is not there is made, 0600 in a 0700 folder. Throws `Damaged` for one that
- * SQLite cannot read, `check_failed` for one of another build or program.
+ * Opens the mirror for writing; a file that is not there is made, 0600 in a 0700 folder. Throws `check_failed` for one that is
+ * damaged, or of another build or program.
  */
 export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
   const { path, platform, clock, onCommit } = opening;
@@ -225,7 +213,7 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
     if (isEmpty(connection)) make(connection);
     checkOurs(connection, path);
     connection.exec('pragma journal_mode = wal');
-    return new MirrorDatabase(path, connection, { damaged, onCommit });
+    return new MirrorDatabase(path, connection, onCommit);
   });
 }
 
@@ -235,41 +223,18 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
  */
 export async function openForReading({ path, clock }: Opening): Promise<MirrorDatabase | undefined> {
   if (!existsSync(path)) return undefined;
-  const told = (cause: unknown) => damagedCopy(path, cause);
-  try {
-    return await opened(path, clock, connection => {
-      if (isEmpty(connection)) return undefined;
-      checkOurs(connection, path);
-      connection.exec('pragma query_only = on');
-      return new MirrorDatabase(path, connection, { damaged: told });
-    });
-  } catch (error) {
-    throw error instanceof Damaged ? told(error) : error;
-  }
-}
-
-/** SQLite cannot read the file. */
-export class Damaged extends Error {
-  override readonly name = 'Damaged';
-}
-
-const damaged = (cause: unknown) => new Damaged('the mirror is damaged', { cause });
-
-/** What whoever reads a damaged copy is told; a sync mends it. */
-function damagedCopy(path: string, cause: unknown): CliError {
-  return new CliError('check_failed', {
-    message: `the mirror ${path} is damaged`,
-    notes: ['The hint moves it aside and reads everything again; nothing is deleted.'],
-    hint: 'cardwright books sync',
-    outcome: 'not_sent',
-    cause,
+  return opened(path, clock, connection => {
+    if (isEmpty(connection)) return undefined;
+    checkOurs(connection, path);
+    connection.exec('pragma query_only = on');
+    return new MirrorDatabase(path, connection);
   });
 }
 
 /** Renames the file with what belongs to it; resolves to the new name. A later one gets the next number. */
-export function moveAway(path: string, why: 'damaged' | 'reset'): string {
+export function moveAway(path: string): string {
   for (let number = 1; ; number += 1) {
-    const target = `${path}.${why}-${number}`;
+    const target = `${path}.reset-${number}`;
     if (PARTS.some(part => existsSync(target + part))) continue;
     // What is written in the log belongs to the file: it goes with it, and first.
     for (const part of PARTS.toReversed()) if (existsSync(path + part)) renameSync(path + part, target + part);
@@ -293,23 +258,15 @@ async function opened<T>(path: string, clock: Clock, prepare: (connection: Conne
       kept = value !== undefined;
       return value;
     } catch (error) {
-      if (isDamage(error)) throw new Damaged(`${path} is damaged or no database`, { cause: error });
-      if (!isBusy(error) || clock.monotonic() >= deadline) throw inWords(path, error);
+      if (isDamage(error)) throw damaged(path, error);
+      const isOver = !isBusy(error) || clock.monotonic() >= deadline;
+      const why = error instanceof Error ? error.message : '';
+      if (isOver) throw engineCode(error) === undefined ? error : unusable(path, `cannot be opened: ${why}`, error);
     } finally {
       if (!kept) connection?.close();
     }
     await clock.sleep(10);
   }
-}
-
-function inWords(path: string, error: unknown): unknown {
-  if (engineCode(error) === undefined) return error;
-  return new CliError('check_failed', {
-    message: `the mirror ${path} cannot be opened: ${(error as Error).message}`,
-    hint: 'cardwright books reset',
-    outcome: 'not_sent',
-    cause: error,
-  });
 }
 
 function isEmpty(connection: Connection): boolean {
@@ -343,11 +300,18 @@ function checkOurs(connection: Connection, path: string): void {
   throw unusable(path, 'was not made by this build of cardwright');
 }
 
-function unusable(path: string, what: string): CliError {
+const damaged = (path: string, cause: unknown) => unusable(path, 'is damaged', cause);
+
+/** What only the copy knows stays in the file that is moved aside. */
+function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError('check_failed', {
     message: `the mirror ${path} ${what}`,
-    notes: ['It was not changed. The hint moves it aside; nothing is deleted.'],
+    notes: [
+      'The hint moves it aside and the next sync reads everything again; nothing is deleted.',
+      'Checkpoints stand in it alone: where you have a copy of the file, put that back, and the books go on from it.',
+    ],
     hint: 'cardwright books reset',
     outcome: 'not_sent',
+    cause,
   });
 }

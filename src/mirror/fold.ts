@@ -5,7 +5,7 @@
 import { effectOf } from '../books/records.ts';
 import { isoTime } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
+import type { MirrorDatabase } from './file.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 export interface Folding {
@@ -34,7 +34,11 @@ export function foldOlder(db: MirrorDatabase, { at, months }: Folding): void {
     ...[line, line, line],
   );
   addToSums(db);
-  noteFolded(db);
+  // The newest change stays: checkpoints know changes by their number, and SQLite would give it to the next one.
+  db.run(
+    `delete from record_change where tx_id in (select tx_id from folding)
+      and rowid < (select max(rowid) from record_change)`,
+  );
   db.run('delete from record where id in (select id from folding)');
   db.run('delete from folding');
   forgetMerchants(db, line);
@@ -77,23 +81,6 @@ function addToSums(db: MirrorDatabase): void {
   }
 }
 
-/** Up to which sync and change records are no longer there one by one: an older checkpoint cannot be judged again. */
-function noteFolded(db: MirrorDatabase): void {
-  const seen = db.get<{ sync: number | null }>(
-    'select max(first_sync) as sync from record where id in (select id from folding)',
-  );
-  const changed = db.get<{ row: number | null }>(
-    'select max(rowid) as row from record_change where tx_id in (select tx_id from folding)',
-  );
-  db.setFact('folded_sync', Math.max(seen?.sync ?? 0, db.number('folded_sync') ?? 0));
-  db.setFact('folded_changes', Math.max(changed?.row ?? 0, db.number('folded_changes') ?? 0));
-  // The newest change stays: checkpoints know changes by their number, and SQLite would give it to the next one.
-  db.run(
-    `delete from record_change where tx_id in (select tx_id from folding)
-      and rowid < (select max(rowid) from record_change)`,
-  );
-}
-
 function forgetMerchants(db: MirrorDatabase, line: number): void {
   db.run('delete from challenge where last_seen < ?', line);
   const unused = db.all<{ id: number; name: string }>(
@@ -106,30 +93,15 @@ function forgetMerchants(db: MirrorDatabase, line: number): void {
   }
 }
 
-/** Throws `check_failed` for a checkpoint whose records are not there one by one any more. */
-export function refuseFolded(db: MirrorDatabase, { cut_id, sync, changes }: KeptCheckpoint): void {
-  const isWhole = sync >= (db.number('folded_sync') ?? 0) && changes >= (db.number('folded_changes') ?? 0);
-  if (isWhole) return;
-  throw new CliError('check_failed', {
-    message: `the records of ${cut_id} are no longer in the mirror one by one; ${keptText(db)}`,
-    hint: `cardwright books query "select report from reports where to_cut = '${cut_id}'"`,
-    outcome: 'not_sent',
-  });
-}
-
 /** Throws `check_failed` for a span that begins before the records that are kept, ms UTC. */
 export function refuseOlder(db: MirrorDatabase, from: number, what: string): void {
   const since = db.number('kept_since');
   if (since === undefined || from >= since) return;
   throw new CliError('check_failed', {
-    message: `${what} begins before the records in the mirror; ${keptText(db)}`,
+    message: `${what} begins before the records in the mirror; they are kept since ${isoTime(since)}`,
     notes: ['The setting mirror_months of the profile says how many months are kept.'],
     outcome: 'not_sent',
   });
-}
-
-function keptText(db: MirrorDatabase): string {
-  return `they are kept since ${isoTime(db.number('kept_since') ?? 0)}`;
 }
 
 /** How many records are counted in sums alone. */

@@ -8,16 +8,16 @@ import { CliError } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { Damaged, type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
+import { type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
 import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
 import { rateFor } from './rate.ts';
 import {
+  keptReports,
   type ReconcileOptions,
   type Reconciliation,
-  reconcileCheckpoints,
   reconcileCopy,
   reconcileMirror,
 } from './reconcile.ts';
@@ -89,23 +89,19 @@ export function createMirror(parts: MirrorParts) {
       if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));
       return readCopy(parts);
     },
-    /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report, but not with `to`. */
-    async reconcile(options: ReconcileOptions): Promise<Reconciliation> {
-      const { to } = options;
-      if (to !== undefined) {
-        // Two checkpoints of the copy: it is only read, and no sync is waited for.
-        using copy = await readCopy(parts);
-        return reconcileCheckpoints(copy.db, { ...options, to });
-      }
-      return locked(parts, () =>
+    /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report. */
+    reconcile: (options: ReconcileOptions): Promise<Reconciliation> =>
+      locked(parts, () =>
         options.offline
           ? reconcileOffline(parts, options)
-          : onceFile(parts, {}, async sync => {
-              refuseLostCheckpoints(sync.db);
-              const months = await parts.months?.();
-              return reconcileMirror({ ...parts, ...sync, months }, options);
-            }),
-      );
+          : onFile(parts, {}, async sync =>
+              reconcileMirror({ ...parts, ...sync, months: await parts.months?.() }, options),
+            ),
+      ),
+    /** The reports that were kept, as `keptReports` says. Nothing is sent, and no sync is waited for. */
+    async keptReports(asked: Parameters<typeof keptReports>[1]) {
+      using copy = await readCopy(parts);
+      return keptReports(copy.db, asked);
     },
     /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
     async keepExport(row: ExportRow) {
@@ -126,35 +122,17 @@ async function locked<T>(parts: MirrorParts, work: () => Promise<T>): Promise<T>
 }
 
 const syncOnce = (parts: MirrorParts, options: SyncOptions) =>
-  onceFile(parts, options, sync => syncMirror({ ...parts, ...sync }));
+  onFile(parts, options, sync => syncMirror({ ...parts, ...sync }));
 
 /** The open file with what a sync needs. */
 type Opened = Pick<SyncParts, 'db' | 'ask' | 'full'>;
-
-async function onceFile<T>(parts: MirrorParts, options: SyncOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
-  await refuseForbidden(parts);
-  try {
-    return await onFile(parts, options, work);
-  } catch (error) {
-    if (!(error instanceof Damaged)) throw error;
-    const aside = moveAway(parts.path, 'damaged');
-    parts.warn(
-      `the mirror was damaged; it is now ${aside}, and everything is read again. Checkpoints and reports of reconcile are lost with it`,
-    );
-    return await onFile(parts, options, opened => {
-      opened.db.commit(() => opened.db.setFact('lost_cuts', aside));
-      return work(opened);
-    });
-  } finally {
-    parts.onEnd();
-  }
-}
 
 async function onFile<T>(
   parts: MirrorParts,
   { full = false, rate: wanted }: SyncOptions,
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
+  await refuseForbidden(parts);
   const { clock, signal, random, onPause } = parts;
   const db = await openForSync(parts);
   try {
@@ -166,6 +144,7 @@ async function onFile<T>(
     return await work({ db, ask, full });
   } finally {
     db.close();
+    parts.onEnd();
   }
 }
 
@@ -175,31 +154,14 @@ async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): 
   (await readCopy(parts))[Symbol.dispose]();
   const db = await openForSync(parts);
   try {
-    refuseLostCheckpoints(db);
     return reconcileCopy({ ...parts, db, months: await parts.months?.() }, options);
   } finally {
     db.close();
   }
 }
 
-/** Once after the file was damaged: a first checkpoint explains nothing before it, and would pass what was unexplained. */
-function refuseLostCheckpoints(db: MirrorDatabase): void {
-  const aside = db.fact('lost_cuts');
-  if (aside === undefined || aside === '') return;
-  db.commit(() => db.setFact('lost_cuts', ''));
-  throw new CliError('check_failed', {
-    message: `the mirror was damaged, and its checkpoints are lost: what they left unexplained is no longer known. It is now ${aside}`,
-    notes: [
-      `Where you have a copy of the file from before, put it back at ${db.path}: then the books go on from its last exact checkpoint.`,
-      'Else the next reconcile makes a first checkpoint, which proves nothing about the time before it.',
-    ],
-    hint: 'cardwright books reconcile',
-    outcome: 'not_sent',
-  });
-}
-
 async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
-  // What is wrong with the file is told by the sync, which also mends damage.
+  // What is wrong with the file is told by the sync.
   const db = await openForReading(parts).catch(() => undefined);
   if (db === undefined) return false;
   try {
@@ -255,7 +217,7 @@ async function readCopy(parts: MirrorParts) {
 
 async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {
   if (!existsSync(path)) return { existed: false };
-  if (!hard) return { existed: true, moved_to: moveAway(path, 'reset') };
+  if (!hard) return { existed: true, moved_to: moveAway(path) };
   await removeMirror(path);
   return { existed: true };
 }
@@ -290,10 +252,8 @@ interface Account {
   readonly keyPrint: ((salt: string) => Promise<string>) | undefined;
 }
 
-/** Records, or cards, that are looked for where the key is another one. */
+/** Cards that are looked for where the key is another one. */
 const LOOKED_FOR = 25;
-/** Pages in which records are looked for: they lie close together. */
-const MOST_PAGES = 10;
 
 /** Throws `guarded` where the file is of another origin or mode. Nothing is sent, and the key is not asked for. */
 function checkOrigin(db: MirrorDatabase, account: Account): void {
@@ -306,7 +266,7 @@ function checkOrigin(db: MirrorDatabase, account: Account): void {
 }
 
 /**
- * Binds a new file, or checks the binding of an old one. With another key the newest known records are looked for; throws
+ * Binds a new file, or checks the binding of an old one. With another key the newest known cards are looked for; throws
  * `guarded` when none is there.
  */
 async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: PacedReader; random: Randomness }) {
@@ -320,11 +280,9 @@ async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: P
   const known = db.fact('key_print');
   if (known === print) return;
   if (known !== undefined && !(await showsTheSame(db, parts.ask))) {
-    throw another(
-      account,
-      'the key was changed, and none of the newest transactions known here is there: another account?',
-      { isAsked: true },
-    );
+    throw another(account, 'the key was changed, and none of the newest cards known here is there: another account?', {
+      isAsked: true,
+    });
   }
   db.commit(() => {
     bindPlace(db, account);
@@ -338,24 +296,8 @@ function bindPlace(db: MirrorDatabase, { origin, mode }: Account): void {
   db.setFact('mode', mode);
 }
 
+/** A service keeps its cards: one that was known is there. */
 async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
-  const newest = db.all<{ tx_id: string; at_ms: number }>(
-    'select tx_id, at_ms from record where gone_at is null order by at_ms desc limit ?',
-    LOOKED_FOR,
-  );
-  const [last] = newest;
-  const first = newest.at(-1);
-  if (first === undefined || last === undefined) return showsTheSameCards(db, ask);
-  const ids = new Set(newest.map(({ tx_id }) => tx_id));
-  const [from, to] = [first.at_ms - 1, last.at_ms + 1].map(ms => new Date(ms).toISOString());
-  for await (const { number, rows } of ask.pages('transactions.list', { from, to })) {
-    if (rows.some(({ id }) => ids.has(id))) return true;
-    if (number === MOST_PAGES) break;
-  }
-  return false;
-}
-
-async function showsTheSameCards(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
   const cards = db.all<{ card_id: string }>(
     'select card_id from card where gone_at is null order by created_ms desc limit ?',
     LOOKED_FOR,

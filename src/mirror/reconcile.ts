@@ -1,35 +1,22 @@
-/** Holds the copy, or one of its checkpoints, against an earlier checkpoint, and keeps the result with its report. */
+/** Holds the copy against an earlier checkpoint, and keeps the result with its report. */
 import type { LateRow } from '../books/own-rows.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
-import { addUp, before } from '../books/records.ts';
-import {
-  type CardRow,
-  type CheckpointCardRow,
-  type CheckpointRow,
-  type MoveRow,
-  purchaseOf,
-  type SummedRow,
-  type TxChangeRow,
-  type WalletRow,
-} from '../books/rows.ts';
+import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
 import { MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { cents } from '../core/money.ts';
 import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { foldOlder, refuseFolded } from './fold.ts';
-import { allRows, foldedSums, recordSums } from './record-sums.ts';
+import { foldOlder } from './fold.ts';
+import { recordSums } from './record-sums.ts';
 import { type LeftOut, leftOutSince } from './statement-rows.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface ReconcileOptions {
   /** Id of a checkpoint, or ms UTC: the last checkpoint at or before. The last exact one when left out. */
   readonly from?: string | number | undefined;
-  /** Id of a kept checkpoint; the account as it is now when left out. Nothing is asked and nothing is kept then. */
-  readonly to?: string | undefined;
   readonly soleOperator?: boolean | undefined;
   /** Of the copy as the last sync left it; nothing is asked. */
   readonly offline?: boolean | undefined;
@@ -70,30 +57,30 @@ export function reconcileCopy(parts: Judging, options: ReconcileOptions): Reconc
 }
 
 /**
- * Two kept checkpoints held against each other once more: records and own rows are those that were known at the later one. Without
- * `from` the checkpoint that it was held against when it was made.
+ * The reports that were kept from one checkpoint to another, as they were printed, oldest first: that of the later one,
+ * where no earlier one is named. Throws `usage` where the later one does not rest on the earlier one.
  */
-export function reconcileCheckpoints(
+export function keptReports(
   db: MirrorDatabase,
-  { from: asked, to: name, soleOperator = false }: Pick<ReconcileOptions, 'from' | 'soleOperator'> & { to: string },
-): Reconciliation {
-  const to = checkpointNamed(db, name);
-  const from = asked === undefined ? madeAgainst(db, to) : baseOf(db, asked);
-  if (from !== undefined && !isBefore(from, to)) {
-    throw new CliError('usage', { message: `${from.cut_id} is not before ${to.cut_id}`, outcome: 'not_sent' });
+  { from, to }: Pick<ReconcileOptions, 'from'> & { readonly to: string },
+): readonly string[] {
+  const base = from === undefined ? undefined : baseOf(db, from);
+  const reports: string[] = [];
+  for (let cut: string | null = checkpointNamed(db, to).cut_id; cut !== null; ) {
+    const kept: { report: string; from_cut: string | null } | undefined = db.get(
+      'select report, from_cut from report where to_cut = ?',
+      cut,
+    );
+    if (kept === undefined) break;
+    reports.unshift(kept.report);
+    if (base === undefined || kept.from_cut === base.cut_id) return reports;
+    cut = kept.from_cut;
   }
-  refuseFolded(db, to);
-  const held = { checkpointId: to.cut_id, at: to.at_ms, wallet: walletAt(db, to), soleOperator, to };
-  return { ...heldAgainst(db, from, held), requests: 0 };
-}
-
-function madeAgainst(db: MirrorDatabase, { cut_id }: KeptCheckpoint): KeptCheckpoint | undefined {
-  const report = db.get<{ from_cut: string | null }>('select from_cut from report where to_cut = ?', cut_id);
-  return report?.from_cut == null ? undefined : checkpointNamed(db, report.from_cut);
-}
-
-function isBefore(from: KeptCheckpoint, to: KeptCheckpoint): boolean {
-  return from.cut_id !== to.cut_id && from.sync <= to.sync && from.at_ms <= to.at_ms;
+  throw new CliError('usage', {
+    message: `${to} does not rest on ${base?.cut_id}`,
+    hint: `cardwright books reconcile --until ${to}`,
+    outcome: 'not_sent',
+  });
 }
 
 type Judging = Pick<ReconcileParts, 'db' | 'random' | 'months'>;
@@ -140,37 +127,23 @@ interface Holding {
   readonly at: number;
   readonly wallet: WalletRow;
   readonly soleOperator?: boolean | undefined;
-  /** The copy as it stood at this checkpoint; as it is now when left out. */
-  readonly to?: KeptCheckpoint;
 }
 
-/** The copy against a checkpoint, or against nothing. */
-function heldAgainst(
-  db: MirrorDatabase,
-  from: KeptCheckpoint | undefined,
-  { to, soleOperator = false, ...of }: Holding,
-) {
-  const cards = to === undefined ? db.all<CardRow>('select * from cards') : cardsAt(db, to);
+/** The copy as it is now against a checkpoint, or against nothing. */
+function heldAgainst(db: MirrorDatabase, from: KeptCheckpoint | undefined, { soleOperator = false, ...of }: Holding) {
+  const cards = db.all<CardRow>('select * from cards');
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
-  const options = { changes: from === undefined ? [] : changesBetween(db, from, to), terminated };
   const done = reconcile({
     ...of,
     base: from && { checkpoint: from, cards: cardsOf(db, from) },
     cards,
-    records:
-      to === undefined
-        ? recordSums(db, from, options)
-        : addUp(rowsAt(db, from, to), {
-            ...options,
-            since: from?.at_ms,
-            totals: { cards: foldedSums(db), hasRows: false },
-          }),
-    moves: to === undefined ? db.all<MoveRow>('select * from moves order by at_ms, op, row') : movesAt(db, to),
-    late: from === undefined ? new Map() : lateRows(db, from, to?.sync),
+    records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
+    moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
+    late: from === undefined ? new Map() : lateRows(db, from),
     fresh: freshRows(db, from),
     soleOperator,
   });
-  return { ...done, from, cards, leftOut: leftOutSince(db, from, to) };
+  return { ...done, from, cards, leftOut: leftOutSince(db, from) };
 }
 
 /**
@@ -220,11 +193,10 @@ function cardsOf(db: MirrorDatabase, { cut_id }: KeptCheckpoint): readonly Check
   return db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', cut_id);
 }
 
-function changesBetween(db: MirrorDatabase, from: KeptCheckpoint, to: KeptCheckpoint | undefined): TxChangeRow[] {
+function changesSince(db: MirrorDatabase, { at_ms, changes }: KeptCheckpoint): TxChangeRow[] {
   return db.all<TxChangeRow>(
-    `select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? and rowid <= ?
-      order by rowid`,
-    ...[from.at_ms, from.changes, to?.changes ?? Number.MAX_SAFE_INTEGER],
+    'select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? order by rowid',
+    ...[at_ms, changes],
   );
 }
 
@@ -239,20 +211,15 @@ function freshRows(db: MirrorDatabase, from: KeptCheckpoint | undefined): Readon
 
 /**
  * Own rows that became done since the base. Its sums could not show those that it did not know, nor those that were
- * unknown already when the books began: what those did is a part of the first checkpoint, whatever it was. `sync`: the last
- * one that is looked at.
+ * unknown already when the books began: what those did is a part of the first checkpoint, whatever it was.
  */
-function lateRows(
-  db: MirrorDatabase,
-  from: KeptCheckpoint,
-  sync = Number.MAX_SAFE_INTEGER,
-): ReadonlyMap<string, LateRow> {
+function lateRows(db: MirrorDatabase, from: KeptCheckpoint): ReadonlyMap<string, LateRow> {
   const first = db.get<KeptCheckpoint>('select * from checkpoint where baseline = 1 order by sync limit 1') ?? from;
   const rows = db.all<{ row: string; may: number }>(
     `select op || '.' || row as row, first_sync > ? or first_sync <= ? or at_ms < ? or ? = 0 as may from move
-      where outcome = 'done' and done_sync > ? and done_sync <= ? and (first_sync <= ? or at_ms < ?)`,
+      where outcome = 'done' and done_sync > ? and (first_sync <= ? or at_ms < ?)`,
     ...[from.sync, first.sync, first.at_ms, from.exact],
-    ...[from.sync, sync, from.sync, from.at_ms],
+    ...[from.sync, from.sync, from.at_ms],
   );
   return new Map(rows.map(({ row, may }) => [row, may === 1 ? 'may_be_in' : 'not_in']));
 }
@@ -342,76 +309,4 @@ function stillMoving(patienceMs: number, moved: readonly string[]): CliError {
     hint: 'cardwright books reconcile --wait-timeout 10m',
     outcome: 'not_sent',
   });
-}
-
-// The copy as it stood at a checkpoint, put together from what it knows now and what has changed since
-
-/** The wallet as that checkpoint saw it. */
-function walletAt(db: MirrorDatabase, to: KeptCheckpoint): WalletRow {
-  const seen = db.get<WalletRow>(
-    `select * from wallet_state where balance_cents = ? and total_deposited_cents = ? and total_spent_cents = ?
-      order by at_ms <= ? desc, rowid desc limit 1`,
-    ...[to.wallet_cents, to.total_deposited_cents, to.total_spent_cents, to.at_ms],
-  );
-  if (seen !== undefined) return seen;
-  throw new CliError('check_failed', { message: `the mirror no longer holds the wallet of ${to.cut_id}` });
-}
-
-/** Cards that were listed then, with their state and balance of then. */
-function cardsAt(db: MirrorDatabase, to: KeptCheckpoint): CardRow[] {
-  const listed = cardsOf(db, to).filter(({ status }) => status !== 'unlisted');
-  const then = new Map(listed.map(row => [row.card_id, row]));
-  return db.all<CardRow>('select * from cards').flatMap(card => {
-    const was = then.get(card.card_id);
-    if (was === undefined) return [];
-    return [{ ...card, status: was.status, balance_cents: cents(was.balance_cents), gone_at: null }];
-  });
-}
-
-/** Own rows that were known then, with what was known of them. */
-function movesAt(db: MirrorDatabase, to: KeptCheckpoint): MoveRow[] {
-  const counted = JSON.parse(to.counted_rows) as Readonly<Record<string, string>>;
-  const rows = db.all<MoveRow & { readonly done_sync: number | null }>(
-    `select op, row, operation, card_id, cents, outcome, at_ms, purpose, done_sync from move where first_sync <= ?
-      order by at_ms, op, row`,
-    to.sync,
-  );
-  return rows.map(({ done_sync, ...row }) => {
-    const wasDone = row.outcome === 'done' && done_sync !== null && done_sync <= to.sync;
-    // A row that the sums showed to be done was unknown then, whatever was said of it later.
-    const wasUnknown = `${row.op}.${row.row}` in counted || row.outcome === 'done';
-    return { ...row, outcome: wasDone ? 'done' : wasUnknown ? 'unknown' : row.outcome };
-  });
-}
-
-/** Records that were known at `to`, as they were. */
-function rowsAt(db: MirrorDatabase, from: KeptCheckpoint | undefined, to: KeptCheckpoint): Iterable<SummedRow> {
-  const later = new Map<string, TxChangeRow[]>();
-  const changes = db.all<TxChangeRow>('select * from record_change where rowid > ? order by rowid', to.changes);
-  for (const change of changes) later.set(change.tx_id, [...(later.get(change.tx_id) ?? []), change]);
-  const rows = thenRows(allRows(db, from, to.sync), later, from?.at_ms ?? 0);
-  // A record that was of another purchase then stands in another place now.
-  const hasMoved = changes.some(({ field }) => field === 'authorization_id');
-  return hasMoved ? [...rows].sort((a, b) => byPurchase(a, b)) : rows;
-}
-
-function* thenRows(
-  rows: Iterable<SummedRow>,
-  later: ReadonlyMap<string, readonly TxChangeRow[]>,
-  since: number,
-): Generator<SummedRow> {
-  for (const row of rows) {
-    const changes = later.get(row.tx_id);
-    if (changes === undefined) yield row;
-    else {
-      const was = before(row, changes);
-      // When it went, told as `allRows` tells it.
-      yield { ...was, gone_at: was.gone_at !== null && was.gone_at >= since ? since + 1 : was.gone_at };
-    }
-  }
-}
-
-function byPurchase(a: SummedRow, b: SummedRow): number {
-  const order = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
-  return order(purchaseOf(a), purchaseOf(b)) || a.at_ms - b.at_ms || order(a.tx_id, b.tx_id);
 }

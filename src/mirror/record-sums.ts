@@ -105,16 +105,12 @@ function* rowsOf(
   }
 }
 
-/** All records purchase by purchase; `sync`: those that were seen up to it. */
-export function allRows(
-  db: MirrorDatabase,
-  from: KeptCheckpoint | undefined,
-  sync = Number.MAX_SAFE_INTEGER,
-): Iterable<SummedRow> {
+/** All records purchase by purchase. */
+export function allRows(db: MirrorDatabase, from: KeptCheckpoint | undefined): Iterable<SummedRow> {
   const [columns, values] = summedColumns(from);
   return db.each<SummedRow>(
-    `select ${columns} from record where type <> 'decline' and first_sync <= ? order by ${PURCHASE}, at_ms, tx_id`,
-    ...[...values, sync],
+    `select ${columns} from record where type <> 'decline' order by ${PURCHASE}, at_ms, tx_id`,
+    ...values,
   );
 }
 

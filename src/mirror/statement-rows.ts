@@ -311,9 +311,9 @@ export interface LeftOut {
 
 const IS_LEFT_OUT = `${IS_IN_OTHER_CURRENCY} and gone_at is null and type <> 'decline'`;
 
-/** Those that came after one checkpoint, up to another: of all records without them. */
-export function leftOutSince(db: MirrorDatabase, from: KeptCheckpoint | undefined, to?: KeptCheckpoint): LeftOut {
-  return leftOut(db, 'first_sync > ? and first_sync <= ?', [from?.sync ?? -1, to?.sync ?? Number.MAX_SAFE_INTEGER]);
+/** Those that came after a checkpoint; without one all. */
+export function leftOutSince(db: MirrorDatabase, from: KeptCheckpoint | undefined): LeftOut {
+  return leftOut(db, 'first_sync > ?', [from?.sync ?? -1]);
 }
 
 /** Those that carry a time of the period. */

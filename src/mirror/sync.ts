@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../contract/limits.ts';
 import { incompleteList } from '../contract/whole-list.ts';
-import { HOUR, isoTime, MINUTE, SECOND } from '../core/durations.ts';
+import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
@@ -29,7 +29,6 @@ import {
   readOn,
   readOpenWindows,
   readTail,
-  readWhatChangedBehind,
   type SyncRun,
   walkAll,
 } from './windows.ts';
@@ -52,8 +51,11 @@ export interface SyncParts {
 
 /** Cards are read at the latest after this. */
 const CARDS_AFTER_MS = 15 * MINUTE;
-/** Read again before the last end; more where the service counts nothing. */
-const OVERLAP_MS = { told: 2 * HOUR, blind: 72 * HOUR } as const;
+/**
+ * Read again before the last end: more where the service counts nothing, and most where a purchase is one changing record
+ * (A-40), whose late refund no list shows as new.
+ */
+const OVERLAP_MS = { told: 2 * HOUR, blind: 72 * HOUR, changing: 90 * DAY } as const;
 /** How far an end of a window stays behind the clock of the service, or of this machine. */
 const BEHIND_MS = { service: 2 * SECOND, machine: 5 * MINUTE } as const;
 
@@ -86,10 +88,7 @@ export async function syncMirror(parts: SyncParts) {
   // A clock that went back says nothing of how long ago that was.
   const isCardsTurn = parts.readsCards || cardsAt === undefined || now < cardsAt || now - cardsAt >= CARDS_AFTER_MS;
   if (!isQuiet || isCardsTurn) await readCards(run);
-  if (!isQuiet) {
-    const since = await readTransactions(run, full, first.transactions);
-    await readWhatChangedBehind(run, { since, spent: walletValues(first.wallet).total_spent_cents });
-  }
+  if (!isQuiet) await readTransactions(run, full, first.transactions);
   await copyOwnRows(run, await parts.ownOperations());
   // Where nothing was read but what is as it was, so is this.
   const isKnown = isQuiet && !isCardsTurn && db.fact('moved') === '';
@@ -124,8 +123,7 @@ function nothingMoved(db: MirrorDatabase, digest: string): boolean {
   return isFinished && openWindows(db) === 0 && db.fact('seen') === digest;
 }
 
-/** Resolves to the time from which on everything was read, ms. */
-async function readTransactions(run: SyncRun, full: boolean, newest: readonly Transaction[]): Promise<number> {
+async function readTransactions(run: SyncRun, full: boolean, newest: readonly Transaction[]): Promise<void> {
   const { db } = run;
   if (db.fact('filters') !== 'ignored') {
     try {
@@ -135,8 +133,7 @@ async function readTransactions(run: SyncRun, full: boolean, newest: readonly Tr
       await readTail(run);
       await readLateUpdates(run, since);
       await auditCounts(run);
-      db.commit(() => db.setFact('filters', 'honoured'));
-      return since;
+      return db.commit(() => db.setFact('filters', 'honoured'));
     } catch (error) {
       if (!(error instanceof FiltersIgnored)) throw error;
       run.warn('the service takes no notice of from and to: the list is read from its first page');
@@ -147,15 +144,14 @@ async function readTransactions(run: SyncRun, full: boolean, newest: readonly Tr
     }
   }
   await walkAll(run, { full });
-  return run.end;
 }
 
 /** Where the closed windows of this run begin, ms. */
 function beginningOf({ db, end }: SyncRun, full: boolean): number {
   const last = db.number('windows_end');
   if (last !== undefined && !full) {
-    const overlap = db.fact('totals') === 'told' ? OVERLAP_MS.told : OVERLAP_MS.blind;
-    return Math.min(last, end) - overlap;
+    const counted = db.fact('totals') === 'told' ? OVERLAP_MS.told : OVERLAP_MS.blind;
+    return Math.min(last, end) - (db.fact('single') === undefined ? counted : OVERLAP_MS.changing);
   }
   // All records of a card follow its creation; what does not, the count audit finds.
   const isWhole = db.number('kept_since') === undefined;

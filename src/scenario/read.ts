@@ -3,14 +3,17 @@
  * answers. Every fault has its line and column.
  */
 
+import { REFUSALS, type Refusal } from '../contract/refusals.ts';
 import { fieldsOf, STEP_OPERATIONS, type StepOperation } from '../contract/sandbox/methods.ts';
 import { mismatches } from '../contract/sandbox/together.ts';
 import { shapeProblem } from '../contract/violation.ts';
+import type { ErrorKind } from '../core/errors.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
   faultyFile,
   listOf,
   members,
+  notKnown,
   placeIn,
   readYamlFile,
   v,
@@ -50,6 +53,12 @@ const SCENARIO = members({
   ),
 });
 
+/** A definite no: the step did not do what it should. Anything else ends the run as what it is. */
+export const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_funds', 'rate_limited'];
+
+/** What `fails` may name: identifiers of the interface in any spelling, and kinds of a service that gives none. */
+const NAMED = [...Object.entries<Refusal>(REFUSALS).flatMap(([name, { also = [] }]) => [name, ...also]), ...DEFINITE];
+
 type Fault = (path: YamlPath, text: string, ofKey?: boolean) => undefined;
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
@@ -88,6 +97,8 @@ export function readScenario(text: string, file: string): Scenario {
     checkReferences(expect, { path: [...path, 'expect'], known, fault });
     if (fails !== undefined && expect !== undefined)
       fault([...path, 'expect'], 'a step that fails has no answer to expect', true);
+    if (fails !== undefined && !NAMED.includes(fails))
+      fault([...path, 'fails'], `${shown(fails)} ${notKnown(fails, NAMED)}`);
     if (fails !== undefined && as !== undefined)
       fault([...path, 'as'], 'a step that fails has no answer to name', true);
     if (as !== undefined) known.set(as, operation);

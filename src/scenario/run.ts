@@ -2,9 +2,9 @@
 
 import { fieldsOf, type StepOperation } from '../contract/sandbox/methods.ts';
 import { shapeProblem } from '../contract/violation.ts';
-import { CliError, type ErrorKind } from '../core/errors.ts';
+import { CliError } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
-import { resolved, type Scenario, type Step } from './read.ts';
+import { DEFINITE, resolved, type Scenario, type Step } from './read.ts';
 
 export interface StepDone {
   readonly step: number;
@@ -17,9 +17,6 @@ export interface StepDone {
 
 /** Sends one operation; money of its input is in cents. */
 export type ExecuteStep = (operation: StepOperation, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
-
-/** A definite no: the step did not do what it should. Anything else ends the run as what it is. */
-const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_funds', 'rate_limited'];
 
 /** Each step once it is done. Throws `check_failed` naming step and line of the first that is not as expected. */
 export async function* runScenario(

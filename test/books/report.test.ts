@@ -1,17 +1,37 @@
 import { expect, it } from 'vitest';
-import { reportOf } from '../../src/commands/books/reconcile.ts';
+import { reportOf, spanOf } from '../../src/commands/books/reconcile.ts';
 import { cents, toCents, type Usd } from '../../src/core/money.ts';
 import { Account, live, Reader, randomOf } from './model.ts';
+
+type Report = ReturnType<typeof reportOf>;
 
 const sum = (...amounts: readonly Usd[]) => amounts.reduce<number>((total, amount) => total + toCents(amount), 0);
 const less = (...amounts: readonly Usd[]) => -sum(...amounts);
 
+/** Holds every line of a report against a calculator. */
+function expectToAddUp({ wallet, cards }: Report, where: object): void {
+  const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
+  const made = sum(opening, deposits, withdrawn, returned, other, residual) + less(created, funded);
+  expect({ ...where, closing: cents(made) }).toEqual({ ...where, closing: toCents(closing) });
+  expect(Math.min(deposits, created, funded, withdrawn, returned)).toBeGreaterThanOrEqual(0);
+  for (const card of cards) {
+    const put = sum(card.opening, card.funded, card.refunded, card.other, card.residual);
+    const taken = less(card.withdrawn, card.returned, card.settled, card.holds_change);
+    expect({ ...where, card: card.card_id, closing: put + taken }).toMatchObject({ closing: toCents(card.closing) });
+    // Words that have a direction have no sign.
+    expect(Math.min(card.funded, card.withdrawn, card.returned, card.settled, card.refunded)).toBeGreaterThanOrEqual(0);
+  }
+}
+
 it('adds up to the cent for a person with a calculator, the wallet and each card, whoever moved the money', () => {
-  let ended = 0;
+  let [ended, spans] = [0, 0];
   for (let seed = 1; seed <= 150; seed++) {
     const random = randomOf(seed);
     const account = new Account();
     const reader = new Reader(account);
+    /** Each held against the one before it. */
+    const chain: Report[] = [];
+    let isChained = true;
     for (let checkpoint = 1; checkpoint <= 3; checkpoint++) {
       live(account, random, 20, { others: true, unknownRows: true });
       account.resolve(random);
@@ -20,23 +40,19 @@ it('adds up to the cent for a person with a calculator, the wallet and each card
       const done = reader.reconcile();
       const from = checkpoint === 1 ? undefined : done.checkpoint;
       const read = { from, cards: reader.cardRows(), requests: 0, leftOut: { records: 0, currencies: [] } };
-      const { wallet, cards } = reportOf({ ...done, ...read }, { all: true });
-      const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
-      const made = sum(opening, deposits, withdrawn, returned, other, residual) + less(created, funded);
-      expect({ seed, checkpoint, closing: cents(made) }).toEqual({ seed, checkpoint, closing: toCents(closing) });
-      if (checkpoint === 1) expect({ seed, residual }).toEqual({ seed, residual: 0 });
-      for (const card of cards) {
-        const put = sum(card.opening, card.funded, card.refunded, card.other, card.residual);
-        const taken = less(card.withdrawn, card.returned, card.settled, card.holds_change);
-        expect({ seed, card: card.card_id, closing: put + taken }).toMatchObject({ closing: toCents(card.closing) });
-        // Words that have a direction have no sign.
-        expect(
-          Math.min(card.funded, card.withdrawn, card.returned, card.settled, card.refunded),
-        ).toBeGreaterThanOrEqual(0);
-        ended += Number(card.returned > 0);
-      }
-      expect(Math.min(deposits, created, funded, withdrawn, returned)).toBeGreaterThanOrEqual(0);
+      const report = reportOf({ ...done, ...read }, { all: true });
+      expectToAddUp(report, { seed, checkpoint });
+      if (checkpoint === 1) expect({ seed, residual: report.wallet.residual }).toEqual({ seed, residual: 0 });
+      ended += report.cards.filter(card => card.returned > 0).length;
+      if (isChained) chain.push(reportOf({ ...done, ...read }, { all: false }));
+      isChained = done.checkpoint.exact === 1;
     }
+    const [first, last] = [chain[0], chain.at(-1)];
+    const span = spanOf(chain);
+    expectToAddUp(span, { seed, span: chain.length });
+    expect([span.wallet.opening, span.wallet.closing]).toEqual([first?.wallet.opening, last?.wallet.closing]);
+    expect(span.findings).toHaveLength(chain.reduce((all, { findings }) => all + findings.length, 0));
+    spans += Number(chain.length > 1);
   }
-  expect(ended).toBeGreaterThan(20);
+  expect([ended > 20, spans > 50]).toEqual([true, true]);
 });

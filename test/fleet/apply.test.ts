@@ -116,12 +116,12 @@ it('is stale when a card that it is about has changed, and says what', async () 
   await here.run(`cards fund ${search?.id} --amount 2`);
   const more = await here.run('fleet apply --plan plan.json --yes');
   expect(more.code).toBe(14);
-  expect(more.err).toContain('search: fund is of a card that has $17.00, more than $15.00');
+  expect(more.err).toContain('search: fund would be $83.00 by now');
   await planned(here, 'second.json');
   await here.run(`cards freeze ${search?.id}`);
   const frozen = await here.run('fleet apply --plan second.json --yes');
   expect(frozen.code).toBe(14);
-  expect(frozen.err).toContain('search: fund is of a card that is frozen');
+  expect(frozen.err).toContain('search: fund is no longer to be done');
 });
 
 it('makes one card where two machines apply, and the second finds nothing to do', async () => {

@@ -135,6 +135,10 @@ describe('faults', () => {
         ['{}', '5: the step names no operation'],
         ['wallet.get:\n    as: 5', '9: as must be text'],
         ['wallet.get:\n    fails: 404', '12: fails must be text'],
+        [
+          'wallet.get:\n    fails: card_terminatd',
+          '12: "card_terminatd" is not known here; did you mean card_terminated?',
+        ],
         ['wallet.get:\n    note: [a]', '11: note must be text'],
         ['wallet.get:\n    cards.list:', '5: a step has one operation; "cards.list" is a second'],
         ['wallet.get:\n    as: w\n    fails: not_found', '5: a step that fails has no answer to name'],

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { request as ask, createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -69,28 +68,6 @@ describe('an account that does not add up', () => {
       { class: 'record_missing', candidates: ['card_1'], amount: -28, wrong: true },
     ]);
     expect(again.wallet.residual).toBe(0);
-  });
-
-  it('that a damaged mirror has forgotten is not passed by a first cut: that is told once', async () => {
-    await using here = await world({ between: losing(({ type }) => type !== 'settlement') });
-    await here.run('cards create --bin bin_1 --amount 60 -q');
-    expect((await here.run('books reconcile --jq .verdict')).out).toBe('baseline\n');
-    await here.run('sandbox simulate authorize --card card_1 --amount 28 -q');
-    await here.run('sandbox simulate settle txn_1 -q');
-    expect((await here.run('books reconcile --sole-operator -q')).code).toBe(15);
-    const { path } = JSON.parse((await here.run('books status --json')).out);
-    // Whichever command finds the damage.
-    for (const first of ['books reconcile --sole-operator -q', 'books sync']) {
-      await writeFile(path, Buffer.alloc(8192, 'not a database'));
-      const found = await here.run(first);
-      if (first === 'books sync')
-        expect(found).toMatchObject({ code: 0, err: expect.stringContaining('Checkpoints and reports') });
-      const told = first === 'books sync' ? await here.run('books reconcile --sole-operator -q') : found;
-      expect(told).toMatchObject({ code: 15, err: expect.stringContaining('its checkpoints are lost') });
-      expect(told.err).toContain('try: cardwright books reconcile');
-      // A first cut judges for itself what it can see.
-      expect(JSON.parse((await here.run('books reconcile --json')).out)).toMatchObject({ from: null });
-    }
   });
 
   it('a month stands as its exact cut knew it, when a record of it is shown with another amount later', async () => {

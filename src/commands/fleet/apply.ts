@@ -153,10 +153,9 @@ async function applyPlan(
     if (!(thrown instanceof CliError) || thrown.facts.reason !== 'other_number') throw thrown;
     throw await stale([thrown.message.replace('. Nothing was planned', '')]);
   });
-  const { document: fresh, account, records, scope } = made;
+  const { document: fresh, account, scope } = made;
   const foreign = foreignReasons(plan, fresh);
-  const reasons =
-    foreign.length > 0 ? foreign : staleReasons(plan, { fresh, fleet: named.fleet, account, records, scope });
+  const reasons = foreign.length > 0 ? foreign : staleReasons(plan, { fresh, account, scope });
   if (reasons.length > 0) throw await stale(reasons);
   return execute(ctx, named, { ...limits, document: plan });
 }

@@ -256,7 +256,6 @@ export interface PlanOptions {
 export interface MadePlan {
   readonly document: PlanDocument;
   readonly account: Account;
-  readonly records: ReadonlyMap<string, CardRecords>;
   readonly scope: Scope;
   /** Cards that applies of this machine have made there. */
   readonly made: ReadonlySet<string>;
@@ -291,7 +290,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   if (mode !== 'sandbox') refuseLikelyDuplicates(planned.steps, unmarked);
   const overrides = await ctx.api.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
-  return { document: planDocument(planned, around), account, records, scope, made };
+  return { document: planDocument(planned, around), account, scope, made };
 }
 
 /** The best BIN by the ranks of `bins pick`, of those that take as much a month. */
