@@ -235,7 +235,7 @@ function report({ records, cards, cases, size }) {
 ${Object.entries(cases).map(line).join('\n')}
 filling the mirror: ${over('mirror, filled', 'sqlite3 .import')} times .import (goal 3)
 reconcile offline: ${cases['reconcile, offline'].cpu.toFixed(2)} s of processor (goal 3)
-export for hledger: ${over('export hledger', 'sqlite3 writing CSV')} times sqlite3 writing CSV (goal 4)
+export for hledger: ${over('books export hledger', 'sqlite3 writing CSV')} times sqlite3 writing CSV (goal 4)
 peak: ${peak.toFixed(0)} MB (goal 128)\n`);
 }
 

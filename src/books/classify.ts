@@ -8,7 +8,6 @@ import {
   type Residuals,
   recordCause,
   rowName,
-  selections,
   Unexplained,
 } from './position.ts';
 import type { NewRecord, RecordSums, Structure } from './records.ts';
@@ -41,9 +40,6 @@ export interface Classified {
   /** What other spenders took out of the wallet, negative, or brought back. */
   readonly walletOther: number;
 }
-
-/** Of so many records of one card all choices are tried. */
-const MOST_TOGETHER = 8;
 
 /** Everything the difference of two positions shows. `residuals` are not changed. */
 export function classify(residuals: Residuals, evidence: Evidence): Classified {
@@ -101,16 +97,8 @@ class Classification {
 
   #structure(): void {
     const { records } = this.#evidence;
-    const together = this.#together();
     // What sums rest on comes first: a duplicate is only wrong where the totals do not count it.
     for (const each of records.structure) {
-      if (together.has(each)) {
-        const { card_id, cents, records: ids } = each;
-        const missing = { class: 'record_missing', candidates: [card_id], cents, records: ids } as const;
-        if (each.kind === 'settlement_not_listed') this.#add(missing);
-        else this.#push(each, true);
-        continue;
-      }
       const cause = causeOf(each);
       const explains = cause !== undefined && this.#rest.takeIfLess(...cause);
       if (each.isAfterBase && !explains) continue;
@@ -124,38 +112,6 @@ class Classification {
         }
       } else this.#push(each, each.kind === 'duplicate' ? explains : undefined);
     }
-  }
-
-  /**
-   * What records of one card show and none of them alone explains: one is missing and another listed twice, so that the sums
-   * show the difference, which is the amount of neither. Taken out of what is unexplained.
-   */
-  #together(): ReadonlySet<Structure> {
-    const found = new Set<Structure>();
-    const byCard = new Map<string, Structure[]>();
-    for (const each of this.#evidence.records.structure) {
-      const isHidden = each.kind === 'settlement_not_listed' || (causeOf(each) !== undefined && each.kind !== 'fee');
-      if (isHidden && this.#rest.outside.has(each.card_id)) {
-        byCard.set(each.card_id, [...(byCard.get(each.card_id) ?? []), each]);
-      }
-    }
-    for (const structures of byCard.values()) {
-      if (structures.length < 2 || structures.length > MOST_TOGETHER) continue;
-      const causesOf = (each: Structure) => causeOf(each) ?? [recordCause(each.card_id, -each.cents)];
-      let best: { readonly count: number; readonly chosen: readonly Structure[] } = { count: Infinity, chosen: [] };
-      for (const chosen of selections(structures)) {
-        const { count } = this.#rest.without(chosen.flatMap(causesOf));
-        if (count < best.count || (count === best.count && chosen.length < best.chosen.length))
-          best = { count, chosen };
-      }
-      // One alone is named below, and what is missing is looked for among all cards.
-      if (best.chosen.length < 2) continue;
-      for (const each of best.chosen) {
-        found.add(each);
-        for (const cause of causesOf(each)) this.#rest.take(cause);
-      }
-    }
-    return found;
   }
 
   #push(each: Structure, isWrong?: boolean): void {

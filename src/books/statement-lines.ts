@@ -232,8 +232,8 @@ function derived({ checkpoints, records, moves, cards: known }: StatementInput):
         // What was posted after the end, or held then and let go later, went at times of its own.
         const isAtOnce = (old?.holds_cents ?? 0) === 0 && !records.wentLater(card_id, { since, end, until });
         found.push({ ...base, at: end, ...(!isAtOnce && { anyTime: { after: since, until } }) });
-      } else if (old === undefined && since > 0 && cents > 0 && isBetween(made)) {
-        // A card of somebody else: it had money when it was made, and may have got some of it later.
+      } else if (old === undefined && cents > 0 && isBetween(made)) {
+        // Of a card of somebody else, or from before the books: it had money when it was made, and may have got some later.
         found.push({ ...base, at: made, anyTime: { after: made, until } });
       } else found.push({ ...base, at: until, anyTime: { after: since, until } });
     }
@@ -304,6 +304,8 @@ export function walletDrafts(
   }
   let known = 0;
   let since = 0;
+  // What was deposited before the first reading was there before any of it left.
+  const first = drafts.reduce((least, { at }) => Math.min(least, at), Infinity);
   const observed = [
     ...deposits.map(row => ({ at: row.at_ms, total: row.total_deposited_cents })),
     ...checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, total: checkpoint.total_deposited_cents })),
@@ -319,7 +321,15 @@ export function walletDrafts(
         type: 'deposit' as const,
         counter: 'deposits' as const,
       };
-      drafts.push({ ...base, payee: 'Deposit', at, source: 'derived', since, anyTime: { after: since, until: at } });
+      const dated = since === 0 ? { at: Math.min(at, first), begins: at } : { at };
+      drafts.push({
+        ...base,
+        payee: 'Deposit',
+        ...dated,
+        source: 'derived',
+        since,
+        anyTime: { after: since, until: at },
+      });
     }
     [known, since] = [total, at];
   }

@@ -219,8 +219,8 @@ function walletKnownSince(
   const known = ofCards.find(at => at !== undefined);
   if (known !== undefined) return known;
   const isOlder = cards.some(({ created_ms }) => created_ms !== null && created_ms < from);
-  const first = drafts.find(({ type, since, at }) => type === 'deposit' && since === 0 && at >= from);
-  return first !== undefined && (isOlder || first.at >= to) ? first.at : undefined;
+  const begins = drafts.find(({ type, since }) => type === 'deposit' && since === 0)?.begins;
+  return begins !== undefined && begins >= from && (isOlder || begins >= to) ? begins : undefined;
 }
 
 /** The exact checkpoint that shows the closing balances, or what was seen in its place. Throws `check_failed`. */

@@ -25,7 +25,10 @@ test('cards that somebody else made: their opening is not known before the first
         card_id: 'card_1',
         books_begin: '2026-12-01T14:03:11Z',
         opening: null,
-        lines: [{ amount: -19.07, balance: null }],
+        lines: [
+          { amount: 50, source: 'derived', balance: null },
+          { amount: -19.07, balance: null },
+        ],
         closing: null,
       },
     ],
@@ -57,6 +60,15 @@ test('cards that somebody else made: their opening is not known before the first
     '2027-01 is provisional: card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n' +
       '2027-01 is provisional: wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
   );
+});
+
+test('no account opens below nothing where the books begin: what there was came before what was spent', async () => {
+  await using here = await world({ data: 'demo' });
+  for (const line of ['books reconcile -q', 'sandbox clock advance 11d -q', 'books reconcile -q'])
+    expect((await here.run(line)).code).toBe(0);
+  const { out } = await here.run('books export --format hledger --period 2026-11');
+  expect(out).toContain('Opening balance');
+  expect(out.match(/Opening balance.*\n +\S+ {2}-.*/g)).toBeNull();
 });
 
 test('files of a time before the books state no balance that nobody knows', async () => {
