@@ -116,7 +116,7 @@ type CardDraft = Draft & { readonly card_id: string };
 
 /** What moved between the wallet and each card, or is not explained; all lines of a card but those of its records. */
 export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]> {
-  const { moves, checkpoints, unproved, period } = input;
+  const { moves, checkpoints, unproved } = input;
   const byCard = new Map<string, Draft[]>();
   const add = (draft: CardDraft) => {
     const known = byCard.get(draft.card_id);
@@ -135,7 +135,6 @@ export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]>
     add({ ...transfer(rowName(move), cents), card_id: card, ...of });
   }
   for (const draft of derived(input)) add(draft);
-  if (unproved !== undefined) for (const draft of unexplained(unproved, checkpoints.at(-1), period)) add(draft);
   return byCard;
 }
 
@@ -193,8 +192,11 @@ function transfer(id: string, cents: number) {
   };
 }
 
-/** What cards changed by between two exact checkpoints beyond their records and own rows. */
-function derived({ checkpoints, records, moves, cards: known }: StatementInput): CardDraft[] {
+/**
+ * What cards changed by between two exact checkpoints, and after the last one, beyond their records and own rows. What came
+ * after it is not explained, but for a terminated card, which has nothing but what goes back to the wallet.
+ */
+function derived({ checkpoints, unproved, records, moves, cards: known, period }: StatementInput): CardDraft[] {
   const found: CardDraft[] = [];
   const created = new Map(known.map(({ card_id, created_ms }) => [card_id, created_ms]));
   const ends = new Map<string, number[]>();
@@ -204,7 +206,8 @@ function derived({ checkpoints, records, moves, cards: known }: StatementInput):
   }
   let before: ReadonlyMap<string, CheckpointCardRow> = new Map();
   let since = 0;
-  for (const { checkpoint, cards } of checkpoints) {
+  for (const each of [...checkpoints, ...(unproved === undefined ? [] : [unproved])]) {
+    const { checkpoint, cards } = each;
     const until = checkpoint.at_ms;
     const isBetween = (at: number | null | undefined): at is number => at != null && at > since && at <= until;
     for (const row of cards) {
@@ -212,6 +215,11 @@ function derived({ checkpoints, records, moves, cards: known }: StatementInput):
       const old = before.get(card_id);
       const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
       if (cents === 0) continue;
+      if (each === unproved) {
+        const type = row.status === 'terminated' ? 'transfer' : 'unexplained';
+        found.push(lineSince({ type, card_id, cents }, { since, until }, period));
+        continue;
+      }
       const fee = records.unknownTypes.find(
         each => each.card_id === card_id && Math.abs(each.cents) === Math.abs(cents) && isBetween(each.first_seen),
       );
@@ -243,25 +251,6 @@ function derived({ checkpoints, records, moves, cards: known }: StatementInput):
   return found;
 }
 
-/**
- * What cards changed by after the last exact checkpoint beyond their records and own rows. A terminated card has nothing but what
- * goes back to the wallet.
- */
-function unexplained(
-  { checkpoint, cards }: Checkpoint,
-  base: Checkpoint | undefined,
-  period: Period,
-): readonly CardDraft[] {
-  const before = new Map(base?.cards.map(row => [row.card_id, row]));
-  return cards.flatMap(row => {
-    const old = before.get(row.card_id);
-    const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
-    if (cents === 0) return [];
-    const type = row.status === 'terminated' ? 'transfer' : 'unexplained';
-    return [lineSince({ type, card_id: row.card_id, cents }, base, checkpoint, period)];
-  });
-}
-
 /** A line that came after the last exact checkpoint, at any time since. */
 function lineSince<Card extends string | null>(
   {
@@ -269,14 +258,12 @@ function lineSince<Card extends string | null>(
     card_id,
     cents,
   }: { readonly type: 'transfer' | 'unexplained'; readonly card_id: Card; readonly cents: number },
-  base: Checkpoint | undefined,
-  { at_ms: end }: CheckpointRow,
+  { since, until }: { readonly since: number; readonly until: number },
   period: Period,
 ) {
-  const after = base?.checkpoint.at_ms ?? 0;
-  const at = Math.min(end, period.to - 1);
-  const id = derivedId([after, end, card_id ?? 'wallet', type, cents]);
-  const line = { ...transfer(id, cents), card_id, at, anyTime: { after, until: at } };
+  const at = Math.min(until, period.to - 1);
+  const id = derivedId([since, until, card_id ?? 'wallet', type, cents]);
+  const line = { ...transfer(id, cents), card_id, at, anyTime: { after: since, until: at } };
   const marked = { ...line, source: 'derived' as const, unproved: true as const };
   if (type === 'transfer') return marked;
   return { ...marked, type, counter: 'unexplained' as const, payee: 'Not explained' };
@@ -333,21 +320,20 @@ export function walletDrafts(
     }
     [known, since] = [total, at];
   }
-  if (unproved !== undefined) drafts.push(...unexplainedOfWallet(unproved, checkpoints.at(-1), period));
+  if (unproved !== undefined) {
+    // Beyond deposits and transfers; what terminated cards gave back has its lines already.
+    const base = checkpoints.at(-1);
+    const given = drafts.reduce((sum, line) => (line.unproved ? sum + line.cents : sum), 0);
+    const cents = walletRest(unproved) - (base === undefined ? 0 : walletRest(base)) - given;
+    const span = { since: base?.checkpoint.at_ms ?? 0, until: unproved.checkpoint.at_ms };
+    if (cents !== 0) drafts.push(lineSince({ type: 'unexplained', card_id: null, cents }, span, period));
+  }
   return drafts.sort(byTime);
 }
 
-/** What the wallet changed by after the last exact checkpoint beyond deposits and transfers. */
-function unexplainedOfWallet({ checkpoint, cards }: Checkpoint, base: Checkpoint | undefined, period: Period): Draft[] {
-  const rest = (of: Checkpoint | undefined) =>
-    (of?.checkpoint.wallet_cents ?? 0) -
-    (of?.checkpoint.total_deposited_cents ?? 0) +
-    (of?.cards ?? []).reduce(ownSum, 0);
-  let cents = rest({ checkpoint, cards }) - rest(base);
-  // What terminated cards gave back has its lines already.
-  for (const line of unexplained({ checkpoint, cards }, base, period))
-    if (line.counter === 'wallet') cents += line.cents;
-  return cents === 0 ? [] : [lineSince({ type: 'unexplained', card_id: null, cents }, base, checkpoint, period)];
+/** What the wallet has that neither deposits nor own rows explain, from its beginning. */
+function walletRest({ checkpoint, cards }: Checkpoint): number {
+  return checkpoint.wallet_cents - checkpoint.total_deposited_cents + cards.reduce(ownSum, 0);
 }
 
 const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CheckpointCardRow) =>

@@ -122,18 +122,21 @@ async function given(
   const kept = new KeptLines(statement, wish.format);
   const files = await exportFiles(kept.statement, { ...wish, profile, label: asked.label });
   if (wish.format === 'qif') ctx.ui.notice('Readers of QIF know no ids: import this once.');
-  const written = new ExportCount();
+  const written: Written[] = [];
   let text = '';
   for (const { name, mark, pieces } of files) {
-    if (out === undefined && text !== '') {
+    if (out === undefined && written.length > 0) {
       const limit = wish.format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
       throw usage(
         `${limit} a file, and this would be several files: give --out <folder>, --card or a shorter --period`,
       );
     }
-    const counted = written.file(pieces);
+    const hash = createHash('sha256');
+    const count = { lines: 0 };
+    const counted = countedTexts(pieces, hash, count);
     if (out === undefined) for (const piece of counted) text += piece;
-    else written.named(await ctx.files.replaceFile([out, name], { pieces: counted, mark }));
+    const file = out === undefined ? '' : await ctx.files.replaceFile([out, name], { pieces: counted, mark });
+    written.push({ file, lines: count.lines, sha256: hash.digest('hex') });
   }
   const standing = showStanding(ctx, statement, [{ provisional: [...kept.reasons] }]);
   const remembered = await remember(ctx, statement, written, { ...asked, ...wish });
@@ -147,50 +150,37 @@ async function given(
   return out === undefined ? text : { ...remembered, ...standing, left_out: kept.leftOut };
 }
 
-/** What was written, counted while it goes by. */
-class ExportCount {
-  readonly #files: { file: string; lines: number; hash: Hash }[] = [];
-
-  /** The texts of the next file. */
-  *file(pieces: Iterable<Piece>): Generator<string> {
-    const file = { file: '', lines: 0, hash: createHash('sha256') };
-    this.#files.push(file);
-    for (const { text, lines } of pieces) {
-      file.hash.update(text);
-      file.lines += lines;
-      yield text;
-    }
-  }
-
-  /** Where the newest file stands. */
-  named(path: string): void {
-    const file = this.#files.at(-1);
-    if (file !== undefined) file.file = path;
-  }
-
-  /**
-   * Call it once, at the end. The digest of all is that of the only file, or of their digests. `file` is its path as the user
-   * would write it; empty for what was printed.
-   */
-  done() {
-    const files = this.#files.map(({ file, lines, hash }) => ({ file, lines, sha256: hash.digest('hex') }));
-    const digests = files.map(({ sha256 }) => sha256);
-    const [only] = digests;
-    const all = only !== undefined && digests.length === 1 ? only : hashOf(digests.join('\n'));
-    return { sha256: all, files };
-  }
+/** A file of an export; `file` is its path as the user would write it, empty for what was printed. */
+interface Written {
+  readonly file: string;
+  readonly lines: number;
+  readonly sha256: string;
 }
 
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+/** The texts of a file, counted while they go by. */
+function* countedTexts(pieces: Iterable<Piece>, hash: Hash, count: { lines: number }): Generator<string> {
+  for (const { text, lines } of pieces) {
+    hash.update(text);
+    count.lines += lines;
+    yield text;
+  }
+}
 
 /** Keeps the export in the copy, and compares it with the one before. */
 async function remember(
   ctx: Context,
   { period: { name: period } }: Statement,
-  written: ExportCount,
+  files: readonly Written[],
   { format, layout, card, label, only, tz = 'UTC' }: StatementQuery & ExportWish,
 ) {
-  const { sha256, files } = written.done();
+  // The digest of the only file, or of all digests.
+  const [first = '', ...others] = files.map(file => file.sha256);
+  const sha256 =
+    others.length === 0
+      ? first
+      : createHash('sha256')
+          .update([first, ...others].join('\n'))
+          .digest('hex');
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
   const before = await (await ctx.api.mirror()).keepExport({
     // Days of another zone are another period.
