@@ -277,7 +277,7 @@ export interface Fleet {
   readonly wishes: readonly Wish[];
   /** Keys of `cards`; an entry with `count` or `names` is several cards. */
   readonly entries: number;
-  /** Old names and the name each card goes by now, chains followed. */
+  /** Old names and the name each card goes by now. */
   readonly moved: ReadonlyMap<string, string>;
   readonly retired: readonly Retired[];
   readonly quarantineDays: number;

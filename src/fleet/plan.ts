@@ -221,14 +221,13 @@ function refuseRenamed({ name, wishes }: Fleet, { cards, otherFleets }: Account)
   }
 }
 
-/** Moves whose card is over. A name may also be on the way of another one to the same card: then its line stays. */
+/** Moves whose card is over. */
 function goneMoves({ name, moved }: Fleet, { cards }: Account): readonly string[] {
   const alive = new Set<string>();
   for (const { mark, status } of cards.values()) {
     if (mark?.fleet === name && status !== 'terminated') alive.add(mark.name);
   }
-  const needed = new Set([...moved].flatMap(([old, to]) => (alive.has(old) ? [to] : [])));
-  const gone = [...moved].filter(([old, to]) => !alive.has(old) && !needed.has(to)).map(([old]) => old);
+  const gone = [...moved.keys()].filter(old => !alive.has(old));
   return gone.map(old => `moved: ${old} has no card now; delete the line`);
 }
 

@@ -48,7 +48,7 @@ export function readFleet(
     caps: { ...caps, wallet_reserve: caps.wallet_reserve ?? cents(0) },
     wishes,
     entries: Object.keys(value.cards ?? {}).length,
-    moved: followedMoves(value, new Set(wishes.map(({ name }) => name)), root, fault),
+    moved: checkedMoves(value, new Set(wishes.map(({ name }) => name)), root, fault),
     retired: Object.entries(value.retired ?? {}).map(([card, line]) => ({ card, ...line })),
     quarantineDays: quarantine,
     defaultFields: new Set(Object.keys(value.defaults ?? {})),
@@ -242,39 +242,18 @@ function metadataOf({ metadata, owner, team }: Layer): Readonly<Record<string, s
 
 // Cards under a new name
 
-/** Old names with the name each leads to, chains followed. A circle and a target without card are faults. */
-function followedMoves(
-  { moved: written }: FleetFile,
+/** Old names, each with the name of a card of this file: whoever renames a card twice writes its last name in both lines. */
+function checkedMoves(
+  { moved = {} }: FleetFile,
   names: ReadonlySet<string>,
   root: YamlNode,
   fault: Fault,
 ): ReadonlyMap<string, string> {
-  const steps = new Map(Object.entries(written ?? {}));
-  const moved = new Map<string, string>();
-  const circles = new Set<string>();
-  for (const old of steps.keys()) {
-    const key = placeIn(root, ['moved', old], true);
-    if (names.has(old)) {
-      fault(key, `${old} is still in cards; a name leads to one card`);
-      continue;
-    }
-    // A circle ends where it comes to a name for the second time.
-    const chain = [old];
-    let last = old;
-    for (
-      let next = steps.get(old);
-      next !== undefined && chain.indexOf(last) === chain.length - 1;
-      next = steps.get(next)
-    ) {
-      chain.push(next);
-      last = next;
-    }
-    if (chain.indexOf(last) < chain.length - 1) {
-      // Each circle is told once, at the first of its names.
-      if (!chain.some(name => circles.has(name))) fault(key, `moved: ${chain.join(' -> ')} goes in a circle`);
-      for (const name of chain) circles.add(name);
-    } else if (names.has(last)) moved.set(old, last);
-    else fault(placeIn(root, ['moved', old]), `moved: ${old} leads to ${last}, and ${last} is no card of this file`);
+  for (const [old, name] of Object.entries(moved ?? {})) {
+    if (names.has(old))
+      fault(placeIn(root, ['moved', old], true), `${old} is still in cards; a name leads to one card`);
+    else if (!names.has(name))
+      fault(placeIn(root, ['moved', old]), `moved: ${old} leads to ${name}, and ${name} is no card of this file`);
   }
-  return moved;
+  return new Map(Object.entries(moved ?? {}));
 }

@@ -83,7 +83,10 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     cards('  a: {amount: 20.00, auto_freeze_at: 50.00}'),
     '6:15: amount 20.00 is below auto_freeze_at 50.00, so the card would be frozen at once',
   ],
-  'a circle of names': [`${cards('  c: {}')}moved: {a: b, b: a}\n`, '7:9: moved: a -> b -> a goes in a circle'],
+  'a name that has moved on': [
+    `${cards('  c: {}')}moved: {a: b, b: c}\n`,
+    '7:12: moved: a leads to b, and b is no card of this file',
+  ],
   'a new name without a card': [
     `${cards('  c: {}')}moved: {a: b}\n`,
     '7:12: moved: a leads to b, and b is no card of this file',
