@@ -26,7 +26,6 @@ import {
   type Candidate,
   type CreateBody,
   createChain,
-  type Due,
   fundChain,
   GUARDED_CLASSES,
   type GuardedClass,
@@ -59,7 +58,7 @@ export function cardsToRead(fleet: Fleet, account: Account, match?: Match): read
  * is not the plan's, `check_failed` where cards and names are not one for one.
  */
 export function planFleet(input: PlanInput): Planned {
-  const { fleet, account, file } = input;
+  const { fleet, account, file, allowed, locked } = input;
   refuseRenamed(fleet, account);
   const match = input.match ?? matchCards(fleet, account);
   const faults = [
@@ -83,17 +82,9 @@ export function planFleet(input: PlanInput): Planned {
   for (const matched of match.matched) planner.plan(matched);
   for (const card of match.left) planner.remove(card);
   const retired = planRetired(input);
-  return concluded(input, match, { planner, retired });
-}
-
-interface Found {
-  readonly planner: CardPlanner;
-  readonly retired: ReturnType<typeof planRetired>;
-}
-
-function concluded({ fleet, account, allowed, locked }: PlanInput, match: Match, { planner, retired }: Found): Planned {
-  const candidates = [...planner.candidates, ...retired.candidates];
-  const { steps, heldBack } = chosen(candidates, { allowed, most: removalsOf(fleet) });
+  // An edit of the file may freeze one card without being asked about; none where it leaves no card.
+  const most = fleet.wishes.length === 0 ? 0 : 1;
+  const { steps, heldBack } = chosen([...planner.candidates, ...retired.candidates], { allowed, most });
   const creates = steps.filter(step => step.do === 'create').length;
   const ends = steps.filter(step => step.do === 'terminate').length;
   const busy = new Set([
@@ -104,21 +95,17 @@ function concluded({ fleet, account, allowed, locked }: PlanInput, match: Match,
   ]);
   return {
     steps: numbered(steps),
-    differences: sortedDifferences(planner.differences),
+    differences: [...planner.differences].sort(
+      (a, b) => byName(a.name, b.name) || (a.field < b.field ? -1 : Number(a.field > b.field)),
+    ),
     blocked: [...planner.blocked].sort(byName),
     heldBack,
     locked: locked.filter(({ name }) => planner.lockedNames.has(name)),
     toRetire: [...planner.toRetire].sort((a, b) => byName(a.name, b.name) || (a.card < b.card ? -1 : 1)),
-    due: [...planner.due].sort((a, b) => byName(a.name, b.name)),
     notes: [...planner.notes, ...retired.notes, ...goneMoves(fleet, account)].sort(),
     asWanted: match.matched.filter(({ wish, present }) => present !== undefined && !busy.has(wish.name)).length,
     cardsAfter: match.live + creates - ends,
   };
-}
-
-/** Freezes that an edit of the file may cause without being asked about; none where it leaves no card. */
-function removalsOf({ wishes }: Fleet): number {
-  return wishes.length === 0 ? 0 : 1;
 }
 
 interface Limits {
@@ -185,12 +172,6 @@ function padded(name: string): string {
   return name.replace(/\d+/g, digits => digits.padStart(10, '0'));
 }
 
-function sortedDifferences(differences: readonly Difference[]): readonly Difference[] {
-  return [...differences].sort(
-    (a, b) => byName(a.name, b.name) || (a.field < b.field ? -1 : Number(a.field > b.field)),
-  );
-}
-
 /** A BIN that is not there, or that allows less than the card's limit. */
 function binFaults(fleet: Fleet, wish: Wish, bins: readonly ObservedBin[]) {
   const { bin, limit } = wish;
@@ -240,7 +221,6 @@ class CardPlanner {
   readonly blocked = new Set<string>();
   readonly lockedNames = new Set<string>();
   readonly toRetire: ToRetire[] = [];
-  readonly due: Due[] = [];
   readonly notes: string[] = [];
   readonly #input: PlanInput;
   readonly #locked: ReadonlySet<string>;
@@ -309,20 +289,17 @@ class CardPlanner {
   }
 
   #topUp(wish: Wish, card: ObservedCard): void {
-    const { name, floor, monthly_cap: cap } = wish;
+    const { name } = wish;
     const records = this.#input.records.get(card.id);
-    if (records === undefined || floor === undefined) return;
-    const topUp = topUpOf(wish, card.balance, records);
-    if (!topUp.due) return;
-    if (topUp.amount === undefined) {
+    const amount = records === undefined ? undefined : topUpOf(wish, card.balance, records);
+    if (records === undefined || amount === undefined) return;
+    if (amount === 0) {
       this.notes.push(`${name} is below its floor and is not funded: ${whyNotFunded(wish, card, records)}`);
       return;
     }
-    const { amount } = topUp;
     const { id, last4, balance } = card;
     const transaction = records.newest;
     const chain = fundChain(this.#input.scope, { card: id, balance, transaction, amount });
-    this.due.push({ name, floor, cap, used: records.usedThisMonth });
     this.candidates.push({
       step: {
         do: 'fund',

@@ -99,14 +99,6 @@ export interface ToRetire {
   readonly balance: Cents;
 }
 
-/** What a top-up is due for, in cents. */
-export interface Due {
-  readonly name: string;
-  readonly floor: Cents;
-  readonly cap?: Cents | undefined;
-  readonly used: Cents;
-}
-
 export interface Planned {
   readonly steps: readonly NumberedStep[];
   readonly differences: readonly Difference[];
@@ -115,7 +107,6 @@ export interface Planned {
   readonly heldBack: readonly GuardedSteps[];
   readonly locked: readonly Locked[];
   readonly toRetire: readonly ToRetire[];
-  readonly due: readonly Due[];
   readonly notes: readonly string[];
   /** Cards that are as they are wanted. */
   readonly asWanted: number;
@@ -174,24 +165,25 @@ export function stateDigest(card: ObservedCard): string {
 
 // How much a card is topped up with
 
-type TopUp =
-  | { readonly due: false }
-  /** Below its floor; what the cap of the month leaves is less than can be sent. */
-  | { readonly due: true; readonly amount: undefined }
-  | { readonly due: true; readonly amount: Cents };
-
 /** Whether the balance is below the floor of the file: only then are its records read. */
 export function isBelowFloor({ floor, top_up_to: most }: Wish, balance: Cents): boolean {
   return floor !== undefined && most !== undefined && balance < floor;
 }
 
-/** Brings the balance to `top_up_to`, within one request and the cap of the month; never beyond either. */
-export function topUpOf(wish: Wish, balance: Cents, { usedThisMonth }: Pick<CardRecords, 'usedThisMonth'>): TopUp {
+/**
+ * Brings the balance to `top_up_to`, within one request and the cap of the month; never beyond either. Undefined where the card
+ * is not below its floor, 0 where less is left than can be sent.
+ */
+export function topUpOf(
+  wish: Wish,
+  balance: Cents,
+  { usedThisMonth }: Pick<CardRecords, 'usedThisMonth'>,
+): Cents | undefined {
   const { top_up_to: most, monthly_cap: cap } = wish;
-  if (!isBelowFloor(wish, balance) || most === undefined) return { due: false };
+  if (!isBelowFloor(wish, balance) || most === undefined) return undefined;
   const room = cap === undefined ? MOST_AT_ONCE : cap - usedThisMonth - balance;
   const amount = Math.min(most - balance, MOST_AT_ONCE, room);
-  return amount < LEAST_AT_ONCE ? { due: true, amount: undefined } : { due: true, amount: cents(amount) };
+  return cents(amount < LEAST_AT_ONCE ? 0 : amount);
 }
 
 // What a plan is made from, and what its parts hand over before it is decided which of it may be done.
