@@ -86,8 +86,8 @@ interface Bounds {
 const nearest = (amount: number, { least, most }: Bounds) => Math.max(least, Math.min(most, amount));
 
 /**
- * As little as possible on each card that others may have moved money on, so that all of it adds up to what left the wallet;
- * what is more may be on any card with room for it. Empty where no such moves explain the sums.
+ * Moves of others: on each card no more than its rest asks for, and together what left the wallet; what is more may be on any
+ * card with room for it. Empty where no such moves explain the sums.
  */
 function movesOf(rest: Unexplained, created: ReadonlyMap<string, number> = new Map()): readonly Guess[] {
   if (rest.wallet === 0 && rest.outside.size < 2) return [];
@@ -115,11 +115,15 @@ function movesOf(rest: Unexplained, created: ReadonlyMap<string, number> = new M
   let left = more;
   for (const each of roomy) {
     const share = more > 0 ? Math.min(left, roomOf(each)) : Math.max(left, roomOf(each));
-    if (share !== 0) shares.set(each.card, share);
+    if (each.moved + share !== 0) shares.set(each.card, each.moved + share);
     left -= share;
   }
-  if (left === 0)
-    return [...named(own), { kind: 'operator', amount: more, candidates: roomy.map(({ card }) => card), shares }];
+  if (left === 0) {
+    // Of a card that may have had some of it, nothing is certain but the sum.
+    const amount = [...shares.values()].reduce((total, share) => total + share, 0);
+    const apart = own.filter(each => !roomy.includes(each));
+    return [...named(apart), { kind: 'operator', amount, candidates: roomy.map(({ card }) => card), shares }];
+  }
   // One of them was moved by nobody: it stays unexplained.
   const odd = own.find(({ moved }) => nearest(sum - moved, wanted) === sum - moved);
   return odd === undefined ? [] : named(own.filter(each => each !== odd));

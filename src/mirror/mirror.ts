@@ -23,6 +23,7 @@ import {
 } from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
+import { timeOf } from './store.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 interface SyncOptions {
@@ -298,14 +299,15 @@ function bindPlace(db: MirrorDatabase, { origin, mode }: Account): void {
 
 /** A service keeps its cards: one that was known is there. */
 async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
-  const cards = db.all<{ card_id: string }>(
-    'select card_id from card where gone_at is null order by created_ms desc limit ?',
+  const cards = db.all<{ card_id: string; created_ms: number | null }>(
+    'select card_id, created_ms from card where gone_at is null order by created_ms desc limit ?',
     LOOKED_FOR,
   );
-  for (const { card_id } of cards) {
+  for (const { card_id, created_ms } of cards) {
     try {
-      await ask.read('cards.get', { card_id });
-      return true;
+      const { created_at } = await ask.read('cards.get', { card_id });
+      // Sandboxes give ids anew.
+      if (timeOf(created_at) === created_ms) return true;
     } catch (error) {
       if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
     }
