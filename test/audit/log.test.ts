@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -62,23 +62,6 @@ function tamper(statement: string): void {
 }
 
 describe('the audit log', () => {
-  it('is one line an entry, numbered from 1, in a private file', async () => {
-    await lines(3);
-    expect((await stat(log.path)).mode & 0o777).toBe(0o600);
-    const { entries, flaw } = await log.read();
-    expect(flaw).toBeUndefined();
-    expect(entries.map(({ seq, amount }) => [seq, amount])).toEqual([
-      [1, 0],
-      [2, 1],
-      [3, 2],
-    ]);
-  });
-
-  it('has nothing to say before the first entry, and makes no file', async () => {
-    expect([await log.read(), await log.text()]).toEqual([{ entries: [] }, undefined]);
-    await expect(stat(join(folder, 'state'))).rejects.toThrow('ENOENT');
-  });
-
   it('names the line of every changed byte', async () => {
     const text = await lines(4);
     const starts = [...text.matchAll(/^/gm)].map(({ index }) => index);
@@ -111,18 +94,6 @@ describe('the audit log', () => {
     const before = await log.text();
     await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
     expect(await log.text()).toBe(before);
-  });
-
-  it('keeps one chain when many write at once', async () => {
-    const others = Array.from({ length: 5 }, () => logIn(join(folder, 'state')));
-    await Promise.all(others.flatMap(other => Array.from({ length: 8 }, () => other.append(facts()))));
-    await log.appendAll([1, 2, 3].map(row => facts({ event: 'outcome', row })));
-    const { entries, flaw } = await log.read();
-    expect({ count: entries.length, flaw, batch: entries.at(-1)?.batch }).toEqual({
-      count: 43,
-      flaw: undefined,
-      batch: 41,
-    });
   });
 
   it('keeps any text inside its line', async () => {

@@ -27,24 +27,6 @@ async function takeAll(count = REVEALS_A_MINUTE): Promise<void> {
   for (let taken = 0; taken < count; taken += 1) expect(await budget().take()).toEqual({ taken: true });
 }
 
-it('gives 30 a minute and says when there is one again', async () => {
-  await takeAll(10);
-  now += 20_000;
-  await takeAll(20);
-  expect(await budget().take()).toEqual({ taken: false, waitMs: 40_000 });
-  expect(await budget().used()).toBe(30);
-  now += 40_001;
-  expect(await budget().used()).toBe(20);
-  await takeAll(10);
-  expect(await budget().take()).toMatchObject({ taken: false });
-});
-
-it('is shared by all who ask at once, and is one for each profile', async () => {
-  const answers = await Promise.all(Array.from({ length: 34 }, () => budget().take()));
-  expect(answers.filter(({ taken }) => taken)).toHaveLength(30);
-  expect(await budget('other').take()).toEqual({ taken: true });
-});
-
 it('is neither freed nor locked for long by a clock that was set back', async () => {
   await takeAll();
   now -= 3_600_000;

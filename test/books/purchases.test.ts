@@ -91,37 +91,6 @@ describe('what a purchase shows besides', () => {
     expect(shown([authorization(9_00), settlement(9_00), old], { terminated: new Set(['card_1']) })).toEqual([]);
   });
 
-  it('is a settlement that is not listed, of a settled authorization that is new', () => {
-    expect(shown([authorization(9_00)])).toEqual(['settlement_not_listed -900 a']);
-    expect(shown([authorization(9_00, { status: 'pending' })])).toEqual([]);
-    expect(
-      shown([authorization(9_00, { first_seen: BASE }), refund(1_00)]).filter(each => /listed/.test(each)),
-    ).toEqual([]);
-  });
-
-  it('is a record on another card than its authorization', () => {
-    const { structure } = addUp([authorization(9_00), settlement(9_00, { card_id: 'card_2' })], { since: BASE });
-    expect(structure).toEqual([
-      { kind: 'record_moved', card_id: 'card_2', other_card: 'card_1', cents: -9_00, records: ['s'] },
-    ]);
-    expect(shown([authorization(9_00), settlement(9_00), refund(2_00, { card_id: 'card_2' })])).toEqual([
-      'record_moved 200 r',
-    ]);
-    expect(shown([authorization(9_00), settlement(9_00, { card_id: null })])).toEqual([]);
-    expect(shown([authorization(9_00, { card_id: null }), settlement(9_00)])).toEqual([]);
-    const old = settlement(9_00, { card_id: 'card_2', first_seen: BASE });
-    expect(shown([authorization(9_00), old])).toEqual([]);
-  });
-
-  it('is more refunded than settled, in a first checkpoint too', () => {
-    const of = (...refunds: readonly TxRow[]) => [authorization(9_00), settlement(9_00), ...refunds];
-    const two = [refund(5_00), refund(4_01, { tx_id: 'q' })];
-    for (const since of [BASE, undefined]) expect(shown(of(...two), { since })).toEqual(['over_refund 1 s r q']);
-    expect(shown(of(refund(9_00)))).toEqual([]);
-    expect(shown([authorization(9_00, { status: 'pending' }), refund(1_00)])).toEqual(['over_refund 100 r']);
-    expect(shown([settlement(1_00), refund(1_01)], { since: undefined })).toEqual(['over_refund 1 s r']);
-  });
-
   it('is the same record twice: card, authorization, amount and second, one of them new', () => {
     const of = (first: Fields, second: Fields, cents = 9_00) =>
       shown([authorization(18_00), settlement(9_00, first), settlement(cents, { tx_id: 't', ...second })]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readPeriod, WallClock } from '../../src/books/period.ts';
-import type { CheckpointCardRow, MoveRow, TxRow } from '../../src/books/rows.ts';
+import type { CheckpointCardRow, TxRow } from '../../src/books/rows.ts';
 import {
   GROUPED_BY,
   groupsOf,
@@ -9,8 +9,7 @@ import {
   standingOf,
   statementOf,
 } from '../../src/books/statement.ts';
-import type { Checkpoint, Line, StatementInput } from '../../src/books/statement-lines.ts';
-import type { CliError } from '../../src/core/errors.ts';
+import type { Checkpoint, StatementInput } from '../../src/books/statement-lines.ts';
 import { cents } from '../../src/core/money.ts';
 import { kept, simulated } from '../writers/month.ts';
 import { card, DAY, record } from './rows.ts';
@@ -60,33 +59,6 @@ describe('a statement', () => {
     expect(found.left).toBeGreaterThan(100);
   });
 
-  it('both sides of a transfer carry one id, and the same checkpoints give the same ids', () => {
-    const { input, statement } = simulated(3, 90);
-    const [wallet, ...cards] = statement.accounts;
-    const transfers = cards.flatMap(card => card.lines.filter(line => line.counter === 'wallet'));
-    const sides = new Map(wallet?.lines.map(line => [line.id, line.cents]));
-    expect(transfers.length).toBeGreaterThan(5);
-    expect(transfers.map(({ id, cents }) => [id, -cents])).toEqual(transfers.map(({ id }) => [id, sides.get(id)]));
-    expect(kept(statementOf(input))).toEqual(statement);
-  });
-
-  it('is refused where no exact checkpoint proves its end', () => {
-    const { input } = simulated(3, 30);
-    const period = { ...input.period, to: input.now + 1 };
-    const told = (now: number) => {
-      try {
-        return statementOf({ ...input, period, now });
-      } catch (error) {
-        return (error as CliError).facts;
-      }
-    };
-    // To reconcile helps once the period is over; before that the same command says what it can.
-    expect(told(input.now)).toMatchObject({ message: expect.stringContaining('all has not ended, so nothing can') });
-    expect(told(input.now)).toMatchObject({ hint: expect.stringContaining('--unreconciled') });
-    const message = expect.stringContaining('no exact checkpoint stands at or after the end of');
-    expect(told(period.to)).toMatchObject({ message, hint: 'cardwright books reconcile' });
-  });
-
   it('without an exact checkpoint closes at what there is, and marks what nothing explains', () => {
     let tried = 0;
     for (const seed of seeds.slice(0, 12)) {
@@ -118,17 +90,6 @@ describe('a statement', () => {
       }
     }
     expect(tried).toBeGreaterThan(5);
-  });
-
-  it('names what was derived from two checkpoints on both sides of its end', () => {
-    const named = seeds.flatMap(seed => {
-      const { input } = simulated(seed, 60);
-      const [, second] = input.checkpoints;
-      if (second === undefined) return [];
-      return statementOf({ ...input, period: { ...input.period, to: second.checkpoint.at_ms - 1 } }).straddling;
-    });
-    expect(new Set(named.map(line => line.type))).toEqual(new Set(['transfer', 'deposit']));
-    expect(named.every(line => line.source === 'derived')).toBe(true);
   });
 });
 
@@ -172,8 +133,6 @@ describe('a statement of one card, made by hand', () => {
         ...more,
       }),
     );
-  const linesOf = (more: Partial<StatementInput>) =>
-    made(more).accounts.flatMap(({ lines }) => lines.map(({ type, cents, payee, at }) => [type, cents, payee, at]));
   const records = (...rows: readonly TxRow[]): StatementInput['records'] => ({
     of: () => rows,
     wentLater: () => false,
@@ -190,16 +149,6 @@ describe('a statement of one card, made by hand', () => {
     expect([pending('card_2').isOver, pending('card_2').accounts[0]?.final]).toEqual([true, true]);
   });
 
-  it('is proved by an exact checkpoint at its very end, and shows what was seen only after its beginning', () => {
-    const late = [exact(TO - 1, {})];
-    expect(() => made({ checkpoints: late })).toThrow('no exact checkpoint stands at or after the end');
-    expect(made({ checkpoints: late, unproved: exact(FROM + 1, {}) })).toMatchObject({
-      isShown: false,
-      isOver: false,
-    });
-    expect(() => made({ checkpoints: late, unproved: exact(FROM, {}) })).toThrow('no exact checkpoint');
-  });
-
   it('takes the records from its first instant to the one before its end, and leaves out what comes to nothing', () => {
     const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
     const rows = [at(FROM - 1, 1), at(FROM, 20), at(TO - 1, 300), at(TO, 4_000), at(FROM + 1, 0)];
@@ -210,49 +159,6 @@ describe('a statement of one card, made by hand', () => {
       [-300, -321],
     ]);
     expect([account?.opening, account?.closing]).toEqual([-1, -321]);
-  });
-
-  it('has a line of each own row that is done, in its direction, and of no other', () => {
-    const move = (row: number, operation: MoveRow['operation'], outcome: MoveRow['outcome'], more = {}) =>
-      ({
-        op: 'op',
-        row,
-        operation,
-        outcome,
-        card_id: 'card_1',
-        cents: cents(5_00),
-        at_ms: FROM + row,
-        ...more,
-      }) as MoveRow;
-    const moves = [
-      move(1, 'cards.create', 'done'),
-      move(2, 'cards.withdraw', 'done', { cents: cents(1_00) }),
-      move(3, 'cards.fund', 'refused'),
-      move(4, 'cards.fund', 'unknown', { card_id: null }),
-      move(5, 'cards.fund', 'unknown'),
-      move(6, 'cards.terminate', 'done', { cents: cents(0) }),
-    ];
-    const sums = { created_cents: 5_00, funded_cents: 5_00, withdrawn_cents: 1_00 };
-    const checkpoints = [exact(TO, { balance_cents: 9_00, ...sums }, { counted_rows: '{"op.4":"card_1"}' })];
-    expect(linesOf({ moves, checkpoints })).toEqual([
-      ['transfer', 5_00, 'From wallet', FROM + 1],
-      ['transfer', -1_00, 'To wallet', FROM + 2],
-      ['transfer', 5_00, 'From wallet', FROM + 4],
-    ]);
-  });
-
-  it('shows without a proof what an ended card gave back, in the wallet too, and marks nothing else', () => {
-    const created = { created_cents: 8_00 };
-    const moves = [
-      { op: 'op', row: 1, operation: 'cards.create', outcome: 'done', card_id: 'card_1', cents: cents(8_00), at_ms: 1 },
-    ] as const;
-    const unproved = exact(TO + 1, { ...created, status: 'terminated' }, { ...deposited, wallet_cents: 8_00 });
-    const checkpoints = [exact(FROM - 1, { ...created, balance_cents: 8_00 }, deposited)];
-    const { accounts } = made({ checkpoints, unproved, moves }, {});
-    expect(accounts.map(({ opening, lines, closing }) => [opening, lines.map(each => each.payee), closing])).toEqual([
-      [0, ['From card'], 8_00],
-      [8_00, ['To wallet'], 0],
-    ]);
   });
 
   it('dates deposits by what was observed up to the checkpoint that closes it', () => {
@@ -295,14 +201,7 @@ describe('a statement of one card, made by hand', () => {
     expect(made({ checkpoints, deposits: deposits.slice(1) }, {}).straddling).toEqual([]);
   });
 
-  it('refuses sums beyond what a number holds', () => {
-    expect(() => made({ checkpoints: [exact(TO, {}, { wallet_cents: 2 ** 53 })] }, {})).toThrow(
-      'a statement closes at',
-    );
-  });
-
   const MIDDLE = FROM + 10 * DAY;
-  const deposited = (at: number) => [exact(Math.max(at, TO), {}, { total_deposited_cents: 5_00, wallet_cents: 5_00 })];
 
   it('tells what an account had when the books began: all later lines less, and no earlier one', () => {
     const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
@@ -330,28 +229,6 @@ describe('sums of a statement', () => {
     const lines = statement.accounts.reduce((sum, account) => sum + account.lines.length, 0);
     expect(groups.reduce((sum, each) => sum + each.lines, 0)).toBe(lines);
     if (by !== 'card') expect(groups.length).toBeLessThan(statement.accounts.length);
-  });
-
-  it('gives every type of line its column, in a month too', () => {
-    const amounts = { settlement: -1, refund: 20, transfer: 300, deposit: 4_000, fee: -50_000, unexplained: 600_000 };
-    const lines = Object.entries(amounts).map(([type, cents]) => ({ type, cents, date: '2026-11-20' }) as Line);
-    const card: StatementAccount = {
-      kind: 'card',
-      card_id: 'card_1',
-      label: 'ads',
-      opening: 7,
-      lines,
-      closing: 554_326,
-      last4: null,
-      provisional: [],
-      final: true,
-    };
-    const sums = { settled: -1, refunded: 20, transfers: 300, deposits: 4_000, fees: -50_000, unexplained: 600_000 };
-    const row = { cards: 1, lines: 6, opening: 7, ...sums, closing: 554_326 };
-    for (const by of GROUPED_BY) {
-      const group = by === 'month' ? '2026-11' : by === 'label' ? 'ads' : 'card_1';
-      expect(groupsOf({ ...statement, accounts: [card] }, by, nameOf)).toEqual([{ group, ...row }]);
-    }
   });
 });
 

@@ -150,17 +150,6 @@ describe('driving the rows of a run', () => {
     while (run.waiting.size > 0) await endAll();
     expect((await told).length).toBe(200);
   });
-  it('stops after rows in a row without an answer, but not after single ones', async () => {
-    const everySecond = quickRun(row => (row % 2 === 0 ? failed('unknown', 'outcome_unknown') : { outcome: 'done' }));
-    const some = drive({ ...usual, run: everySecond, rows: rowsTo(100) });
-    await all(some.outcomes);
-    expect([everySecond.begun.length, some.stoppedBy()]).toEqual([100, undefined]);
-    const none = quickRun(() => failed('unknown', 'outcome_unknown'));
-    const driven = drive({ ...usual, run: none, rows: rowsTo(1000) });
-    await all(driven.outcomes);
-    expect(none.begun.length).toBe(8);
-    expect(driven.stoppedBy()?.kind).toBe('outcome_unknown');
-  });
 
   it.each([
     ['a wallet that is too low', failed('refused', 'insufficient_funds'), false, true],

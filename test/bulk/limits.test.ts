@@ -106,12 +106,3 @@ test('a limit that is set later counts what was spent earlier that day', async (
   // Another profile has spent nothing of it.
   await set('max_per_day', 'none');
 });
-
-test('limits that go with their profile are lines of the audit log', async () => {
-  await set('max_per_day', 100);
-  expect((await run('profiles remove team --yes')).code).toBe(0);
-  const { out } = await here.run('audit list --json --all');
-  const { data } = JSON.parse(out) as { data: Record<string, unknown>[] };
-  const [gone] = data.filter(({ limit, after }) => limit === 'max_per_day' && after === 'none');
-  expect(gone).toMatchObject({ profile: 'team', before: '100.00', after: 'none' });
-});

@@ -30,16 +30,3 @@ describe('an error before the options are parsed', () => {
     },
   );
 });
-
-describe('the version', () => {
-  it.each([[['--version']], [['-V']], [['--sandbox', '--version']], [['cards', 'list', '-V']], [['-qV']]])(
-    '%j',
-    async argv => {
-      expect(await runWords(argv)).toEqual({ code: 0, out: '9.8.7\n', err: '' });
-    },
-  );
-
-  it('is not asked for by a value', async () => {
-    expect((await runWords(['cards', 'list', '--label', '-V', '--page', 'x'])).code).toBe(2);
-  });
-});

@@ -3,8 +3,8 @@
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
-import { error, html, raw, rows } from './answers.ts';
-import { CARD, type Handler, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
+import { error, raw, rows } from './answers.ts';
+import { CARD, json, KEY, type Served, serve, speak, thrown } from './served.ts';
 
 let served: Served;
 afterEach(() => served?.close());
@@ -59,140 +59,9 @@ describe('what an error tells', () => {
     expect(message).toContain('https://evil.example');
     expect(message).toContain(new URL(served.baseUrl).origin);
   });
-
-  test('withdraw: insufficient_funds speaks of the card', async () => {
-    served = await serve((_, r) => json(r, 400, error('insufficient_funds')));
-    const failed = await thrown(speak(served.baseUrl).service.send('cards.withdraw', fund));
-    expect(failed.kind).toBe('refused');
-  });
 });
 
 describe('writes that are confirmed by reading', () => {
-  const frozen = { ...CARD, status: 'frozen' };
-  const freezeThen = (answer: Handler, after: unknown = frozen, before: unknown = CARD): Handler => {
-    let is = before;
-    return (seen, response, request) => {
-      if (seen.method === 'GET') return json(response, 200, is);
-      is = after;
-      return answer(seen, response, request);
-    };
-  };
-
-  test.each<[string, Handler]>([
-    ['204', (_, r) => r.writeHead(204).end()],
-    ['empty 200', (_, r) => raw(r, 200, '')],
-    ['success', (_, r) => json(r, 200, { success: true })],
-    ['202', (_, r) => json(r, 202, {})],
-    ['HTML', (_, r) => html(r, 200)],
-    ['another card', (_, r) => json(r, 200, { ...frozen, id: 'card_2' })],
-    ['not frozen yet', (_, r) => json(r, 200, CARD)],
-    ['part of a card', (_, r) => json(r, 200, { id: 'card_1', status: 'frozen', refunded_amount: 1 })],
-  ])('freeze answered with %s', async (_name, answer) => {
-    served = await serve(freezeThen(answer));
-    const answered = await speak(served.baseUrl).service.send('cards.freeze', { card_id: 'card_1' });
-    expect(answered).toMatchObject({ changed: true, reread: true, result: { id: 'card_1', status: 'frozen' } });
-    expect(served.seen.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
-  });
-
-  test.each<[string, Handler, object]>([
-    ['the card', (_, r) => json(r, 200, frozen), { changed: false }],
-    ['204', (_, r) => r.writeHead(204).end(), { changed: false }],
-    ['a lost connection', (_, r) => r.destroy(), { changed: false }],
-    ['200 and words of failure', (_, r) => json(r, 200, { status: 'failed' }), { kind: 'outcome_unknown' }],
-  ])('freeze of a frozen card, answered with %s', async (_name, answer, told) => {
-    served = await serve(freezeThen(answer, frozen, frozen));
-    const sent = speak(served.baseUrl).service.send('cards.freeze', { card_id: 'card_1' });
-    expect(await sent.catch((failed: unknown) => failed)).toMatchObject(told);
-  });
-
-  test('202 is followed until the state shows', async () => {
-    let reads = -1;
-    served = await serve((seen, r) => {
-      if (seen.method === 'POST') return json(r, 202, {});
-      reads += 1;
-      return json(r, 200, reads < 3 ? CARD : frozen);
-    });
-    const waits: number[] = [];
-    const clock = { now: () => Date.now(), monotonic: () => 0, sleep: sleepless(waits) };
-    await speak(served.baseUrl, { clock }).service.send('cards.freeze', { card_id: 'card_1' });
-    expect(waits.filter(ms => ms >= 1000 && ms < 2000)).toHaveLength(2);
-  });
-
-  test.each(['card_already_frozen'])('%s is success without a change', async id => {
-    served = await serve(freezeThen((_, r) => json(r, 409, error(id))));
-    const answered = await speak(served.baseUrl).service.send('cards.freeze', { card_id: 'card_1' });
-    expect(answered).toMatchObject({ changed: false, result: { status: 'frozen' } });
-  });
-
-  test('what is said of a state that cannot be read is not known to be so', async () => {
-    served = await serve((seen, r) => (seen.method === 'GET' ? r.destroy() : json(r, 409, error('card_terminated'))));
-    const { service } = speak(served.baseUrl, {
-      clock: { now: () => Date.now(), monotonic: () => 0, sleep: sleepless([]) },
-    });
-    const failed = await thrown(service.send('cards.terminate', { card_id: 'card_1' }));
-    expect(failed.facts).toMatchObject({ outcome: 'unknown', service: { error: 'card_terminated' } });
-    expect(failed.facts.hint).toBe('cardwright cards get card_1');
-  });
-
-  test('"not frozen" of a terminated card is not believed as it stands', async () => {
-    served = await serve(
-      freezeThen((_, r) => json(r, 409, error('card_not_frozen')), { ...CARD, status: 'terminated' }),
-    );
-    const failed = await thrown(speak(served.baseUrl).service.send('cards.unfreeze', { card_id: 'card_1' }));
-    expect(failed.facts).toMatchObject({ outcome: 'unknown', service: { error: 'card_not_frozen' } });
-  });
-
-  test.each<[string, Handler]>([
-    ['204', (_, r) => r.writeHead(204).end()],
-    ['empty 200', (_, r) => raw(r, 200, '')],
-    ['deleted', (_, r) => json(r, 200, { id: 'wh_1', deleted: true })],
-  ])(
-    'delete answered with %s is done where it is not listed any more, and unknown where it is',
-    async (_name, answer) => {
-      for (const listed of [[], [{ id: 'wh_1', url: 'https://a.example', events: ['card.frozen'] }]]) {
-        served = await serve((seen, r, request) =>
-          seen.method === 'GET' ? json(r, 200, { data: listed }) : answer(seen, r, request),
-        );
-        const { service } = speak(served.baseUrl);
-        const deleting = service.send('webhooks.delete', { webhook_id: 'wh_1' });
-        if (listed.length === 0) expect(await deleting).toMatchObject({ result: undefined, changed: true });
-        else expect((await thrown(deleting)).kind).toBe('outcome_unknown');
-        await served.close();
-      }
-    },
-  );
-
-  test.each([{}, { success: true }, { card_id: 'card_1', amount: 5 }, { new_balance: 30.5 }, { card: CARD }])(
-    'fund answered with %j: done where the balances from before and after show it',
-    async body => {
-      let funded = false;
-      let carriesOut = true;
-      served = await serve((seen, r) => {
-        funded ||= seen.method === 'POST' && carriesOut;
-        const card = { ...CARD, balance: funded ? 30.5 : 25.5 };
-        const wallet = { ...WALLET, balance: funded ? 895.25 : 900.25 };
-        json(r, 200, seen.method === 'POST' ? body : seen.url.endsWith('wallet') ? wallet : card);
-      });
-      const { service } = speak(served.baseUrl);
-      const answered = await service.send('cards.fund', fund, { readsBalancesBefore: true });
-      expect(answered).toMatchObject({ reread: true, result: { card_balance: 30.5, wallet_balance: 895.25 } });
-      // Without balances from before there is nothing to compare with.
-      expect((await thrown(service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
-      [funded, carriesOut] = [false, false];
-      const failed = await thrown(service.send('cards.fund', fund, { readsBalancesBefore: true }));
-      expect(failed.facts).toMatchObject({ outcome: 'unknown', operation: 'cards.fund' });
-      expect(failed.message).toContain('the balance of the card has not changed');
-    },
-  );
-
-  test.each([
-    { card_id: 'card_2', amount: 5, card_balance: 1, wallet_balance: 2 },
-    { card_id: 'card_1', amount: 6, card_balance: 1, wallet_balance: 2 },
-  ])('fund answered about something else is unknown: %j', async body => {
-    served = await serve((_, r) => json(r, 200, body));
-    expect((await thrown(speak(served.baseUrl).service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
-  });
-
   test('a created card of which the answer holds the id alone is read, and compared with what was asked for', async () => {
     const card = { ...CARD, id: 'card_9', bin_id: 'b', balance: 1, created_at: new Date().toISOString() };
     let shown: unknown = card;
@@ -223,12 +92,3 @@ describe('writes that are confirmed by reading', () => {
     expect(lost.message).toContain('wh_1 exists, but its secret is lost');
   });
 });
-
-/** Skips waits but for the deadline, which must not pass. */
-function sleepless(waits: number[]) {
-  return (ms: number, signal?: AbortSignal): Promise<void> => {
-    waits.push(ms);
-    if (ms < 20_000) return Promise.resolve();
-    return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
-  };
-}

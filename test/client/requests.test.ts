@@ -1,5 +1,3 @@
-/** What is sent: one exact form, checked before anything leaves. */
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../src/contract/calls.ts';
 import type { Operation } from '../../src/contract/operation.ts';
@@ -61,55 +59,8 @@ describe('a request', () => {
     );
     expect([asked, served.seen.length]).toEqual([1, 3]);
   });
-
-  test('plan tells what send would send', () => {
-    expect(plans().plan('cards.list', { status: 'active', page: 2 })).toEqual({
-      operation: 'cards.list',
-      method: 'GET',
-      path: '/cards?status=active&page=2',
-      body: undefined,
-      idempotencyKey: undefined,
-    });
-  });
-
-  test('every legal amount leaves as itself', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 100, max: 500_000 }), amount => {
-        const { body } = plans().plan('cards.fund', { card_id: 'c', amount: cents(amount) });
-        expect(body).toMatch(/^\{"amount":\d+(\.\d{1,2})?\}$/);
-        expect(Math.round((JSON.parse(body ?? '') as { amount: number }).amount * 100)).toBe(amount);
-      }),
-    );
-  });
 });
 
-describe('values that break a limit', () => {
-  test.each<[string, Record<string, unknown>, string]>([
-    [
-      'too little',
-      { ...create, amount: cents(99) },
-      'amount $0.99 is outside the limit: from 1.00 to 5000.00 USD (§4.1)',
-    ],
-    ['too much', { ...create, amount: cents(500_001) }, 'from 1.00 to 5000.00'],
-    ['no BIN', { amount: cents(100) }, 'bin_id is missing'],
-    ['long label', { ...create, label: 'x'.repeat(65) }, 'at most 64 characters (§4.1'],
-    ['unknown member', { ...create, colour: 'red' }, 'colour is not known here'],
-  ])('%s: nothing is sent', async (_name, input, text) => {
-    served = await serve((_, r) => json(r, 201, CARD));
-    const failed = await thrown(speak(served.baseUrl).service.send('cards.create', input as typeof create));
-    expect(failed).toMatchObject({ kind: 'usage', facts: { outcome: 'not_sent', operation: 'cards.create' } });
-    expect(failed.message).toContain(text);
-    expect(served.seen).toHaveLength(0);
-  });
-
-  test.each(['.', '..', ''])('the id %j is none', id => {
-    expect(() => plans().plan('cards.get', { card_id: id })).toThrow(/card_id/);
-  });
-
-  test.each(['', 'x'.repeat(65), 'a b', 'a\r\nb', 'ä'])('the idempotency key %j is refused', key => {
-    expect(() => plans().plan('cards.create', create, { key })).toThrow(/idempotency key/);
-  });
-});
 
 /** What an operation must be given besides ids: a new one with a required body has a row here. */
 const fitting: Readonly<Partial<Record<OperationName, object>>> = {

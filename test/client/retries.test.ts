@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, test } from 'vitest';
 import { retryAfterMs } from '../../src/client/wire.ts';
 import { cents } from '../../src/core/money.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { CARD, json, type Served, serve, speak, thrown } from './served.ts';
+import { json, type Served, serve, speak, thrown } from './served.ts';
 
 let served: Served | undefined;
 afterEach(() => served?.close());
@@ -60,38 +60,6 @@ describe('Retry-After', () => {
   });
 });
 
-describe('a 429 of a write whose key nobody knows, after looking', () => {
-  const make = { bin_id: 'bin_1', amount: cents(500) };
-  /** Answers 429 to the first write, which is done all the same where it is said so; the wallet tells. */
-  const service = (isDone: boolean) => {
-    let [writes, wallet] = [0, 100];
-    return serve(({ method }, r) => {
-      if (method === 'GET') return json(r, 200, { balance: wallet, currency: 'USD' });
-      writes += 1;
-      if (writes > 1 || isDone) wallet -= 5;
-      if (writes === 1) return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
-      return json(r, 201, { ...CARD, balance: 5, created_at: new Date().toISOString() });
-    });
-  };
-  const writes = () => served?.seen.filter(({ method }) => method === 'POST').length;
-
-  it('is not sent again where the wallet has changed', async () => {
-    served = await service(true);
-    const { service: sending } = speak(served.baseUrl, { clock: skipping([]) });
-    const failed = await thrown(sending.send('cards.create', make, { readsBalancesBefore: true }));
-    expect([failed.kind, failed.facts.outcome, writes()]).toEqual(['outcome_unknown', 'unknown', 1]);
-    await sending.close();
-  });
-
-  it('is throttled where it has not, and sent once: no journal knows of it', async () => {
-    served = await service(false);
-    const { service: sending } = speak(served.baseUrl, { clock: skipping([]) });
-    const failed = await thrown(sending.send('cards.create', make, { readsBalancesBefore: true }));
-    expect([failed.exitCode, writes()]).toEqual([7, 1]);
-    await sending.close();
-  });
-});
-
 test('a pause that the service asked for holds every read up', async () => {
   let limited = true;
   served = await serve((_, r) => {
@@ -105,39 +73,6 @@ test('a pause that the service asked for holds every read up', async () => {
   await expect.poll(() => waits).toEqual([3_000]);
   await Promise.all([first, service.send('wallet.get', {})]);
   expect(served.seen).toHaveLength(3);
-  await service.close();
-});
-
-test('an answer cut at any byte settles nothing for a write, and a read is asked again', async () => {
-  const whole = Buffer.from(JSON.stringify({ card_id: 'card_1', amount: 5, card_balance: 30.5, wallet_balance: 1 }));
-  const card = Buffer.from(JSON.stringify(CARD));
-  let cutAt = 0;
-  served = await serve(({ method, url }, response) => {
-    const body = method === 'POST' ? whole : card;
-    if (method === 'GET' && url.endsWith('wallet')) return response.destroy();
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(body.length) });
-    const part = body.subarray(0, Math.min(cutAt, body.length));
-    cutAt = method === 'GET' ? body.length : cutAt;
-    response.write(part, () => (part.length === body.length ? response.end() : response.destroy()));
-  });
-  const { service } = speak(served.baseUrl);
-  const fund = { card_id: 'card_1', amount: cents(500) };
-  const posts = () => served?.seen.filter(({ method }) => method === 'POST').length;
-  for (let at = 0; at < whole.length; at += 1) {
-    cutAt = at;
-    const failed = await thrown(service.send('cards.fund', fund));
-    expect([failed.kind, failed.facts.outcome, posts()], `cut at ${at}`).toEqual([
-      'outcome_unknown',
-      'unknown',
-      at + 1,
-    ]);
-  }
-  for (let at = 0; at < card.length; at += 7) {
-    cutAt = at;
-    const before = served.seen.length;
-    expect((await service.send('cards.get', { card_id: 'card_1' })).result, `cut at ${at}`).toMatchObject(CARD);
-    expect(served.seen.length - before).toBe(2);
-  }
   await service.close();
 });
 

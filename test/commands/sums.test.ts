@@ -72,19 +72,4 @@ describe('transactions added up', () => {
       }),
     );
   });
-
-  it('stand in the order of days, or with the most spent first and the unknown last', () => {
-    const order = (by: (typeof GROUPINGS)[number]) => {
-      const summary = new Summary(by);
-      const add = (merchant: string | undefined, amount: number, day: string) =>
-        summary.add({ id: 't', type: 'settlement', amount, merchant, created_at: `${day}T12:00:00Z` } as Transaction);
-      add(undefined, 900, '2026-11-03');
-      add('small', 1, '2026-11-09');
-      add('large', 50, '2026-10-30');
-      return summary.groups().map(({ group }) => group);
-    };
-    expect(order('merchant')).toEqual(['large', 'small', null]);
-    expect(order('day')).toEqual(['2026-10-30', '2026-11-03', '2026-11-09']);
-    expect(order('card')).toEqual([null]);
-  });
 });

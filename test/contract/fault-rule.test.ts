@@ -40,26 +40,6 @@ it.each<readonly [unknown, string]>([
   expect(faultProblem(rule)?.field).toBe(member);
 });
 
-it.each([
-  { action: reset },
-  { action: { kind: 'status', code: 429, retry_after: 2 } },
-  { action: { kind: 'status', code: 503, retry_after: 'Sat, 21 Nov 2026 10:00:00 GMT', error: 'down' } },
-  {
-    match: { operation: 'cards.create', nth: 3, probability: 1, card_id: 'card_1', key_prefix: 'bulk-' },
-    phase: 'after_commit',
-    action: reset,
-    times: 1,
-  },
-  {
-    match: { method: 'POST', path: '/cards/{card_id}/fund' },
-    action: { kind: 'latency', lognormal: { median: 80, sigma: 0.4 } },
-  },
-  { match: { event: 'card.funded', webhook_id: 'wh_1' }, action: { kind: 'reorder_deliveries', window: 3 } },
-  { action: { kind: 'delay_delivery', ms: 1000 }, expires_at: '2026-11-20T15:00:00Z' },
-])('%j is a rule', rule => {
-  expect(faultProblem(rule)).toBeUndefined();
-});
-
 it('says something about every JSON value and never throws', () => {
   const part = fc.oneof(fc.jsonValue(), fc.constantFrom(...FAULT_KINDS.map(kind => ({ kind }))));
   const rule = fc.dictionary(fc.constantFrom('match', 'phase', 'action', 'times', 'expires_at', '__proto__'), part);

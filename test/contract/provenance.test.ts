@@ -4,7 +4,6 @@ import { LIMITS } from '../../src/contract/limits.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { type Fact, facts } from '../../src/contract/provenance.ts';
-import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 
@@ -36,33 +35,5 @@ describe('facts', () => {
     expect(names('error')).toEqual(Object.keys(REFUSALS));
     expect(names('limit')).toEqual(Object.keys(LIMITS));
     for (const name of Object.keys(ADMIN_OPERATIONS)) expect(named(name)).toBeUndefined();
-  });
-});
-
-describe('facts with overrides', () => {
-  const overrides = readOverrides(
-    JSON.stringify({
-      operations: {
-        'cards.terminate': { method: 'DELETE', path: '/cards/{card_id}' },
-        'cards.freeze': { method: 'PATCH', path: '/cards/{card_id}', body: { status: 'frozen' } },
-        'transactions.list': { path: '/history' },
-      },
-      fields: { 'details.number': 'card_number', 'details.expiry': 'exp', 'card.colour': 'color' },
-      headers: { webhook_signature: 'X-Signature' },
-    }),
-    'mine.json',
-  );
-  const mine = facts(overrides);
-
-  it('keeps what the contract says and adds what holds', () => {
-    expect(named('cards.terminate', mine)).toMatchObject({
-      what: 'POST /cards/{card_id}/terminate',
-      override: 'DELETE /cards/{card_id}',
-    });
-    expect(named('cards.freeze', mine)?.override).toBe('PATCH /cards/{card_id} with {"status":"frozen"}');
-    expect(named('transactions.list', mine)?.override).toBe('GET /history');
-    expect(named('details.number', mine)?.override).toBe('card_number');
-    expect(named('details.expiry', mine)?.override).toBe('exp');
-    expect(named('webhook_signature', mine)?.override).toBe('X-Signature');
   });
 });

@@ -1,21 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREATE_CARD, FUND_CARD, METADATA } from '../../src/contract/card.ts';
-import { flag, integer, list, must, nullable, number, text, time } from '../../src/contract/field.ts';
+import { CREATE_CARD, FUND_CARD } from '../../src/contract/card.ts';
+import { flag, integer, list, must, nullable, number, text } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { CREATE_WEBHOOK } from '../../src/contract/resources.ts';
 import { shapeProblem, violation } from '../../src/contract/violation.ts';
 import { cents, toUsd } from '../../src/core/money.ts';
-import { codePoint } from '../support/code-point.ts';
 
 const { amount, label, metadata } = CREATE_CARD;
 const said = { doc: 'A value.', basis: {} };
 
 describe('amounts', () => {
-  it.each([1, 1.0, 19.99, 4999.99, 5000])('takes %d', value => {
-    expect(violation(amount, value)).toBeUndefined();
-  });
-
   it.each([
     [0.99, '$0.99 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
     [5000.01, '$5,000.01 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
@@ -42,15 +36,6 @@ describe('amounts', () => {
       }),
     );
   });
-
-  it('refuses every amount with more than two decimals', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 100, max: 499_999 }), fc.integer({ min: 1, max: 9 }), (whole, rest) => {
-        const text = `${Math.floor(whole / 100)}.${String(whole % 100).padStart(2, '0')}${rest}`;
-        expect(violation(amount, Number(text))).toContain('A-139');
-      }),
-    );
-  });
 });
 
 describe('text', () => {
@@ -62,19 +47,6 @@ describe('text', () => {
     );
     expect(violation(label, 'x'.repeat(65))).toContain('65 characters');
     expect(violation(label, '')).toBeUndefined();
-  });
-
-  it('takes any well-formed text up to the limit, and nothing longer', () => {
-    const points = fc.array(
-      fc.string({ unit: codePoint, minLength: 1, maxLength: 1 }).filter(point => point !== '\0'),
-      { maxLength: 80 },
-    );
-    fc.assert(
-      fc.property(points, list => {
-        const value = list.join('');
-        expect(violation(label, value) === undefined).toBe([...value].length <= 64);
-      }),
-    );
   });
 
   it.each([
@@ -91,35 +63,9 @@ describe('text', () => {
       'must be active, frozen or terminated (§4.2)',
     );
   });
-
-  it.each([
-    ['2026-11-20', true],
-    ['2026-11-20T14:00:00Z', true],
-    ['2026-11-20T14:00:00.123Z', true],
-    ['2026-11-20T14:00+02:00', true],
-    ['2026-11-20T14:00:00', true],
-    ['2026-13-01', false],
-    ['2026-02-30', false],
-    ['2026-04-31T10:00:00Z', false],
-    ['2028-02-29', true],
-    ['20.11.2026', false],
-    ['yesterday', false],
-    ['2026-11-20 14:00', false],
-    ['', false],
-  ])('time %j fits: %s', (value, fits) => {
-    expect(violation(time(said), value) === undefined).toBe(fits);
-  });
 });
 
 describe('maps', () => {
-  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
-
-  it('holds up to twenty keys', () => {
-    expect(violation(metadata, keys(20))).toBeUndefined();
-    expect(violation(metadata, keys(21))).toBe('21 keys are over the limit: at most 20 keys (§4.1, A-166)');
-    expect(violation(METADATA, {})).toBeUndefined();
-  });
-
   it.each([
     [{ team: 1 }, 'the value of "team" must be text'],
     [{ team: null }, 'the value of "team" must be text'],
@@ -162,11 +108,6 @@ describe('other kinds', () => {
 });
 
 describe('shapeProblem', () => {
-  it('is content with a whole body', () => {
-    expect(shapeProblem(FUND_CARD, { amount: 25 })).toBeUndefined();
-    expect(shapeProblem(CREATE_WEBHOOK, { url: 'https://a.example.test', events: ['*'] })).toBeUndefined();
-  });
-
   it('names the first field that is missing, wrong or unknown', () => {
     expect(shapeProblem(CREATE_CARD, {})).toEqual({ field: 'bin_id', text: 'is missing' });
     expect(shapeProblem(CREATE_CARD, { bin_id: 'bin_1' })).toEqual({ field: 'amount', text: 'is missing' });

@@ -73,23 +73,6 @@ describe('turns', () => {
       ),
     );
   });
-
-  it('end after one more look when a laptop slept through the time', async () => {
-    const laptop = machine(at => {
-      if (at.ran > 3_000 && at.wallAhead === 0) Object.assign(at, { wallAhead: 3_600_000, serviceAhead: 3_600_000 });
-    });
-    const at = await moments(laptop, 120_000);
-    // The look after waking up is the last one.
-    expect(at.at(-1)).toBeLessThan(6_000);
-  });
-
-  it('throw the reason of a signal', async () => {
-    const stopping = new AbortController();
-    stopping.abort(new CliError('interrupted', { message: 'stopped' }));
-    await expect(moments({ ...machine(), signal: stopping.signal }, 1_000)).rejects.toMatchObject({
-      kind: 'interrupted',
-    });
-  });
 });
 
 describe('waitFor', () => {
@@ -149,11 +132,6 @@ describe('waitFor', () => {
       },
     });
     await expect(looking).rejects.toMatchObject({ kind: 'unreachable' });
-  });
-
-  it('throws what will not pass', async () => {
-    const look = async () => Promise.reject(new CliError('not_found', { message: 'no card' }));
-    await expect(waitFor(machine(), { timeoutMs: 10_000, look })).rejects.toMatchObject({ kind: 'not_found' });
   });
 });
 

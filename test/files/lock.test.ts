@@ -36,31 +36,6 @@ async function lockOf(path: string, pid: number, more = {}): Promise<void> {
 }
 
 describe('the lock', () => {
-  test('is there during the work, names us, and is gone after, also when the work fails', async () => {
-    await using fresh = await freshFolder();
-    const path = join(fresh.path, 'lock');
-    const held = await withLock(path, options(), () => readFile(path, 'utf8'));
-    expect(JSON.parse(held)).toMatchObject({ pid: process.pid });
-    await expect(withLock(path, options(), () => Promise.reject(new RangeError('work')))).rejects.toThrow('work');
-    expect(await readdir(fresh.path)).toEqual([]);
-  });
-
-  test('lets one in at a time', async () => {
-    await using fresh = await freshFolder();
-    const path = join(fresh.path, 'lock');
-    let [inside, most, total] = [0, 0, 0];
-    const clock = { ...jumpingClock(), sleep: () => new Promise<void>(resolve => setImmediate(resolve)) };
-    const work = async () => {
-      inside += 1;
-      most = Math.max(most, inside);
-      await readdir(fresh.path);
-      total += 1;
-      inside -= 1;
-    };
-    await Promise.all(Array.from({ length: 20 }, () => withLock(path, options({ clock }), work)));
-    expect([most, total, await readdir(fresh.path)]).toEqual([1, 20, []]);
-  });
-
   test('of a living process is waited for, then refused with its pid', async () => {
     await using fresh = await freshFolder();
     const path = join(fresh.path, 'lock');
@@ -135,11 +110,5 @@ describe('the lock', () => {
     const path = join(fresh.path, 'lock');
     await withLock(path, options(), () => lockOf(path, process.pid));
     expect(await readFile(path, 'utf8')).toContain('abcd');
-  });
-
-  test('in a folder that is not there is a named error', async () => {
-    await using fresh = await freshFolder();
-    const error = await failure(() => withLock(join(fresh.path, 'none', 'lock'), options(), async () => 1));
-    expect([error.kind, error.message]).toEqual(['guarded', expect.stringContaining('ENOENT')]);
   });
 });

@@ -1,14 +1,8 @@
-import { chmod, chown, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  checkPrivateFolder,
-  createPrivate,
-  preparePrivateFolder,
-  readPrivate,
-  writePrivate,
-} from '../../src/files/private-files.ts';
+import { checkPrivateFolder, preparePrivateFolder, readPrivate, writePrivate } from '../../src/files/private-files.ts';
 import { readKeyFile } from '../../src/profile/keys.ts';
 import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/dependencies.ts';
 import { realClock } from '../support/clocks.ts';
@@ -19,17 +13,6 @@ function careful() {
 }
 
 describe('private folders', () => {
-  test('are made 0700 with their parents, and left alone when right', async () => {
-    await using fresh = await freshFolder();
-    const around = careful();
-    const path = join(fresh.path, 'a', 'b');
-    expect(await checkPrivateFolder(path, around)).toBe(false);
-    await preparePrivateFolder(path, around);
-    expect([await modeOf(path), await modeOf(join(fresh.path, 'a'))]).toEqual(['700', '700']);
-    expect(await checkPrivateFolder(path, around)).toBe(true);
-    expect(around.warnings).toEqual([]);
-  });
-
   test('open to others are repaired with a warning', async () => {
     await using fresh = await freshFolder();
     const around = careful();
@@ -70,26 +53,6 @@ describe('private folders', () => {
 });
 
 describe('private files', () => {
-  test('that could not be written whole are not left behind', async () => {
-    await using fresh = await freshFolder();
-    const path = join(fresh.path, 'new');
-    await expect(createPrivate(path, { broken: true } as never)).rejects.toThrow();
-    await expect(lstat(path)).rejects.toThrow('ENOENT');
-    await createPrivate(path, 'whole');
-    await expect(createPrivate(path, 'other')).rejects.toMatchObject({ code: 'EEXIST' });
-    expect(await readFile(path, 'utf8')).toBe('whole');
-  });
-
-  test('are replaced whole, 0600, with nothing left beside', async () => {
-    await using fresh = await freshFolder();
-    const path = join(fresh.path, 'x.json');
-    expect(await readPrivate(path, careful())).toBeUndefined();
-    await writePrivate(path, 'one', careful());
-    await writePrivate(path, 'two', careful());
-    expect(await readPrivate(path, careful())).toBe('two');
-    expect([await modeOf(path), await readdir(fresh.path)]).toEqual(['600', ['x.json']]);
-  });
-
   test('open to others are repaired with a warning, world-writable ones refused', async () => {
     await using fresh = await freshFolder();
     const around = careful();

@@ -29,11 +29,6 @@ test.each([
   expect(inserted(text, [ENTRY])).toBe(`${text}${line}`);
 });
 
-test('a name that YAML would take for a number is quoted', () => {
-  expect(inserted(`${HEAD}cards:\n`, [{ ...ENTRY, name: '2' }])).toContain('  "2": {card: card_1');
-  expect(inserted(`${HEAD}cards:\n`, [{ ...ENTRY, name: 'null' }])).toContain('  "null": {');
-});
-
 test('names come from labels, and never twice', () => {
   expect(nameFor('ads: Search (EU)', '1234', new Set())).toBe('ads-search-eu');
   expect(nameFor('ads', '1234', new Set(['ads', 'ads-2']))).toBe('ads-3');

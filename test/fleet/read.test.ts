@@ -43,15 +43,9 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   ],
   decimals: [cards('  a: {amount: 12.345}'), `6:15: cards.a.amount: ${FUNDING}, not 12.345`],
   'an amount that is too large': [cards('  a: {amount: 6000.00}'), `6:15: cards.a.amount: ${FUNDING}, not 6000.00`],
-  'an amount that is too small': [cards('  a: {amount: 0.99}'), `6:15: cards.a.amount: ${FUNDING}, not 0.99`],
-  'an exponent': [cards('  a: {amount: 1e3}'), `6:15: cards.a.amount: ${FUNDING}, not 1e3`],
   'hexadecimal digits': [
     cards('  a: {limit: 0x10}'),
     '6:14: cards.a.limit: must be an amount in USD above 0, such as 20.00, not 0x10',
-  ],
-  'a thousand with a line below': [
-    cards('  a: {limit: 1_000}'),
-    '6:14: cards.a.limit: must be an amount in USD above 0, such as 20.00, not 1_000',
   ],
   'a long label': [
     cards(`  seat: {label: "${'x'.repeat(60)} {name}", names: [valeria]}`),
@@ -61,7 +55,6 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     cards(`  a: {owner: x, metadata: {${Array.from({ length: 19 }, (_, n) => `k${n}: v`).join(', ')}}}`),
     '6:27: 20 keys with owner and team; 19 are free beside the marker (§8)',
   ],
-  'nothing as text': [cards('  a: {label: }'), '6:14: cards.a.label: must be text'],
   'a name': [cards('  Ads_Search: {}'), '6:3: cards.Ads_Search: a name has lower-case letters, digits and -'],
   'a name after expansion': [
     cards('  event: {count: 3}', '  event-1: {}'),
@@ -124,7 +117,6 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     '7:27: retired.card_1.since: must be a day such as 2026-11-22, not 2026-02-30',
   ],
   'no caps': ['version: 1\nfleet: ads\ncards: {}\n', '1:1: caps is missing'],
-  'caps without a member': ['version: 1\nfleet: ads\ncaps: {cards: 3}\n', '3:7: caps.per_apply is missing'],
   'a short quarantine': [
     `${cards('  a: {}')}quarantine: 3d\n`,
     '7:13: quarantine: must be 7d to 3650d, such as 30d, not 3d',
@@ -133,12 +125,7 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     cards('  a: {card: card_1}', '  b: {card: card_1}'),
     '7:3: card_1 is also the card of a, line 6',
   ],
-  'a key that objects have': [cards('  constructor: {}'), '6:3: constructor can be no key'],
   'a tag': [cards('  a: {label: !!str x}'), '6:20: a tag (tag:yaml.org,2002:str) means nothing here'],
-  'a merge key': [
-    cards('  a: {"<<": {label: x}}'),
-    '6:7: cards.a.<< is not known here; known: template, card, replace, count, names, amount, bin, label, limit, categories, auto_freeze_at, owner, team, metadata, state, floor, top_up_to, monthly_cap',
-  ],
 };
 
 describe('a fault is told where it stands', () => {

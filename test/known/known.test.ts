@@ -45,12 +45,6 @@ async function knownAfter(...runs: readonly (readonly Step[])[]): Promise<ShownI
 }
 
 describe('what answers show', () => {
-  it('is known, newest first, without what is terminated', async () => {
-    const list = page(card('a'), card('b', { status: 'frozen' }), card('c', { status: 'terminated' }));
-    const known = await knownAfter([['cards.list', {}, page(card('old'), card('a'))]], [['cards.list', {}, list]]);
-    expect(ids(known)).toEqual(['a active', 'b frozen', 'old active']);
-  });
-
   it('holds no secret, wherever a service or a person has put one, and no id that could act', async () => {
     expect(idsIn('cards.details', { card_id: 'a' }, { card_id: 'a', number: '4242424242424242' })).toBeUndefined();
     const label = 'pay 4242 4242 4242 4242 with sk_live_abcdefgh12345678';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asCliError, CliError, ERROR_KINDS, type ErrorKind, errorDocument } from '../../src/core/errors.ts';
+import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../../src/core/errors.ts';
 
 /** The exit codes that scripts rely on, by hand. */
 const EXIT_CODES: Readonly<Record<ErrorKind, number>> = {
@@ -37,45 +37,7 @@ describe('kinds', () => {
   });
 });
 
-describe('the JSON error', () => {
-  it('has the documented keys in the documented order', () => {
-    const error = new CliError('insufficient_funds', {
-      op: 'op_1',
-      idempotencyKey: 'key_1',
-      service: { error: 'insufficient_funds', message: 'Too low.', code: 400, request_id: 'req_1' },
-      httpStatus: 400,
-      operation: 'cards.fund',
-      outcome: 'refused',
-      hint: 'cardwright wallet addresses',
-      notes: ['a line for people'],
-      message: 'the wallet is too low',
-    });
-    expect(JSON.stringify(errorDocument(error))).toBe(
-      '{"error":{"kind":"insufficient_funds","message":"the wallet is too low","hint":"cardwright wallet addresses",' +
-        '"notes":["a line for people"],' +
-        '"exit_code":10,"retryable":false,"outcome":"refused","operation":"cards.fund","http_status":400,' +
-        '"service":{"error":"insufficient_funds","message":"Too low.","code":400,"request_id":"req_1"},' +
-        '"idempotency_key":"key_1","op":"op_1"}}',
-    );
-  });
-
-  it('never holds a cause', () => {
-    const error = new CliError('internal', { message: 'no', cause: new Error('sk_test_secret') });
-    expect(JSON.stringify(errorDocument(error))).not.toContain('sk_test_secret');
-  });
-});
-
 describe('errors', () => {
-  it('keep their kind and gain facts', () => {
-    const cause = new Error('cause');
-    const error = new CliError('refused', { message: 'no', cause, operation: 'cards.fund' });
-    const more = error.with({ message: 'no, because', op: 'op_1' });
-    expect(more).toMatchObject({ kind: 'refused', message: 'no, because', exitCode: 6 });
-    expect(more.facts).toMatchObject({ operation: 'cards.fund', op: 'op_1' });
-    expect(more.cause).toBe(cause);
-    expect(error.facts.op).toBeUndefined();
-  });
-
   it('are bugs when nobody threw them on purpose', () => {
     const own = new CliError('usage', { message: 'wrong' });
     expect(asCliError(own)).toBe(own);

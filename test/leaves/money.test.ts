@@ -37,14 +37,6 @@ describe('cents and JSON numbers', () => {
     expect([wrong, lost]).toEqual([0, 32_808]);
   });
 
-  it('round trip for large and negative amounts', () => {
-    fc.assert(
-      fc.property(anyCents, amount => {
-        expect(centsOf(toUsd(amount))).toBe(amount);
-      }),
-    );
-  });
-
   it.each([
     16.999,
     0.001,
@@ -61,19 +53,6 @@ describe('cents and JSON numbers', () => {
     expect(() => toCents(value)).toThrow(CliError);
   });
 
-  it.each([
-    [0, 0],
-    [0.1, 10],
-    [0.29, 29],
-    [19.99, 1999],
-    [1.15, 115],
-    [4.35, 435],
-    [-3.5, -350],
-    [4999.99, 499_999],
-  ])('%d is %d cents', (usd, expected) => {
-    expect(centsOf(usd)).toBe(expected);
-  });
-
   it('refuses cents that are not whole or not safe, and knows one zero', () => {
     for (const value of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
       expect(() => cents(value)).toThrow(CliError);
@@ -82,12 +61,6 @@ describe('cents and JSON numbers', () => {
 });
 
 describe('sums', () => {
-  it('are exact where floating sums are not', () => {
-    expect(sumCents([10, 20].map(cents))).toBe(30);
-    expect(toUsd(sumCents([10, 20].map(cents)))).toBe(0.3);
-    expect(sumCents([])).toBe(0);
-  });
-
   it('of 100,000 rows are what big integers make of them', () => {
     const [rows = []] = fc.sample(fc.array(anyCents, { minLength: 100_000, maxLength: 100_000, size: 'max' }), 1);
     expect(rows).toHaveLength(100_000);
@@ -100,46 +73,6 @@ describe('sums', () => {
 });
 
 describe('parseAmount', () => {
-  it.each([
-    ['25', 2500],
-    ['25.5', 2550],
-    ['25.50', 2550],
-    ['1250.00', 125_000],
-    ['0', 0],
-    ['0.01', 1],
-    ['007', 700],
-    ['9999999999999.99', 999_999_999_999_999],
-  ])('%s is %d cents', (text, expected) => {
-    expect(parseAmount(text)).toBe(expected);
-    expect(parseAmount(text, { grouped: true })).toBe(expected);
-  });
-
-  it.each([
-    '',
-    ' ',
-    '.',
-    '.5',
-    '5.',
-    '+5',
-    '-5',
-    '1e3',
-    '0x10',
-    '16.999',
-    '1.234,50',
-    '5 ',
-    ' 5',
-    '5\n',
-    '٢٥',
-    '２５',
-    '1_000',
-    'NaN',
-    'Infinity',
-    '12345678901234',
-  ])('%j is no amount', text => {
-    expect(parseAmount(text)).toBeUndefined();
-    expect(parseAmount(text, { grouped: true })).toBeUndefined();
-  });
-
   it('takes dollar signs and groups on a terminal only', () => {
     expect(parseAmount('$1,250.00', { grouped: true })).toBe(125_000);
     expect(parseAmount('1,250', { grouped: true })).toBe(125_000);

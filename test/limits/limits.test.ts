@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { cents, dollars, spendingOf } from '../../src/core/money.ts';
+import { cents, spendingOf } from '../../src/core/money.ts';
 import {
   heldPlan,
   isLooser,
   judgedRows,
-  LIMIT_NAMES,
   overDay,
   overLimit,
   readLimits,
@@ -47,15 +46,6 @@ test('the strictest of three sources counts, and the refusal names it and who ca
   expect(refusal?.message).toContain('journal jrn_1');
   expect(refusal?.facts.notes?.join()).toContain('admin of the journal');
   expect(overLimit(limits, spendingOf([create(5_000)]))).toBeUndefined();
-});
-
-test('a managed limit says that the administrator sets it', () => {
-  const refusal = overLimit(
-    strictest([managed({ max_cards: 1 }), profile({ max_cards: 5 })]),
-    spendingOf([create(100), create(100)]),
-  );
-  expect(refusal?.message).toContain('/etc/cardwright/limits.json');
-  expect(refusal?.facts.notes?.join()).toContain('administrator');
 });
 
 test('BINs are those that every source allows', () => {
@@ -120,11 +110,4 @@ test.each([
   ['bins', undefined, ['bin_1'], true],
 ] as const)('%s: %s in place of %s is looser: %s', (name, next, before, looser) => {
   expect(isLooser(name, next as never, before as never)).toBe(looser);
-});
-
-test('a value of another form is named, and no limit is lost on the way', () => {
-  expect(readLimits({ max_per_call: 'many' })).toEqual({ wrong: 'max_per_call' });
-  expect(readLimits({ bins: [{}] })).toEqual({ wrong: 'bins' });
-  for (const name of LIMIT_NAMES) expect(readLimits({ [name]: {} })).toEqual({ wrong: name });
-  expect(dollars(cents(5_000))).toBe('$50.00');
 });

@@ -24,32 +24,6 @@ const refusal = (file: Parameters<typeof readManagedLimits>[0], origin?: string)
     (error: { kind: string; message: string }) => `${error.kind}: ${error.message}`,
   );
 
-test('limits for all, and those of one origin beside them', async () => {
-  const { file } = managed(
-    JSON.stringify({
-      max_per_call: '100.00',
-      reveal: 'terminal',
-      approvers: ['bo ed25519 AAAA'],
-      origins: { [ORIGIN]: { max_per_call: 50, bins: ['bin_1'], reveal: 'never' } },
-    }),
-  );
-  const here = await readManagedLimits(file, ORIGIN);
-  expect(here.sources.map(({ limits }) => limits)).toEqual([
-    { max_per_call: 10_000 },
-    { max_per_call: 5_000, bins: ['bin_1'] },
-  ]);
-  expect(here).toMatchObject({ reveal: 'never', approvers: ['bo ed25519 AAAA'] });
-  const elsewhere = await readManagedLimits(file, 'https://other.example.com');
-  expect(elsewhere.sources).toHaveLength(1);
-  expect(elsewhere.reveal).toBe('terminal');
-});
-
-test('no file limits nothing', async () => {
-  const { folder } = managed('{}');
-  const file = { path: join(folder, 'none', 'limits.json'), administrator: us, platform: process.platform };
-  expect((await readManagedLimits(file, ORIGIN)).sources).toEqual([]);
-});
-
 test.each([
   ['a text that is no JSON', '{', 'not JSON'],
   ['a limit nobody knows', '{"max_per_cal":"1.00"}', 'max_per_cal'],

@@ -25,14 +25,6 @@ it.each([...MANNERS.keys()].map(seed => [seed + 1_000, 4]).concat([[175, 6]]))(
   },
 );
 
-it('needs three requests when nothing moved', async () => {
-  const service = still(1);
-  await using world = await syncing(service);
-  const first = await world.mirror.sync();
-  expect(first).toMatchObject({ transactions: { new: service.records.length, changed: 0, gone: 0 } });
-  expect(await world.mirror.sync()).toMatchObject({ requests: 3, transactions: { new: 0, changed: 0, gone: 0 } });
-});
-
 it('writes down what changed and what is gone, and takes back what came again', async () => {
   const service = still(2);
   await using world = await syncing(service);

@@ -161,15 +161,6 @@ describe('contradictions', () => {
     }
   });
 
-  test('an unknown profile is not found, whoever named it', async () => {
-    await using fresh = await freshFolder();
-    const store = async () => storeWith(fresh.path);
-    for (const more of [{ flags: { profile: 'constructor' } }, { env: { CARDWRIGHT_PROFILE: 'gone' } }]) {
-      const error = await failure(() => resolveProfile(asked({ ...more, store })));
-      expect([error.kind, error.facts.hint]).toEqual(['not_found', 'cardwright profiles list']);
-    }
-  });
-
   test('a test-only environment refuses stored live keys and lets test keys and the sandbox pass', async () => {
     await using fresh = await freshFolder();
     const opened = await storeWith(fresh.path);
@@ -199,28 +190,5 @@ describe('details', () => {
     const store = async () => storeWith(fresh.path);
     const error = await failure(() => resolveProfile(asked({ ...more, interactive: true, store })));
     expect([error.kind, error.message]).toEqual(['usage', expect.stringContaining(message)]);
-  });
-
-  test('the sandbox is chosen in four ways without opening the store', async () => {
-    const ways: [Partial<ResolveInput>, string][] = [
-      [{ flags: { sandbox: true } }, '--sandbox'],
-      [{ flags: { profile: 'sandbox' } }, '--profile'],
-      [{ flags: { profile: 'sandbox', sandbox: true } }, '--sandbox'],
-      [{ env: { CARDWRIGHT_PROFILE: 'sandbox' } }, 'CARDWRIGHT_PROFILE'],
-    ];
-    for (const [more, chosenBy] of ways) {
-      const resolved = await resolveProfile(asked(more));
-      expect([resolved.mode, resolved.baseUrl, resolved.chosenBy]).toEqual(['sandbox', undefined, chosenBy]);
-      await expect(resolved.key()).rejects.toMatchObject({ kind: 'internal' });
-    }
-  });
-
-  test('env can be named, for --live must name it too', async () => {
-    const resolved = await resolveProfile(asked({ flags: { profile: 'env' }, env: KEY }));
-    expect([resolved.name, resolved.chosenBy, resolved.baseUrl]).toEqual([
-      'env',
-      '--profile',
-      'https://env.example.com',
-    ]);
   });
 });

@@ -1,11 +1,11 @@
-import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readKey } from '../../src/profile/parts.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { isWhole } from '../support/whole.ts';
-import { allText, failure, freshFolder, hostIn, LIVE_KEY, modeOf, TEST_KEY, wholeText } from './dependencies.ts';
+import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
 
 const BASE = 'https://api.example.com/v1';
 
@@ -16,31 +16,6 @@ async function openIn(folder: string, warnings: string[] = []) {
 const work = (key = TEST_KEY, name = 'work') => ({ name, base_url: BASE, key: readKey(key) });
 
 describe('the file', () => {
-  test('is never a symlink, nor is its folder', async () => {
-    await using fresh = await freshFolder();
-    const victim = join(fresh.path, 'victim');
-    await writeFile(victim, '{}', { mode: 0o600 });
-    const config = join(fresh.path, 'config');
-    await mkdir(config, { mode: 0o700 });
-    await symlink(victim, join(config, 'config.json'));
-    expect((await failure(() => openIn(fresh.path))).kind).toBe('guarded');
-    expect(await readFile(victim, 'utf8')).toBe('{}');
-
-    await using other = await freshFolder();
-    await symlink(config, join(other.path, 'config'));
-    expect((await failure(() => openIn(other.path))).message).toContain('symlink');
-  });
-
-  test('open to others is repaired with a warning', async () => {
-    await using fresh = await freshFolder();
-    const { path } = await openIn(fresh.path);
-    await (await openIn(fresh.path)).save(work());
-    await chmod(path, 0o644);
-    const warnings: string[] = [];
-    await openIn(fresh.path, warnings);
-    expect([warnings.length, await modeOf(path)]).toEqual([1, '600']);
-  });
-
   test('cut at any byte is a named error, and it stays', async () => {
     await using fresh = await freshFolder();
     const store = await openIn(fresh.path);

@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readKey } from '../../src/profile/parts.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
@@ -48,19 +46,6 @@ describe('profiles', () => {
     expect((await store.save(work(LIVE_KEY))).settings).toEqual({ max_per_call: '25.50' });
     expect(await allText(fresh.path)).not.toContain(TEST_KEY);
   });
-
-  test.each(['sandbox', 'env', 'a.b', '../x', '__proto__'])('%s is no name to save under', async name => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    expect((await failure(() => store.save(work(TEST_KEY, name)))).kind).toBe('usage');
-  });
-
-  test('a live key is not saved for an address of this machine', async () => {
-    await using fresh = await freshFolder();
-    const store = await openIn(fresh.path);
-    const error = await failure(() => store.save({ ...work(LIVE_KEY), base_url: 'http://127.0.0.1:1' }));
-    expect([error.kind, store.list()]).toEqual(['guarded', []]);
-  });
 });
 
 describe('settings', () => {
@@ -103,31 +88,6 @@ describe('settings', () => {
 });
 
 describe('other sources of the key', () => {
-  test('a key file is read when asked, and must keep its mode', async () => {
-    await using fresh = await freshFolder();
-    const file = join(fresh.path, 'key');
-    await writeFile(file, `${TEST_KEY}\n`, { mode: 0o600 });
-    const store = await openIn(fresh.path);
-    const saved = await store.save({ name: 'ci', base_url: BASE, key_file: file });
-    expect(saved).toMatchObject({ key_source: 'key_file', key_file: file, mode: 'test', key_hint: 'sk_test_…1111' });
-    expect(await readFile(store.path, 'utf8')).not.toContain('CANARY');
-    await writeFile(file, 'sk_test_rotated-key');
-    expect((await (await openIn(fresh.path)).key('ci')).expose()).toBe('sk_test_rotated-key');
-    await writeFile(file, LIVE_KEY);
-    const error = await failure(() => store.key('ci'));
-    expect([error.kind, wholeText(error).includes('CANARY')]).toEqual(['guarded', false]);
-  });
-
-  test('a key command runs without our variables and outside the working folder', async () => {
-    await using fresh = await freshFolder();
-    const script = 'echo "sk_test_$(env | grep -c ^CARD)_$(basename "$PWD")"';
-    const host = { ...hostIn(fresh.path), env: { CARDWRIGHT_API_KEY: LIVE_KEY, HOME: fresh.path } };
-    host.clock.sleep = untilAborted;
-    const store = await openProfileStore(host, () => {});
-    await store.save({ name: 'pm', base_url: BASE, key_command: ['/bin/sh', '-c', script] });
-    expect((await store.key('pm')).expose()).toBe('sk_test_0_config');
-  });
-
   test.each([
     ['fails', `echo ${TEST_KEY}; exit 3`, 'exit code 3'],
     ['prints too much', "printf '%09000d' 0 | tr 0 x", 'too much'],

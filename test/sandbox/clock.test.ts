@@ -37,23 +37,6 @@ describe('clock set', () => {
 });
 
 describe('clock advance', () => {
-  test('says what happened, in order, each at its time', async () => {
-    await using service = await fakeService();
-    await freeze(service);
-    await holding(service);
-    const body = { currency: 'btc', amount: 5 };
-    await ask(service, { method: 'POST', path: `${ADMIN}/simulate/deposits`, body });
-    const { json } = await advance(service, { to: '2026-12-01T00:00:00Z' });
-    expect(json.now).toBe('2026-12-01T00:00:00Z');
-    expect(json.fired.map(({ due_at, kind }: { due_at: string; kind: string }) => `${due_at} ${kind}`)).toEqual([
-      '2026-11-20T12:10:00Z deposit.confirmation',
-      '2026-11-20T12:20:00Z deposit.confirmation',
-      '2026-11-27T12:00:00Z authorization.expiry',
-    ]);
-    const { json: events } = await ask(service, { path: `${ADMIN}/events?type=deposit.confirmed` });
-    expect(events.data).toMatchObject([{ created_at: '2026-11-20T12:20:00Z' }]);
-  });
-
   test('a second one at the same time is 409, and one after it is not', async () => {
     await using service = await fakeService();
     await freeze(service);
@@ -97,22 +80,6 @@ describe('clock advance', () => {
   });
 
   test('in two steps or in one, the whole store is the same', () => expectSameInTwoSteps(isWhole ? 100 : 4));
-});
-
-test('an answer is repeated for a day of the sandbox, not of the world', async () => {
-  await using service = await fakeService();
-  await freeze(service);
-  const bin_id = (await ask(service, { path: '/bins' })).json.data[0].id;
-  const create = () =>
-    ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 5 }, idempotencyKey: 'one' });
-  const first = await create();
-  service.clock.set(NOON + 10 * DAY);
-  await advance(service, { by: '86399s' });
-  expect((await create()).text).toBe(first.text);
-  await advance(service, { by: '1s' });
-  const fresh = await create();
-  expect(fresh.status).toBe(201);
-  expect(fresh.json.id).not.toBe(first.json.id);
 });
 
 test('a sandbox that is left running needs no request for what is due', async () => {

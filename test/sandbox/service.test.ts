@@ -7,23 +7,13 @@ import { expect, it } from 'vitest';
 import { libraryHost, openEmbedded } from '../../src/sandbox/serving/start.ts';
 import type { Store } from '../../src/sandbox/store/queue.ts';
 import { StoreBroken } from '../../src/sandbox/store/sql.ts';
-import { fakeService, NOON } from '../support/fake-service.ts';
+import { fakeService } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 import { type RunningSandbox, startSandbox } from '../support/start-sandbox.ts';
 
 async function firstBin(served: Served): Promise<string> {
   return (await ask(served, { path: '/bins' })).json.data[0].id;
 }
-it('sends secrets where they belong and no body where there is none', async () => {
-  await using sandbox = await startSandbox();
-  const body = { url: 'https://example.com/hook', events: ['*'] };
-  const created = await ask(sandbox, { method: 'POST', path: '/webhooks', body });
-  expect(created.json.secret).toMatch(/^whsec_/);
-  const { id } = created.json;
-  expect((await ask(sandbox, { path: `/webhooks/${id}` })).json.secret).toBeUndefined();
-  const deleted = await ask(sandbox, { method: 'DELETE', path: `/webhooks/${id}` });
-  expect([deleted.status, deleted.text]).toEqual([204, '']);
-});
 
 it('erases the code of a card that is terminated', async () => {
   await using service = await fakeService();
@@ -36,22 +26,6 @@ it('erases the code of a card that is terminated', async () => {
   expect(await service.store.read(sql => sql.all('select cvv from cards'))).toEqual([{ cvv: null }]);
 });
 
-it('records an event with its effect, and a delivery for each subscription that asked for it', async () => {
-  await using service = await fakeService();
-  const bin_id = await firstBin(service);
-  for (const events of [['*'], ['card.created'], ['card.frozen']]) {
-    const hook = { url: 'https://example.com/', events };
-    expect((await ask(service, { method: 'POST', path: '/webhooks', body: hook })).status).toBe(201);
-  }
-  const { json } = await ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 10 } });
-  const events = await service.store.read(sql => sql.all<{ body: string }>('select seq, body from events'));
-  expect(events).toHaveLength(1);
-  const { id, ...event } = JSON.parse(events[0]?.body ?? '');
-  expect(id).toMatch(/^evt_/);
-  expect(event).toEqual({ type: 'card.created', created_at: '2026-11-20T12:00:00Z', data: json });
-  const due = await service.store.read(sql => sql.all('select state, attempt, due_at from deliveries'));
-  expect(due).toEqual(Array(2).fill({ state: 'queued', attempt: 0, due_at: NOON }));
-});
 it('gives no answer when a commit failed and nobody knows whether it lasted', async () => {
   const around = (store: Store): Store => ({
     path: store.path,

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CliError } from '../../src/core/errors.ts';
 import { guardFormula, unguardFormula } from '../../src/core/text.ts';
 import type { OutputFormat, Row } from '../../src/terminal/view.ts';
@@ -46,37 +45,10 @@ describe('TSV', () => {
 });
 
 describe('JSON, YAML and ndjson', () => {
-  test('a list is data and page, with unknown fields, and amounts are numbers', async () => {
-    const rows = CARDS.map(card => ({ ...card, novelty: { deep: [1] } }));
-    const { out } = await show(cardList(inBatches(rows.slice(0, 2), rows.slice(2))), { settings: { format: 'json' } });
-    expect(out).toBe(`${JSON.stringify({ data: rows, page: { current: 1 } }, undefined, 2)}\n`);
-    const yaml = await show(cardList(inBatches(rows)), { settings: { format: 'yaml' } });
-    expect(parse(yaml.out)).toEqual({ data: rows, page: { current: 1 } });
-    const ndjson = await show(cardList(inBatches(rows)), { settings: { format: 'ndjson' } });
-    expect(
-      ndjson.out
-        .trimEnd()
-        .split('\n')
-        .map(line => JSON.parse(line)),
-    ).toEqual(rows);
-  });
-
   test.each(['json', 'yaml', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
     const shown = await show(cardList(thenFailing()), { ...TERMINAL, settings: { format } });
     expect(shown.out).toBe('');
     expect(shown.error).toMatchObject({ kind: 'unreachable' });
-  });
-
-  test('scalars and arrays stay what they are', async () => {
-    const json = async (data: Row | readonly unknown[] | string) =>
-      JSON.parse((await show({ noun: 'thing', columns: [], data }, { settings: { format: 'json' } })).out);
-    expect(await json('481920')).toBe('481920');
-    expect(await json([1, 'a', { b: 2 }])).toEqual([1, 'a', { b: 2 }]);
-    expect(await json({ __proto__: null, 'a.b': 1 })).toEqual({ 'a.b': 1 });
-    const text = { noun: 'code', columns: COLUMNS, data: '481920' };
-    for (const format of ['table', 'tsv', 'csv', 'id'] as const) {
-      expect((await show(text, { settings: { format } })).out).toBe('481920\n');
-    }
   });
 
   test('control text is escaped on a terminal and in a pipe, for `| head` ends on one', async () => {
@@ -112,16 +84,6 @@ describe('JSON, YAML and ndjson', () => {
 });
 
 describe('CSV', () => {
-  test('formulas are guarded in text cells and never in numbers', async () => {
-    const rows = [{ ...CARDS[0], label: '=SUM(A1)', balance: -12.5 }];
-    const csv = await show(cardList(inBatches(rows)), {
-      settings: { format: 'csv', fields: ['id', 'balance', 'label'] },
-    });
-    expect(csv.out).toBe(`id,balance,label\n${CARDS[0]?.['id']},-12.50,'=SUM(A1)\n`);
-    const raw = await show(cardList(inBatches(rows)), { settings: { format: 'csv', fields: ['label'], csvRaw: true } });
-    expect(raw.out).toBe('label\n=SUM(A1)\n');
-  });
-
   test('the guard comes off again, whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(HOSTILE_TEXT, fc.stringMatching(/^'{0,3}[=+@\t\r-]?[a-z]{0,3}$/)), text => {
@@ -153,28 +115,6 @@ describe('env', () => {
     }
   });
 
-  test('names, amounts, lists, nothing', async () => {
-    const row = {
-      id: 'card_1',
-      spending_limit: 2000,
-      allowed: ['a', 'b'],
-      metadata: { k: 1 },
-      label: null,
-      isLive: false,
-    };
-    const { out } = await show(one(row), { settings: { format: 'env' } });
-    expect(out.split('\n').slice(0, -1).sort()).toEqual(
-      [
-        `ALLOWED='["a","b"]'`,
-        "ID='card_1'",
-        "IS_LIVE='false'",
-        "LABEL=''",
-        `METADATA='{"k":1}'`,
-        "SPENDING_LIMIT='2000.00'",
-      ].sort(),
-    );
-  });
-
   test('an unknown field cannot become a variable the shell acts upon, nor take the place of a known one', async () => {
     const row = { path: '/evil', ld_preload: 'x.so', bash_env: 'x', Id: 'other', id: 'card_1', 'a;id': 1 };
     const { out, err } = await show(one(row), { settings: { format: 'env' } });
@@ -184,24 +124,6 @@ describe('env', () => {
 });
 
 describe('ids, names, order', () => {
-  const ids = CARDS.map(card => `${card['id']}\n`).join('');
-
-  test('-o id and -q print one a line', async () => {
-    expect((await show(cardList(), { settings: { format: 'id' } })).out).toBe(ids);
-    const quiet = await show(cardList(), { ...TERMINAL, settings: { quiet: true } });
-    expect(quiet).toMatchObject({ out: ids, err: '' });
-    expect((await show(one({ id: 'a\nb' }), { settings: { format: 'id' } })).out).toBe('a\\nb\n');
-    const wallet = { noun: 'wallet', columns: [], data: { available: 1 } };
-    expect((await show(wallet, { settings: { format: 'id' } })).error).toMatchObject({ kind: 'usage' });
-    expect((await show(wallet, { settings: { quiet: true } })).out).toBe('1\n');
-    // Of a statement its lines are told, also where they have no id.
-    const statement = (rows: readonly Row[]) => ({ ...wallet, rows: { columns: [{ field: 'n' }] as never, rows } });
-    const quietly = { settings: { quiet: true } };
-    expect((await show(statement([{ id: 'a', n: 1 }, { id: 'b' }]), quietly)).out).toBe('a\nb\n');
-    expect((await show(statement([{ n: 1 }, { n: 2 }]), quietly)).out).toBe('1\n2\n');
-    expect((await show(statement([]), quietly)).out).toBe('');
-  });
-
   const FORMATS: readonly OutputFormat[] = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'];
 
   test.each(FORMATS)('%s: an unknown name is refused before any output, with the valid ones', async format => {
