@@ -1,15 +1,54 @@
 /** Whole runs: every cent where it belongs, one exit code, and nothing sent that was not meant. */
+
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
-import { amounts, cents, expectEachRowOnce, rowsOf } from './many-cards.ts';
+import { isWhole } from '../support/whole.ts';
 import { serviceWorld } from './service-world.ts';
+
+const amounts = (count: number) => Array.from({ length: count }, (_, index) => (100 + (index % 97)) / 100);
+const cents = (values: readonly number[]) => values.reduce((sum, value) => sum + Math.round(value * 100), 0);
+
+function rowsOf(csv: string): string[][] {
+  const [header, ...lines] = csv.trimEnd().split('\n');
+  expect(header).toBe('row,outcome,card_id,last4,amount,error,request_id');
+  return lines.map(line => line.split(','));
+}
+
+/** One card a row, in order, the wallet exact, and a second time nothing is sent. */
+async function expectEachRowOnce(count: number): Promise<void> {
+  await using here = await serviceWorld({ wallet: 1000 });
+  const wanted = amounts(count);
+  const file = await here.creates('team.csv', wanted);
+  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 16`);
+  expect({ code, last: err.trimEnd().split('\n').at(-1) }).toEqual({
+    code: 0,
+    last: `${count} of ${count} done, $${(cents(wanted) / 100).toFixed(2)} in all.`,
+  });
+  const rows = rowsOf(out);
+  expect(rows.map(([row, outcome]) => [Number(row), outcome])).toEqual(wanted.map((_, index) => [index + 1, 'done']));
+  const cards = await here.cards();
+  const byId = new Map(cards.map(card => [card.id, card]));
+  expect(cards.length).toBe(count);
+  for (const [index, [, , id = '', , amount]] of rows.entries()) {
+    expect(byId.get(id)?.balance).toBe(wanted[index]);
+    expect(Number(amount)).toBe(wanted[index]);
+  }
+  expect(Math.round((await here.wallet()) * 100)).toBe(100_000 - cents(wanted));
+
+  const posts = here.proxy.posts().length;
+  const op = /^(op_\S+)\./m.exec(err)?.[1];
+  expect((await here.run(`cards create --file ${file} --yes`)).code).toBe(14);
+  expect((await here.run(`ops resume ${op} --yes -o csv`)).code).toBe(0);
+  expect(here.proxy.posts().length).toBe(posts);
+}
 
 /** What the list of cards is waited for behind a refusal ends at once. */
 const HURRIED = { onPause: () => undefined, longestPause: READ_LAG };
 
-test('60 cards: one a row, in order, the wallet exact, and a second time sends nothing', () => expectEachRowOnce(60));
+test(`${isWhole ? 500 : 60} cards: one a row, in order, the wallet exact, and a second time sends nothing`, () =>
+  expectEachRowOnce(isWhole ? 500 : 60));
 
 test('a wallet that another command of this machine has used is no riddle: its operation is named', async () => {
   await using here = await serviceWorld();
@@ -68,14 +107,6 @@ test('--keep-going buys what the wallet covers, and leaves the rest', async () =
   expect([code, await here.wallet()], err).toEqual([9, 9]);
 });
 
-test('one file in two terminals at once is done once', async () => {
-  await using here = await serviceWorld();
-  const file = await here.creates('team.csv', [5, 6, 7]);
-  const both = await Promise.all([1, 2].map(() => here.run(`cards create --file ${file} --yes`)));
-  expect(both.map(({ code }) => code).sort()).toEqual([0, 14]);
-  expect(await here.wallet()).toBe(1000 - 18);
-});
-
 test('rows that fail on their own leave the others alone: exit 9', async () => {
   await using here = await serviceWorld();
   await here.run('cards create --bin bin_1 --amount 5 -q');
@@ -90,24 +121,6 @@ test('rows that fail on their own leave the others alone: exit 9', async () => {
   ]);
   expect(err).toContain('error: 2 of 4 done, 2 failed');
   expect((await here.cards())[0]?.balance).toBe(12.5);
-});
-
-test('a lost answer is unknown: exit 11, and the same input is refused until it is settled', async () => {
-  await using here = await serviceWorld();
-  // The sandbox has done it and the list shows it, so the look right after finds it: hide the list as well.
-  here.proxy.fail('POST', /\/cards$/, 'drop-after');
-  here.proxy.fail('GET', /\/cards\?/, ...Array.from({ length: 12 }, () => 'unauthorized' as const));
-  const file = await here.creates('team.csv', [5, 6, 7]);
-  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`);
-  expect({ code, err }).toMatchObject({ code: 11 });
-  expect(rowsOf(out).map(([, outcome]) => outcome)).toEqual(['unknown', 'done', 'done']);
-  expect(err).toContain('Do not run the command again');
-  expect(err).toMatch(/try: cardwright ops resume op_/);
-  const again = await here.run(`cards create --file ${file} --yes`);
-  expect([again.code, again.err.includes('cardwright ops resume op_')]).toEqual([14, true]);
-  expect((await here.run(`cards create --file ${file} --yes --again`)).code).toBe(14);
-  expect(here.proxy.posts().length).toBe(3);
-  expect((await here.cards()).length).toBe(3);
 });
 
 test('a wallet that runs dry on the way stops the run, and resume goes on with the rest', async () => {
@@ -151,37 +164,6 @@ test('a refused key stops everything: no row is done, exit 4', async () => {
     ...Array.from({ length: 99 }, () => 'not_sent'),
   ]);
   expect(err).toContain('error: stopped after 1 of 100: 0 done, 1 failed, 99 not started');
-});
-
-test('Ctrl-C after some answers: what is under way ends, 130, and resume does the rest exactly once', async () => {
-  await using here = await serviceWorld({ delayMs: 200 });
-  const wanted = amounts(60);
-  const file = await here.creates('team.csv', wanted);
-  const stop = new AbortController();
-  const { CliError } = await import('../../src/core/errors.ts');
-  const running = here.run(`cards create --file ${file} --yes -o csv --concurrency 4`, { signal: stop.signal });
-  await here.proxy.posted(12);
-  here.proxy.fail('POST', /\/cards$/, ...Array<'late-answer'>(4).fill('late-answer'));
-  while (here.proxy.happened()['late-answer'] !== 4) await new Promise(resolve => setImmediate(resolve));
-  stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
-  const stopped = await running;
-  expect(stopped.code).toBe(130);
-  expect(stopped.err).toContain('Stopping: 4 requests are on their way. Ctrl-C again leaves them to ops resume.');
-  const rows = rowsOf(stopped.out);
-  const done = rows.filter(([, outcome]) => outcome === 'done').length;
-  expect(rows.length).toBe(60);
-  expect((await here.cards()).length).toBe(done);
-  expect(done).toBeLessThan(30);
-  expect(stopped.err).toContain(`stopped after ${done} of 60: ${done} done, ${60 - done} not started`);
-
-  const op = /try: cardwright ops resume (op_\S+)/.exec(stopped.err)?.[1];
-  const resumed = await here.run(`ops resume ${op} --yes -o csv`);
-  expect(resumed.code).toBe(0);
-  expect(rowsOf(resumed.out).every(([, outcome]) => outcome === 'done')).toBe(true);
-  const cards = await here.cards();
-  expect(cards.length).toBe(60);
-  expect(new Set(cards.map(({ metadata }) => metadata['cardwright'])).size).toBe(60);
-  expect(Math.round((await here.wallet()) * 100)).toBe(100_000 - cents(wanted));
 });
 
 test('an input that is written to while it is read is refused before anything is sent', async () => {

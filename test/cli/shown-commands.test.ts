@@ -6,7 +6,7 @@ import { problemOf } from '../support/copied-hints.ts';
 import { GUIDE_PAGES } from '../support/guide-pages.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PAGES = [...GUIDE_PAGES, join('docs', 'testing.md'), 'SECURITY.md'];
+const PAGES = [...GUIDE_PAGES, join('docs', 'testing.md'), join('docs', 'CI.md'), 'SECURITY.md'];
 
 interface ShownCommand {
   readonly page: string;
@@ -18,7 +18,11 @@ interface ShownCommand {
 /** The commands of a page without their comments, once each. */
 function commandsOf(page: string): readonly ShownCommand[] {
   const markdown = readFileSync(join(ROOT, page), 'utf8');
-  const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, text = '']) => text.split('\n'));
+  const blocks = [...markdown.matchAll(/^```(?:sh|yaml)\n(.*?)^```$/gms)].flatMap(([, text = '']) =>
+    text
+      .split('\n')
+      .map(line => line.replace(/^ *(?:- )?(?:run: )?(?:\w+=\$\()?/, '').replace(/^(cardwright [^()]*)\)$/, '$1')),
+  );
   const prose = markdown.replace(/^```.*?^```$/gms, '');
   const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text.replaceAll(/\s+/g, ' '));
   const cleaned = (lines: readonly string[]) =>

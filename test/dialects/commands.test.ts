@@ -1,30 +1,6 @@
-/** The commands under the dialect that says least; `commands.full.ts` has all of them. */
+/** What people read where a dialect says less; `commands.full.ts` compares every command, `transcripts.test.ts` whole stories. */
 import { describe, expect, it } from 'vitest';
-import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import { world } from '../support/world.ts';
-import { LINES, type Told, told } from './commands.ts';
-import { differing } from './compare.ts';
-
-const SHARPEST: DialectName = 'minimal';
-
-let usual: Promise<readonly Told[]> | undefined;
-const asUsual = () => {
-  usual ??= told('default');
-  return usual;
-};
-
-it('the story does what it tells, as usual', async () => {
-  const all = await asUsual();
-  expect(all).toHaveLength(LINES.length);
-  const codes = all.map(({ facts }) => (facts as { code: number }).code);
-  // Enough of it succeeds, and enough is refused, for a comparison to mean something.
-  expect(codes.filter(code => code === 0).length).toBeGreaterThan(40);
-  expect(new Set(codes)).toEqual(new Set([0, 2, 5, 6, 9, 10]));
-});
-
-it(`tells a script the same under ${SHARPEST}`, async () => {
-  await differing(SHARPEST, await asUsual(), await told(SHARPEST));
-});
 
 describe('what people read', () => {
   it('a page that may not be the last says so', async () => {

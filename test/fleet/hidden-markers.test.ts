@@ -1,18 +1,166 @@
-/**
- * A service that does not show what a card was made with: one card at most, and from then on none. `hidden-markers.full.ts`
- * has every way of not showing it with keys that are honoured and with keys that are ignored.
- */
+/** A service that does not show what a card was made with: one card at most, and from then on none. */
 import { writeFile } from 'node:fs/promises';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { world } from '../support/world.ts';
-import { applied, cardsOf, envOf, FILE, frontOf, type Shown, showsNoMarkers } from './hidden-markers.ts';
+import { describe, expect, it } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
+import { ask } from '../support/sandbox-http.ts';
+import { isWhole } from '../support/whole.ts';
+import { type World, world } from '../support/world.ts';
+
+const FILE = `version: 1
+fleet: ads
+caps: {per_apply: 300.00, cards: 9}
+defaults: {bin: bin_1, amount: 30.00}
+cards:
+  event: {label: "event {n}", count: 3}
+`;
+
+type Card = Record<string, unknown>;
+
+/** What a service shows of the metadata of a card: all, nothing, a map without an entry, or null. */
+type Shows = 'all' | 'no field' | 'nothing in it' | 'null';
+
+interface Shown {
+  readonly answer: Shows;
+  readonly single: Shows;
+  readonly list: Shows;
+}
+
+function seen(card: Card, shows: Shows): Card {
+  const { metadata, ...rest } = card;
+  if (shows === 'no field') return rest;
+  return { ...rest, metadata: shows === 'all' ? metadata : shows === 'null' ? null : {} };
+}
+
+interface Front extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Between the program and the sandbox: takes metadata out of answers, and keys out of requests. */
+async function frontOf(target: string, shown: Shown, keys: 'honoured' | 'ignored'): Promise<Front> {
+  const upstream = new URL(target);
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    const { 'x-idempotency-key': key, ...others } = headers;
+    const onward = {
+      ...others,
+      host: upstream.host,
+      ...(keys === 'honoured' && key !== undefined && { 'x-idempotency-key': key }),
+    };
+    const to = { host: upstream.hostname, port: upstream.port, method, path: url, headers: onward };
+    const asked = send(to, answer => {
+      const parts: Buffer[] = [];
+      answer.on('data', part => parts.push(part));
+      answer.on('end', () => {
+        const { 'content-length': _, 'transfer-encoding': __, ...rest } = answer.headers;
+        response.sendDate = false;
+        response.writeHead(answer.statusCode ?? 502, rest);
+        response.end(rewritten(Buffer.concat(parts).toString(), `${method} ${url.split('?')[0]}`, shown));
+      });
+    });
+    request.pipe(asked);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${upstream.pathname}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise(closed => server.close(closed));
+    },
+  };
+}
+
+function rewritten(text: string, line: string, { answer, single, list }: Shown): string {
+  if (/^POST \/v1\/cards$/.test(line)) return JSON.stringify(seen(JSON.parse(text), answer));
+  if (/^GET \/v1\/cards\/[^/]+$/.test(line)) return JSON.stringify(seen(JSON.parse(text), single));
+  if (line !== 'GET /v1/cards') return text;
+  const { data, ...page } = JSON.parse(text) as { data: Card[] };
+  return JSON.stringify({ ...page, data: data.map(card => seen(card, list)) });
+}
+
+function envOf({ sandbox }: World, { url }: Front) {
+  return { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: sandbox.key.expose(), CARDWRIGHT_BASE_URL: url };
+}
+
+async function cardsOf({ sandbox }: World): Promise<readonly { readonly id: string }[]> {
+  return (await ask(sandbox, { path: '/cards?per_page=100' })).json.data;
+}
+
+/** Plans and applies so many times; the exit codes of each. */
+async function applied(here: World, env: Readonly<Record<string, string>>, times: number) {
+  const told: string[] = [];
+  const codes: (readonly [number, number?])[] = [];
+  const patient = { env, onPause: () => undefined, longestPause: READ_LAG };
+  for (let time = 1; time <= times; time += 1) {
+    const plan = await here.run(`fleet plan --out plan-${time}.json`, patient);
+    told.push(plan.err);
+    if (plan.code !== 0) {
+      codes.push([plan.code]);
+      continue;
+    }
+    const apply = await here.run(`fleet apply --plan plan-${time}.json --yes`, patient);
+    told.push(apply.err);
+    codes.push([plan.code, apply.code]);
+  }
+  return { codes, told };
+}
+
+async function scene(shown: Shown, keys: 'honoured' | 'ignored', times: number) {
+  await using here = await world({ wallet: 500, served: true });
+  await using front = await frontOf(here.sandbox.url, shown, keys);
+  await writeFile(join(here.folder, 'cards.fleet.yaml'), FILE);
+  const env = envOf(here, front);
+  const found = await applied(here, env, times);
+  return { ...found, cards: (await cardsOf(here)).length };
+}
+
+const HIDDEN: readonly Shows[] = ['no field', 'nothing in it', 'null'];
+
+/** Each story with keys that are honoured or ignored, and each way of not showing it that stands there. */
+function showsNoMarkers(keys: 'honoured' | 'ignored', hidden: readonly Shows[]): void {
+  describe(`keys ${keys}`, () => {
+    it.each(hidden)('metadata nowhere (%s): one card is made, and none after it', async shows => {
+      const { codes, told, cards } = await scene({ answer: shows, single: shows, list: shows }, keys, 3);
+      expect({ codes, cards }, told.join('\n')).toEqual({ codes: [[0, 13], [13], [13]], cards: 1 });
+    });
+
+    it.each(hidden)('an answer that repeats what was asked, and %s when it is read', async shows => {
+      const { codes, told, cards } = await scene({ answer: 'all', single: shows, list: shows }, keys, 3);
+      expect({ codes, cards }, told.join('\n')).toEqual({ codes: [[0, 13], [13], [13]], cards: 1 });
+    });
+
+    it.each(hidden)('an answer without it (%s), and it is there when it is read', async shows => {
+      const { codes, told, cards } = await scene({ answer: shows, single: 'all', list: 'all' }, keys, 2);
+      expect({ codes, cards }, told.join('\n')).toEqual({
+        codes: [
+          [0, 0],
+          [0, 0],
+        ],
+        cards: 3,
+      });
+    });
+
+    it.each(hidden)('a list without it (%s): its cards are read one by one', async shows => {
+      const { codes, told, cards } = await scene({ answer: 'all', single: 'all', list: shows }, keys, 2);
+      expect({ codes, cards }, told.join('\n')).toEqual({
+        codes: [
+          [0, 0],
+          [0, 0],
+        ],
+        cards: 3,
+      });
+    });
+  });
+}
 
 const NOWHERE: Shown = { answer: 'nothing in it', single: 'nothing in it', list: 'nothing in it' };
 const SINGLE = FILE.replace('  event: {label: "event {n}", count: 3}', '  search: {label: search}');
 
-showsNoMarkers('honoured', ['no field']);
-showsNoMarkers('ignored', ['nothing in it']);
+showsNoMarkers('honoured', isWhole ? HIDDEN : ['no field']);
+showsNoMarkers('ignored', isWhole ? HIDDEN : ['nothing in it']);
 
 it('on another machine, whose journal knows nothing of the card: none is made beside it', async () => {
   await using here = await world({ wallet: 500, served: true });

@@ -13,6 +13,7 @@ import { everyRow, tellLongHistory } from '../support/long-history.ts';
 import { ask, type Got, type Served } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { tablesOf } from '../support/test-store.ts';
+import { isWhole } from '../support/whole.ts';
 
 const ADMIN = '/_sandbox/v1';
 const save = (served: Served, name: string) =>
@@ -104,7 +105,7 @@ describe('a snapshot', () => {
     };
     await fc.assert(
       fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(7), (at, bit) => flipped(at, bit)),
-      { numRuns: 25 },
+      { numRuns: isWhole ? 25 : 8 },
     );
     // Where damage is told apart from nothing by a hair.
     const line = whole.indexOf(10) + 1;

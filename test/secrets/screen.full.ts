@@ -17,6 +17,14 @@ describe.skipIf(missing)('a card on the screen', () => {
     signal => wipedAt(at, signal, '143'),
   );
 
+  it('is wiped when the program crashes', async () => {
+    const crash = join(at.folder, 'crash.cjs');
+    await writeFile(crash, `process.once('SIGUSR2', () => { throw new Error('crash') });\n`);
+    const ended = await at.shown(pid => process.kill(pid, 'SIGUSR2'), { env: { NODE_OPTIONS: `--require=${crash}` } });
+    at.expectWiped(ended);
+    expect(ended.code).toBe('1');
+  });
+
   it('is wiped when it is stopped at a prompt', () => wipedAt(at, 'SIGTSTP', '0'));
 
   it('opens no debugger at SIGUSR1, and stays until a key; one line stays', async () => {

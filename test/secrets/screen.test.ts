@@ -2,8 +2,6 @@
  * A card on a real terminal: whatever ends the program, the screen is wiped and left, and the terminal is as it was.
  * SIGKILL cannot be answered and is not promised. `screen.full.ts` has more signals.
  */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Desk, desk, missing } from './shown-card.ts';
 
@@ -24,13 +22,5 @@ describe.skipIf(missing)('a card on the screen', () => {
     const ended = await at.shown((_, type) => type('\x03'));
     at.expectWiped(ended);
     expect(ended.code).toBe('130');
-  });
-
-  it('is wiped when the program crashes', async () => {
-    const crash = join(at.folder, 'crash.cjs');
-    await writeFile(crash, `process.once('SIGUSR2', () => { throw new Error('crash') });\n`);
-    const ended = await at.shown(pid => process.kill(pid, 'SIGUSR2'), { env: { NODE_OPTIONS: `--require=${crash}` } });
-    at.expectWiped(ended);
-    expect(ended.code).toBe('1');
   });
 });

@@ -20,8 +20,11 @@ const LONG: ReadonlySet<string> = new Set([
   'bins/list-and-pick.md',
   'bulk/idle.md',
   'bulk/other-forms.md',
+  'cards/get.md',
+  'cards/hostile-label.md',
   'cards/list-idle.md',
   'cards/list-sorted.md',
+  'cards/list.md',
   'cards/list-where.md',
   'fleet/adopted.md',
   'fleet/changed-fields.md',
@@ -64,6 +67,7 @@ const LONG: ReadonlySet<string> = new Set([
   'wallet/qr.md',
   'webhooks/events.md',
   'webhooks/refused.md',
+  'webhooks/verify.md',
 ]);
 
 const stories = (await readdir(here, { recursive: true })).filter(name => name.endsWith('.md'));

@@ -1,4 +1,0 @@
-/** Every example of every command's help. */
-import { everyExample } from './examples.ts';
-
-everyExample({ isWhole: true });
