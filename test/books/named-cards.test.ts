@@ -1,5 +1,5 @@
 /** Small accounts made by hand: which card, which record and which row a finding names, and which it leaves out. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Reconciled } from '../../src/books/reconcile.ts';
 import type { TxRow } from '../../src/books/rows.ts';
 import { Account, type Card, type Counting, Reader } from './model.ts';
@@ -99,8 +99,6 @@ it.each([
     expect(done.changes.map(({ funded, residual }) => [funded, residual])).toEqual([[isIn ? 0 : 25_00, 0]]);
   },
 );
-
-describe('a service that shows a new purchase wrong, and then right', () => {});
 
 it.each([
   { wallet: -1, found: [['total_differs', 1, '']] },

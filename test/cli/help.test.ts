@@ -57,8 +57,6 @@ describe('help of a command', () => {
   });
 });
 
-describe('help of arguments', () => {});
-
 describe('help of groups and the root', () => {
   it.each(REGISTRY.map(({ name }) => name))('%s', async name => {
     await page(name, '--help');

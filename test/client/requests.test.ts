@@ -61,7 +61,6 @@ describe('a request', () => {
   });
 });
 
-
 /** What an operation must be given besides ids: a new one with a required body has a row here. */
 const fitting: Readonly<Partial<Record<OperationName, object>>> = {
   'cards.create': { amount: cents(100) },

@@ -7,8 +7,6 @@ import { CHARTED_BY, Chart, dayOf } from '../../../src/books/spending.ts';
 import { cents } from '../../../src/core/money.ts';
 import { card, DAY, NOW, record } from '../rows.ts';
 
-describe('spending', () => {});
-
 describe('a chart', () => {
   const histories = fc.array(
     fc.record({
