@@ -41,13 +41,12 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
   const comparing = async () =>
     work.alone ? verifyOne(work, creates[0]) : compareCards(work, marked, await isCurrent(work, creates));
   const listed = creates.length === 0 ? NOTHING : await comparing().catch(unread);
-  const changed = new Map<Change, CorrectedOutcome['was']>(listed.missing.map(change => [change, 'done']));
+  const changed = new Map<Change, CorrectedOutcome['was']>(listed.missing.map(({ change }) => [change, 'done']));
   for (const { change, card } of listed.found) {
     if (isRefused(change)) changed.set(change, 'refused');
     await settle(work, change, { state: 'done', card, evidence: { ...change.evidence, via: 'look' } });
   }
-  for (const change of listed.missing) {
-    const reason = `the answer named card ${change.card}, and no reading shows it`;
+  for (const { change, reason } of listed.missing) {
     await settle(work, change, { state: 'unknown', evidence: { ...change.evidence, reason } });
   }
   const isWhole = remarks.length === 0;
@@ -72,8 +71,8 @@ interface Compared {
   readonly objections: readonly string[];
   /** Creates that were refused, or answered with another card, and the one that carries their marker. */
   readonly found: readonly { readonly change: Change; readonly card: string }[];
-  /** Creates that were answered with a card that no reading shows. */
-  readonly missing: readonly Change[];
+  /** Creates that were answered with a card that no reading shows, or that is the one of another row. */
+  readonly missing: readonly { readonly change: Change; readonly reason: string }[];
   /** Refused rows that may have been done. */
   readonly unclear: readonly Change[];
 }
@@ -116,17 +115,16 @@ function ownFirst({ card }: Change, ids: readonly string[]): readonly string[] {
 async function compareCards(work: Work, creates: readonly Change[], isCurrent: boolean): Promise<Compared> {
   const byId = new Map<string, Change>();
   const byMarker = new Map<string, Change>();
+  /** Answered with a card that another row was answered with, too. */
+  const shared = new Set<Change>();
   const objections: string[] = [];
   for (const change of creates) {
-    const { card, marker, n } = change;
+    const { card, marker } = change;
     if (marker !== undefined) byMarker.set(marker, change);
     if (card === undefined) continue;
     const first = byId.get(card);
     if (first === undefined) byId.set(card, change);
-    else
-      objections.push(
-        `rows ${first.n} and ${n}: both were answered with card ${card}, so one of them has another card`,
-      );
+    else shared.add(first).add(change);
   }
   const missing = new Map(byId);
   const unmarked = new Map<string, Change>();
@@ -173,7 +171,11 @@ async function compareCards(work: Work, creates: readonly Change[], isCurrent: b
   objections.push(...(await otherCards(work, unmarked, isDenied)));
   for (const { change } of found) missing.delete(change.card ?? '');
   const unclear = creates.filter(change => !isWhole && isRefused(change) && !marked.has(change));
-  return { objections, found, missing: await notThere(work, missing), unclear };
+  const absent = (await notThere(work, missing)).map(change => ({
+    change,
+    reason: `the answer named card ${change.card}, and no reading shows it`,
+  }));
+  return { objections, found, missing: [...absent, ...(await ofAnother(work, shared, marked))], unclear };
 }
 
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */
@@ -199,6 +201,21 @@ async function carriesMarker(work: Work, id: string, marker: string): Promise<bo
   const card = await cardNow(work, id);
   if (card === undefined) return false;
   return card.metadata === undefined || card.metadata === null || card.metadata[MARKER_KEY] === marker;
+}
+
+/** Of rows with one card it is the card of the row whose marker it carries. */
+async function ofAnother(
+  work: Work,
+  shared: ReadonlySet<Change>,
+  marked: ReadonlyMap<Change, unknown>,
+): Promise<Compared['missing']> {
+  const missing: Compared['missing'][number][] = [];
+  for (const change of shared) {
+    const { card = '', marker } = change;
+    if (marked.has(change) || (marker && (await cardNow(work, card))?.metadata?.[MARKER_KEY] === marker)) continue;
+    missing.push({ change, reason: `the answer named card ${card}, and so did that of another row` });
+  }
+  return missing;
 }
 
 /** A list may be behind; a card that is not in it is asked for by its id, and again a little later. */

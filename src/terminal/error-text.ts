@@ -42,7 +42,7 @@ export function errorText(error: CliError): string {
     hint === undefined ? undefined : hint.endsWith('--help') ? `See: ${hint}` : `  try: ${hint}`,
     serviceLine(error),
     outcome === 'not_sent' && advice && STOPPED_BEFORE.has(error.kind) && !notes.includes(UNCHANGED)
-      ? 'No request was sent.'
+      ? 'No change was sent.'
       : undefined,
   ];
   return lines

@@ -45,7 +45,7 @@ test.each([
   expect(code).toBe(14);
   expect([dry.code, dry.out, dry.err]).toEqual([14, '', err]);
   expect(err).toContain(`error: ${name} of profile team is ${standing}`);
-  expect(err).toContain('No request was sent.');
+  expect(err).toContain('No change was sent.');
   expect(here.proxy.posts().length).toBe(posts);
 });
 

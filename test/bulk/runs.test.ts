@@ -166,6 +166,40 @@ test('a refused key stops everything: no row is done, exit 4', async () => {
   expect(err).toContain('error: stopped after 1 of 100: 0 done, 1 failed, 99 not started');
 });
 
+test('Ctrl-C after some answers: what is under way ends, 130, and resume does the rest exactly once', async () => {
+  await using here = await serviceWorld({ delayMs: 200 });
+  const wanted = amounts(60);
+  const file = await here.creates('team.csv', wanted);
+  const stop = new AbortController();
+  const { CliError } = await import('../../src/core/errors.ts');
+  const running = here.run(`cards create --file ${file} --yes -o csv --concurrency 4`, { signal: stop.signal });
+  await here.proxy.posted(12);
+  here.proxy.fail('POST', /\/cards$/, ...Array<'late-answer'>(4).fill('late-answer'));
+  while (here.proxy.happened()['late-answer'] !== 4) await new Promise(resolve => setImmediate(resolve));
+  stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+  const stopped = await running;
+  expect(stopped.code).toBe(130);
+  expect(stopped.err).toContain('Stopping: 4 requests are on their way. Ctrl-C again leaves them to ops resume.');
+  const rows = rowsOf(stopped.out);
+  // No reading has shown their cards: after a signal nothing is asked of the service.
+  const answered = rows.filter(([, outcome]) => outcome === 'unknown').length;
+  expect(rows.length).toBe(60);
+  expect((await here.cards()).length).toBe(answered);
+  expect(answered).toBeLessThan(30);
+  expect(stopped.err).toContain(
+    `stopped after ${answered} of 60: 0 done, ${answered} unknown, ${60 - answered} not started`,
+  );
+
+  const op = /try: cardwright ops resume (op_\S+)/.exec(stopped.err)?.[1];
+  const resumed = await here.run(`ops resume ${op} --yes -o csv`);
+  expect(resumed.code).toBe(0);
+  expect(rowsOf(resumed.out).every(([, outcome]) => outcome === 'done')).toBe(true);
+  const cards = await here.cards();
+  expect(cards.length).toBe(60);
+  expect(new Set(cards.map(({ metadata }) => metadata['cardwright'])).size).toBe(60);
+  expect(Math.round((await here.wallet()) * 100)).toBe(100_000 - cents(wanted));
+});
+
 test('an input that is written to while it is read is refused before anything is sent', async () => {
   await using here = await serviceWorld();
   const path = join(here.folder, await here.creates('team.csv', amounts(5000)));

@@ -35,7 +35,7 @@ const WAYS: readonly (readonly [string, string])[] = [
 it.each(WAYS)('is refused with %s', async (_, line) => {
   const { out, err } = await shell(line);
   expect(out).toBe('exit 3\n');
-  expect(err).toContain('No request was sent.');
+  expect(err).toContain('No change was sent.');
   expect(err).not.toMatch(/\d{13,19}/);
 });
 

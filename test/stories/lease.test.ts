@@ -53,7 +53,7 @@ describe('cards lease', () => {
     const [op] = /op_\w+/.exec(again.err) ?? [];
     expect((await here.run(`ops resume ${op}`)).out).toContain('card_1');
     const told = await here.run(lease);
-    expect([told.code, told.out, told.err]).toEqual([14, '', expect.stringContaining('No request was sent.')]);
+    expect([told.code, told.out, told.err]).toEqual([14, '', expect.stringContaining('No change was sent.')]);
     await here.run('sandbox clock advance --by 30m');
     expect((await here.run('cards lease --reap --yes')).code).toBe(0);
     expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated' }]);

@@ -10,7 +10,15 @@ import { CliError } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
-import type { OpView, ResumeOptions, RowOutcome, RowState, Run, RunPlan } from '../../journal/types.ts';
+import type {
+  CorrectedOutcome,
+  OpView,
+  ResumeOptions,
+  RowOutcome,
+  RowState,
+  Run,
+  RunPlan,
+} from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
 import { tellPending } from '../../writes/guard.ts';
@@ -368,9 +376,11 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const { run } = underway;
     const rows = rowsOf(run, driving.skipped);
     const tally = createRunCounts({ total: rows.length, single: !run.bulk, resumed: driving.resumed ?? false });
+    const creates = new Set<number>();
+    for (const { row, planned } of run.rows) if (planned.operation === 'cards.create') creates.add(row);
     const held: RowOutcome[] = [];
     const corrected = new Map<number, RowOutcome>();
-    const working: Working = { ...driving, run, recorded: underway.rows, rows, tally, held, corrected };
+    const working: Working = { ...driving, run, recorded: underway.rows, rows, creates, tally, held, corrected };
     let [stopped, objected]: (CliError | undefined)[] = [];
     let last: readonly Row[] = [];
     ctx.ui.progress.begin();
@@ -419,6 +429,8 @@ interface Working extends Driving {
   readonly run: Run;
   readonly recorded: RunRecord | undefined;
   readonly rows: readonly DriveRow[];
+  /** Rows that make cards. */
+  readonly creates: ReadonlySet<number>;
   readonly tally: RunCounts;
   /** Rows from the first on that the end of the run may correct: one that makes a card, or one that was refused. */
   readonly held: RowOutcome[];
@@ -432,10 +444,8 @@ function shownRow({ extras }: Driving, outcome: RowOutcome): Row {
 
 /** Returns why rows were left out. */
 async function* outcomesOf(ctx: Context, working: Working): AsyncGenerator<readonly Row[], CliError | undefined> {
-  const { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, skipped, held } = working;
+  const { run, rows, creates, tally, concurrency, keepGoing, recorded, beforePhase, skipped, held } = working;
   const noRowsOfRun = new Set(skipped);
-  const creates = new Set<number>();
-  for (const { row, planned } of run.rows) if (planned.operation === 'cards.create') creates.add(row);
   for (const { earlier } of rows) {
     if (earlier === undefined) continue;
     if (noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
@@ -483,7 +493,9 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const signal = isSignal(reason) ? reason : undefined;
   // After a signal nothing is asked of the service any more; a resume makes the audit.
   const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
-  const finished = cutShort ? { objections: [], remarks: [], corrected: [], ended: false } : await run.finish();
+  const finished = cutShort
+    ? { objections: [], remarks: [], corrected: uncompared(working), ended: false }
+    : await run.finish();
   const { objections, corrected, ended } = finished;
   for (const outcome of corrected) {
     tally.correct(outcome);
@@ -491,7 +503,27 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
     working.corrected.set(outcome.row, outcome);
   }
   for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
-  return tally.verdict({ op: run.op, objections, ended, stopped, signal });
+  return tally.verdict({
+    op: run.op,
+    objections,
+    uncompared: cutShort ? corrected.length : 0,
+    ended,
+    stopped,
+    signal,
+  });
+}
+
+/** No reading has shown the cards of a run that was stopped. */
+function uncompared({ run, held, creates }: Working): readonly CorrectedOutcome[] {
+  return held.flatMap(({ row, outcome, amount }) => {
+    if (outcome !== 'done' || !creates.has(row)) return [];
+    const error = new CliError('outcome_unknown', {
+      message: 'it was answered, and the run was stopped before a reading has shown its card',
+      outcome: 'unknown',
+      op: run.op,
+    });
+    return [{ row, outcome: 'unknown', was: 'done', amount, error }];
+  });
 }
 
 /** What earlier operations moved for rows of the input is no part of the sum. */
