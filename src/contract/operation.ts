@@ -115,6 +115,15 @@ export function operation<const Row extends Operation>(row: Row): Row {
   return row;
 }
 
+type Flatten<T> = { [K in keyof T]: T[K] };
+type Needed = Pick<Operation, 'summary' | 'section' | 'method' | 'path' | 'basis' | 'effect' | 'repeat' | 'returns'>;
+
+/** Makes rows that have this in common, where they do not say otherwise; their literal types kept. */
+export function rowsWith<const Common extends Partial<Operation>>(common: Common) {
+  return <const Row extends Partial<Operation> & Omit<Needed, keyof Common>>(own: Row) =>
+    ({ ...common, ...own }) as Flatten<Omit<Common, keyof Row> & Row>;
+}
+
 type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape }
   ? InputFields<S>
   : unknown;

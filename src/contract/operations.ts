@@ -3,7 +3,7 @@ import { assumed, stated } from './basis.ts';
 import { CARD, CARD_ID, CARD_STATUSES, CREATE_CARD, DETAILS, FUND_CARD, FUNDING, WITHDRAW_CARD } from './card.ts';
 import { choice, integer, text, time } from './field.ts';
 import { LIMITS } from './limits.ts';
-import { listOf, nothing, one, operation, pageOf } from './operation.ts';
+import { listOf, nothing, one, operation, pageOf, rowsWith } from './operation.ts';
 import {
   ADDRESS,
   BIN,
@@ -26,15 +26,15 @@ const cardFilter = (section: '4.4' | '4') =>
   text({ doc: 'Only for this card.', basis: stated(section), names: 'card' });
 const range = (doc: string) => time({ doc, basis: stated('4.4', 'A-26') });
 
+/** What changes nothing and reveals nothing. */
+const reading = rowsWith({ method: 'GET', effect: 'read', repeat: 'freely' });
+
 export const OPERATIONS = {
-  'bins.list': operation({
+  'bins.list': reading({
     summary: 'List the BINs cards can be issued from',
     section: '4',
-    method: 'GET',
     path: '/bins',
     basis: stated('4'),
-    effect: 'read',
-    repeat: 'freely',
     returns: listOf(BIN, stated('4', 'A-135')),
   }),
   'cards.create': operation({
@@ -51,14 +51,11 @@ export const OPERATIONS = {
     emits: ['card.created'],
     makes: 'card',
   }),
-  'cards.list': operation({
+  'cards.list': reading({
     summary: 'List cards',
     section: '4.2',
-    method: 'GET',
     path: '/cards',
     basis: assumed('A-01'),
-    effect: 'read',
-    repeat: 'freely',
     query: {
       status: choice(CARD_STATUSES, { doc: 'Only cards in this state.', basis: stated('4.2') }),
       bin_id: text({ doc: 'Only cards of this BIN.', basis: stated('4.2'), names: 'bin' }),
@@ -74,14 +71,11 @@ export const OPERATIONS = {
     returns: pageOf(CARD, assumed('A-20')),
     fails: ['invalid_request'],
   }),
-  'cards.get': operation({
+  'cards.get': reading({
     summary: 'Show one card without its number',
     section: '4',
-    method: 'GET',
     path: '/cards/{card_id}',
     basis: stated('4', 'A-03'),
-    effect: 'read',
-    repeat: 'freely',
     params: card,
     returns: one(CARD, stated('4')),
     fails: ['not_found'],
@@ -173,14 +167,11 @@ export const OPERATIONS = {
     fails: ['insufficient_card_funds', 'invalid_request', 'not_found', 'card_terminated'],
     transfer: 'to-wallet',
   }),
-  'transactions.list': operation({
+  'transactions.list': reading({
     summary: 'List transactions',
     section: '4.4',
-    method: 'GET',
     path: '/transactions',
     basis: assumed('A-10'),
-    effect: 'read',
-    repeat: 'freely',
     query: {
       card_id: cardFilter('4.4'),
       type: choice(TRANSACTION_TYPES, { doc: 'Only this kind.', basis: stated('4.4') }),
@@ -191,36 +182,27 @@ export const OPERATIONS = {
     returns: pageOf(TRANSACTION, assumed('A-20')),
     fails: ['invalid_request'],
   }),
-  'wallet.get': operation({
+  'wallet.get': reading({
     summary: 'Show the wallet',
     section: '4',
-    method: 'GET',
     path: '/wallet',
     basis: assumed('A-11'),
-    effect: 'read',
-    repeat: 'freely',
     returns: one(WALLET, stated('4')),
   }),
-  'wallet.addresses': operation({
+  'wallet.addresses': reading({
     summary: 'List the deposit addresses of the wallet',
     section: '4',
-    method: 'GET',
     path: '/wallet/deposit-addresses',
     basis: assumed('A-12'),
-    effect: 'read',
-    repeat: 'freely',
     query: { currency: CURRENCY },
     returns: listOf(ADDRESS, assumed('A-12')),
     fails: ['invalid_request'],
   }),
-  'challenges.list': operation({
+  'challenges.list': reading({
     summary: 'List open 3DS challenges with their codes',
     section: '4',
-    method: 'GET',
     path: '/3ds/challenges',
     basis: assumed('A-14'),
-    effect: 'read',
-    repeat: 'freely',
     query: {
       card_id: cardFilter('4'),
       status: text({ doc: 'Only challenges in this state.', basis: stated('4', 'A-55') }),
@@ -240,24 +222,18 @@ export const OPERATIONS = {
     fails: ['invalid_request'],
     makes: 'webhook',
   }),
-  'webhooks.list': operation({
+  'webhooks.list': reading({
     summary: 'List subscriptions',
     section: '4',
-    method: 'GET',
     path: '/webhooks',
     basis: assumed('A-16'),
-    effect: 'read',
-    repeat: 'freely',
     returns: listOf(WEBHOOK, assumed('A-16')),
   }),
-  'webhooks.get': operation({
+  'webhooks.get': reading({
     summary: 'Show one subscription',
     section: '4',
-    method: 'GET',
     path: '/webhooks/{webhook_id}',
     basis: assumed('A-17'),
-    effect: 'read',
-    repeat: 'freely',
     params: webhook,
     returns: one(WEBHOOK, assumed('A-70')),
     fails: ['not_found'],

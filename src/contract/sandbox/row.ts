@@ -3,25 +3,16 @@ import type { Shape } from '../field.ts';
 import * as row from '../operation.ts';
 import { integer } from '../own-field.ts';
 
-type Flatten<T> = { [K in keyof T]: T[K] };
-type Needed = Pick<row.Operation, 'summary' | 'path' | 'returns'>;
-
-/** Makes rows that have this in common, where they do not say otherwise. */
-export function rowsWith<const Common extends Partial<row.Operation>>(common: Common) {
-  return <const Row extends Partial<row.Operation> & Omit<Needed, keyof Common>>(own: Row) =>
-    ({ section: 'sandbox', basis: {}, ...common, ...own }) as Flatten<
-      Omit<{ readonly section: 'sandbox'; readonly basis: row.Operation['basis'] } & Common, keyof Row> & Row
-    >;
-}
+const OURS = { section: 'sandbox', basis: {} } as const;
 
 /** A look at something of the sandbox. */
-export const reading = rowsWith({ method: 'GET', effect: 'read', repeat: 'freely' });
+export const reading = row.rowsWith({ ...OURS, method: 'GET', effect: 'read', repeat: 'freely' });
 
 /** A reading without any trace: see `leavesNoTrace` of a row. */
-export const look = rowsWith({ method: 'GET', effect: 'read', repeat: 'freely', leavesNoTrace: true });
+export const look = row.rowsWith({ ...OURS, method: 'GET', effect: 'read', repeat: 'freely', leavesNoTrace: true });
 
 /** A change of the sandbox, whose money is nobody's: no guard beyond being a sandbox is needed. */
-export const change = rowsWith({ method: 'POST', effect: 'reversible', repeat: 'never' });
+export const change = row.rowsWith({ ...OURS, method: 'POST', effect: 'reversible', repeat: 'never' });
 
 /** What goes through everything a store holds: a million records take a while. */
 export const THOROUGH = { patienceMs: 900_000 } as const;

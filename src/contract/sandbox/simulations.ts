@@ -5,9 +5,10 @@
 import { CARD_ID, CARD_STATUSES } from '../card.ts';
 import { must } from '../field.ts';
 import { LIMITS } from '../limits.ts';
+import { rowsWith } from '../operation.ts';
 import { choice, flag, integer, list, money, text } from '../own-field.ts';
 import { CURRENCIES, DECLINE_REASONS } from '../resources.ts';
-import { one, rowsWith } from './row.ts';
+import { one } from './row.ts';
 
 const seen = text('Identifier made or changed by it.');
 
@@ -54,6 +55,8 @@ const merchant = text('Merchant name.', { defaults: 'COFFEE SHOP', maxLength: LI
 const mcc = text('Merchant category code, four digits.', { defaults: '5814' });
 const country = text('Country of the merchant.', { defaults: 'US' });
 const simulation = rowsWith({
+  section: 'sandbox',
+  basis: {},
   method: 'POST',
   effect: 'reversible',
   repeat: 'never',

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { AccountsServerOptions } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
@@ -29,14 +30,7 @@ import { StoreBroken } from '../store/sql.ts';
 /** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too; behind a proxy another address and its one public name. */
 export type ListenAddress =
   | { readonly socketPath: string }
-  | { readonly port: number; readonly ipv6?: boolean | undefined; readonly behind?: ProxyAddress | undefined };
-
-/** Where the TLS proxy of a team finds the server, and by which name clients find the proxy. */
-export interface ProxyAddress {
-  readonly bind: string;
-  /** What clients send in the header Host. */
-  readonly host: string;
-}
+  | { readonly port: number; readonly ipv6?: boolean | undefined; readonly behind?: AccountsServerOptions['behind'] };
 
 /** The sandbox that a request is for, where a server has many; undefined for its own. Rejects when that cannot be opened. */
 type AccountOf = (request: IncomingMessage) => Promise<ServiceParts | undefined>;

@@ -158,11 +158,8 @@ export function entriesOfCard(sql: Sql, card: string): readonly EntryOfCard[] {
   const statement = `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
      from (select distinct entry_id from postings where ledger in (?, ?) order by entry_id desc limit ${MOST_OF_A_KIND}) t
      join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id order by e.id, p.ledger`;
-  for (const { ledger, amount, ...entry } of sql.all<RowOf<typeof ENTRIES> & Posting>(
-    statement,
-    `card:${card}`,
-    `hold:${card}`,
-  )) {
+  const rows = sql.all<RowOf<typeof ENTRIES> & Posting>(statement, `card:${card}`, `hold:${card}`);
+  for (const { ledger, amount, ...entry } of rows) {
     if (entries.at(-1)?.id !== entry.id) entries.push({ ...entry, postings: [] });
     entries.at(-1)?.postings.push({ ledger, amount });
   }
