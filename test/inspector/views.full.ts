@@ -20,6 +20,7 @@ import { showView } from './show-view.ts';
 const SAID_OTHERWISE: Readonly<Record<string, string>> = {
   at: 'times stand as date and time',
   last: 'what a recording begins behind is kept and not shown',
+  steps: 'the steps of a recording are its text',
   page: 'the pages of a list have words of their own',
   body: 'a request in a list shows its body when it is opened',
   attempts: 'a delivery in a list shows its attempts when it is opened',
@@ -47,7 +48,7 @@ const shortTime = (iso: string) => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/,
 function spellings(value: string | number | boolean): readonly string[] {
   if (typeof value === 'boolean') return [];
   const text = String(value);
-  if (typeof value === 'string') return [text, shortTime(text), text.replaceAll('_', ' ')];
+  if (typeof value === 'string') return [text, shortTime(text), text.replaceAll('_', ' '), text.replace(/^"|"$/g, '')];
   return [text, value.toLocaleString('en-US'), money(Math.abs(value))];
 }
 
