@@ -317,14 +317,14 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
   }
   if (wanted.size === 0) return undefined;
   for (const other of others) {
-    const rows = await tx.all<{ n: number; digest: string; state: string }>(
+    const rows = await tx.all<SameRow>(
       `select n, digest, state from change where op = ? and intent is null
         and state in ('planned', 'sent', 'unknown', ${other.acknowledged === undefined ? "'done'" : "'unknown'"},
-          ${other.finished === undefined ? "'refused'" : "'unknown'"})`,
+          ${other.finished === undefined ? "'refused'" : "'unknown'"}) order by n`,
       other.id,
     );
-    const same = rows.find(({ digest }) => wanted.has(digest));
-    if (same === undefined) continue;
+    const same = rows.filter(({ digest }) => wanted.has(digest));
+    if (same.length === 0) continue;
     if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);
@@ -495,7 +495,20 @@ export function workedOn(op: Op, now: number): CliError {
   return opError('guarded', op.id, message, { reason: 'worked_on' });
 }
 
-function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: string }, bulk: boolean): CliError {
+interface SameRow {
+  readonly n: number;
+  readonly digest: string;
+  readonly state: string;
+}
+
+/** The first that is not done says how it stands; of a file that is half done which rows are. */
+function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
+  const done = same.filter(({ state }) => state === 'done');
+  const left = same.filter(({ state }) => state !== 'done');
+  const { n, state } = (left[0] ?? done[0]) as SameRow;
+  const named = (rows: readonly SameRow[]) =>
+    `${rowsNamed(rows.map(row => row.n))} ${rows.length === 1 ? 'is' : 'are'}`;
+  const isHalf = bulk && done.length > 0 && left.length > 0;
   const which = op.bulk || bulk ? `row ${n} of ${op.id}` : op.id;
   const how =
     op.state === 'pending'
@@ -508,6 +521,7 @@ function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: s
   return opError('guarded', op.id, `the same change ${how}: ${which}. Nothing was sent`, {
     reason: 'same_change',
     notes: [
+      ...(isHalf ? [`Of ${op.id} ${named(done)} done, and ${named(left)} not.`] : []),
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'
         : 'A second one that is meant has an --intent of its own.',

@@ -52,7 +52,8 @@ export async function present(
 ): Promise<void> {
   const whole: Job = { presentation, settings, streams, env };
   const form = formOf(whole);
-  const job = ROW_FORMATS.has(form) ? { ...whole, presentation: asRows(presentation) } : whole;
+  const isOfRows = ROW_FORMATS.has(form) && !(form === 'id' && hasId(presentation));
+  const job = isOfRows ? { ...whole, presentation: asRows(presentation) } : whole;
   if ((form === 'tsv' || form === 'csv') && presentation.headline !== undefined) {
     await streams.stderr.write(`${printable(presentation.headline)}\n`);
   }

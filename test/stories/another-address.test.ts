@@ -41,6 +41,9 @@ test('a card whose answer was lost is not made again at another address, and is 
     expect([again.code, again.err]).toEqual([14, expect.stringContaining(op)]);
     expect(again.err).toContain(`cardwright ops resume ${op}`);
   }
+  // Of another account; the profile of the environment is its variables.
+  const elsewhere = await at.run(at.first, `--sandbox ops resume ${op} --yes`);
+  expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('export CARDWRIGHT_BASE_URL=http')]);
   const resumed = await at.run(at.second, `ops resume ${op} --yes --json`);
   expect([resumed.code, JSON.parse(resumed.out).data[0].outcome]).toEqual([0, 'done']);
   expect([await at.cards(), at.second.posts().length]).toEqual([1, 0]);

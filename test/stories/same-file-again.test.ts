@@ -42,3 +42,12 @@ test('a file of funds is refused, and runs again with --again', async () => {
   expect(await here.run(`${line} --again`)).toMatchObject({ code: 0 });
   expect(JSON.parse((await here.run('cards get card_1 --json')).out).balance).toBe(9);
 });
+
+test('a file that is half done is told which of its rows are done', async () => {
+  await using here = await withCards();
+  await writeFile(join(here.folder, 'half.csv'), 'card_id,amount\ncard_1,2\ncard_2,500\n');
+  const line = 'cards fund --file half.csv --keep-going --yes';
+  expect(await here.run(line)).toMatchObject({ code: 9 });
+  const again = await here.run(line);
+  expect([again.code, again.err]).toEqual([14, expect.stringContaining('row 1 is done, and row 2 is not')]);
+});

@@ -44,6 +44,12 @@ describe('TSV', () => {
   });
 });
 
+test('-o id of a result that has rows is its own id', async () => {
+  const operation = { noun: 'operation', idField: 'op', columns: [], data: { op: 'op_1' } };
+  const { out } = await show({ ...operation, rows: { columns: COLUMNS, rows: CARDS } }, { settings: { format: 'id' } });
+  expect(out).toBe('op_1\n');
+});
+
 describe('JSON, YAML and ndjson', () => {
   test.each(['json', 'yaml', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
     const shown = await show(cardList(thenFailing()), { ...TERMINAL, settings: { format } });
