@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import type { WriteName } from '../contract/calls.ts';
 import { KEY_RETENTION } from '../contract/spans.ts';
-import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 
@@ -64,33 +63,32 @@ interface KeptAccount {
   readonly operations: Partial<Record<WriteName, Capability>>;
 }
 
-interface Kept {
-  readonly version: 2;
-  readonly accounts: readonly KeptAccount[];
-}
+const VERSION = 2;
 
-const NOTHING: Kept = { version: 2, accounts: [] };
-
-/** Kept in `capabilities.json` of the state folder. Throws `check_failed` when that cannot be understood. */
+/** Kept in `capabilities.json` of the state folder. What cannot be understood there says nothing, and no key is relied on. */
 export function capabilitiesIn(stateFolder: string, around: FileDependencies): Capabilities {
   const path = join(stateFolder, 'capabilities.json');
-  async function read(): Promise<Kept> {
+  async function read(): Promise<readonly KeptAccount[]> {
     const text = await readPrivate(path, around);
-    return text === undefined ? NOTHING : parse(text, path);
+    try {
+      const { version, accounts } = JSON.parse(text ?? '{}') as { version?: unknown; accounts?: unknown };
+      return version === VERSION && Array.isArray(accounts) ? (accounts as KeptAccount[]).filter(isObject) : [];
+    } catch {
+      return [];
+    }
   }
   return {
     async of(account, operation) {
-      const { accounts } = await read();
-      const operations = accounts.find(each => isOf(each, account))?.operations ?? {};
+      const operations = (await read()).find(each => isOf(each, account))?.operations ?? {};
       return (Object.hasOwn(operations, operation) ? operations[operation] : undefined) ?? UNKNOWN;
     },
     async remember(account, found) {
       await preparePrivateFolder(stateFolder, around);
-      const { accounts } = await read();
+      const accounts = await read();
       const known = accounts.find(each => isOf(each, account))?.operations;
       const { origin, mode, keyPrint } = account;
       const now: KeptAccount = { origin, mode, key_print: keyPrint, operations: { ...known, ...found } };
-      const kept: Kept = { version: 2, accounts: [...accounts.filter(each => !isOf(each, account)), now] };
+      const kept = { version: VERSION, accounts: [...accounts.filter(each => !isOf(each, account)), now] };
       await writePrivate(path, `${JSON.stringify(kept, undefined, 2)}\n`, around);
     },
   };
@@ -98,47 +96,4 @@ export function capabilitiesIn(stateFolder: string, around: FileDependencies): C
 
 function isOf({ origin, mode, key_print }: KeptAccount, account: Account): boolean {
   return origin === account.origin && mode === account.mode && key_print === account.keyPrint;
-}
-
-function parse(text: string, path: string): Kept {
-  let kept: unknown;
-  try {
-    kept = JSON.parse(text);
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-  if (isKept(kept)) return kept;
-  throw unreadable(path, undefined);
-}
-
-function isKept(value: unknown): value is Kept {
-  if (!isObject(value) || value['version'] !== 2 || !Array.isArray(value['accounts'])) return false;
-  return value['accounts'].every(
-    each =>
-      isObject(each) &&
-      typeof each['origin'] === 'string' &&
-      typeof each['mode'] === 'string' &&
-      typeof each['key_print'] === 'string' &&
-      isObject(each['operations']) &&
-      Object.values(each['operations']).every(isCapability),
-  );
-}
-
-function isCapability(value: unknown): value is Capability {
-  if (!isObject(value)) return false;
-  const { key, ttl_ms: ttl, at } = value;
-  if (key === 'unknown') return true;
-  if (key === 'ignored') return Number.isFinite(at);
-  const proved = value['proved_ms'];
-  if (proved !== undefined && !(typeof proved === 'number' && proved >= 0)) return false;
-  return key === 'honoured' && Number.isFinite(at) && (ttl === null || (typeof ttl === 'number' && ttl >= 0));
-}
-
-function unreadable(path: string, cause: unknown): CliError {
-  return new CliError('check_failed', {
-    message: `${path} cannot be understood; remove it and probe again`,
-    hint: 'cardwright contract check --probe-idempotency',
-    outcome: 'not_sent',
-    cause,
-  });
 }
