@@ -39,6 +39,8 @@ export function contextWrites(opening: Opening, parts: WriteParts) {
     dryRun: globals.dryRun,
     live: globals.live,
     signal: host.signal,
+    clock: host.clock,
+    random: host.random,
   };
   const afterAnswer: AfterAnswer[] = [];
   const place = once(async () => (await import('./journal.ts')).placeFor(around));

@@ -80,32 +80,21 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
     throw isStopped ? reason : verdict.error;
   }
 
-  async function write(operation: string, input: Values, options: CallOptions): Promise<Answered<unknown>> {
-    const { directWrite } = await import('./direct.ts');
-    const planned = plan(operation, input, options);
-    const { keyOfCaller, signal: cut } = options;
-    const stops = [signal, cut].filter(each => each !== undefined);
-    const key = onceEach(connection.key);
-    return directWrite({
-      target: targetOf(operation),
-      input,
-      planned,
-      options,
-      settings,
-      stop: stops.length > 1 ? AbortSignal.any(stops) : stops[0],
-      // The run's own signal cuts it off, too: what is in the air then is not known.
-      attempt: evidence => send(planned, { input, evidence, keyOfCaller, signals: stops, key }),
-      read: async (name, values) => (await read(name, values, { signal: cut, readBack: 'retried' })).result as Values,
-    });
-  }
-
   const service = {
     plan,
     attempt,
     async send(operation: string, input: Values, options: CallOptions = {}): Promise<Answered<unknown>> {
-      if (isWrite(targetOf(operation).row)) return write(operation, input, options);
-      const { result, status = 0, requestId } = await read(operation, input, options);
-      return { result, status, requestId, idempotencyKey: undefined, changed: true, reread: false };
+      const planned = isWrite(targetOf(operation).row) ? plan(operation, input, options) : undefined;
+      const stop = options.signal ?? signal;
+      const answered: Attempt =
+        planned === undefined
+          ? await read(operation, input, options)
+          : await attempt(planned, input, { signal: stop });
+      const { result, status = 0, requestId } = answered;
+      const reason: unknown = answered.class === 'not_sent' ? stop?.reason : undefined;
+      if (reason instanceof CliError) throw reason.with({ outcome: 'not_sent' });
+      if (answered.class !== 'done') throw answered.error;
+      return { result, status, requestId, idempotencyKey: planned?.idempotencyKey, changed: true, reread: false };
     },
     pages(operation: string, input: Values, options: ReadOptions = {}): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;

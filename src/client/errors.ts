@@ -3,6 +3,7 @@ import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
+import { lookHint } from '../core/row-words.ts';
 import { isWrite, overrideOf, type Target } from './encode.ts';
 import { seconds } from './wire.ts';
 
@@ -139,15 +140,6 @@ const LISTED_BY: Readonly<Record<string, string>> = {
   request_id: 'cardwright sandbox requests',
   name: 'cardwright sandbox snapshot list',
 };
-
-/** How to see whether it happened. Ids are copied into a command only when a shell has nothing to read into them. */
-function lookHint(name: string, input: Readonly<Record<string, unknown>>): string {
-  const card = input['card_id'];
-  if (typeof card === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(card))
-    return `cardwright cards get ${card}`;
-  if (name.startsWith('cards.')) return 'cardwright cards list';
-  return name.startsWith('webhooks.') ? 'cardwright webhooks list' : 'cardwright sandbox status';
-}
 
 // What an error answer says, in whatever form (interface 2.7; reading rule 9).
 

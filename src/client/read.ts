@@ -11,7 +11,7 @@ import type { Verdict } from './request.ts';
 
 const ATTEMPTS = 3;
 /** A service that asks to wait longer is not waited for. */
-export const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 60_000;
 const CEILING_MS = 20_000;
 /** How long the first pause is at most. */
 const FIRST_MS = { network: 100, throttled: 1_000 };
@@ -75,7 +75,7 @@ export async function repeatRead(once: () => Promise<Verdict>, reading: Reading)
 }
 
 /** Full jitter: clients that failed together do not come back together. */
-export function backoff(baseMs: number, failures: number, random: Randomness): number {
+function backoff(baseMs: number, failures: number, random: Randomness): number {
   return between(random, 0, Math.min(CEILING_MS, baseMs * 2 ** failures));
 }
 

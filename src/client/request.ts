@@ -356,10 +356,10 @@ function judgeWritten({ status, headers, body, service }: Answer, request: Judge
   const word = body.kind === 'json' ? answerWord(body.value, name => row.returns.shape[name]?.choices) : undefined;
   if (word?.says === 'no')
     return unproved(`the answer says that it failed (${status}, ${word.text})`, { result: undefined });
-  if (status === 202) return unproved('the service accepted it but has not finished (202)', { pending: true });
+  if (status === 202) return unproved('the service accepted it but has not finished (202)');
   // What a resource of a kind nobody knows is waiting for may be its ordinary life.
   if (word !== undefined && !isRaw) {
-    return unproved(`the service has not finished (${status}, ${word.text})`, { pending: true });
+    return unproved(`the service has not finished (${status}, ${word.text})`);
   }
   const isBare = status === 204 || saysNothingElse(body);
   if (isBare && !returnsNothing) return unproved('the answer holds only a word of success');

@@ -27,8 +27,6 @@ interface CardAndWallet extends Balances {
 export interface Evidence {
   /** Card and wallet just before; of fund and withdraw. Undefined when they could not be told. */
   readonly before?: Balances | undefined;
-  /** The wallet just before; of a create whose caller has no marker to look for. */
-  readonly wallet?: Cents | undefined;
   /** The member that a change of state sets, as it was just before. Undefined when it could not be told. */
   readonly was?: string | undefined;
   /** Nothing else of the same run moves the wallet meanwhile, so that the wallet is evidence as well. */
@@ -68,19 +66,8 @@ export function transferShown(
 }
 
 /** Undefined when one of the two was not read. */
-export function walletChange(before: Balances, after: Balances): number | undefined {
+function walletChange(before: Balances, after: Balances): number | undefined {
   return before.wallet === undefined || after.wallet === undefined ? undefined : after.wallet - before.wallet;
-}
-
-/**
- * Whether balances that were read later agree with an answer that shows the transfer in full. Some of what came onto a
- * card may be spent by then. An unchanged card, and a change by more than the amount, never agree.
- */
-export function transferAgrees(moved: Moved, evidence: Pick<Evidence, 'before' | 'alone'>, after: Balances): boolean {
-  const shown = transferShown(moved, evidence, after);
-  if (shown !== 'unclear' || evidence.before === undefined) return shown === 'shown';
-  const came = after.card - evidence.before.card;
-  return moved.transfer === 'to-card' && came > 0 && came < moved.amount;
 }
 
 /** Clocks of this machine and of the service may be so far apart. */

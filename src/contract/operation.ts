@@ -26,12 +26,6 @@ export interface Returns<
   readonly contentType?: string;
 }
 
-/** How a resource that was made is read: operation and parameter. */
-export const MADE = {
-  card: { read: 'cards.get', by: 'card_id' },
-  webhook: { read: 'webhooks.get', by: 'webhook_id' },
-} as const;
-
 export interface Operation {
   readonly summary: string;
   /** Section of the interface; `contract show` and the OpenAPI document are in this order. */
@@ -75,7 +69,7 @@ export interface Operation {
   /** Where the amount goes; the balances of card and wallet show it. */
   readonly transfer?: Transfer;
   /** What a create makes, and is judged as: see `evidence.ts`. */
-  readonly makes?: keyof typeof MADE;
+  readonly makes?: 'card' | 'webhook';
 }
 
 export const one = <const S extends Shape>(shape: S, basis: Basis, status = 200): Returns<'one', S> => ({

@@ -12,16 +12,9 @@ import type { RefusalName } from './refusals.ts';
 export interface CallOptions {
   /** Idempotency key; a fresh one is made for every POST that brings none. */
   readonly key?: string | undefined;
-  /** The key is the caller's own choice, who may have used it before. */
-  readonly keyOfCaller?: boolean | undefined;
   /** Exact text of the body, in place of the one that is made from the input; the input is checked all the same. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Fund and withdraw: card and wallet are read first, so that the answer is believed only where they show the amount. For
-   * callers without a journal. Of a create the wallet is read: unchanged after a 429 it shows that no card was made.
-   */
-  readonly readsBalancesBefore?: boolean | undefined;
 }
 
 export interface ReadOptions {
@@ -97,8 +90,6 @@ export interface Attempt {
   readonly plausible?: true;
   /** Of `throttled` and of some 5xx: how long the service asks to wait, ms. */
   readonly retryAfterMs?: number | undefined;
-  /** Of an ambiguous one: accepted and not finished (202, or a word such as "pending"); a look may take longer to find it. */
-  readonly pending?: true;
   /** Id of the card or subscription that the answer of a create named, believed or not. */
   readonly made?: string | undefined;
   /** Card and wallet as the answer of a transfer told them. */
@@ -109,9 +100,8 @@ export interface Attempt {
 
 export interface ServiceOf<T extends Table> {
   /**
-   * Sends one operation, and a read again where that may help. A write is one that no journal keeps: it is looked for, and sent
-   * again where doing it twice is doing it once. Throws a `CliError` of the class the answer falls in
-   * (docs/design/reliability.md, section 2).
+   * Sends one operation, and a read again where that may help; a write once, and what its answer proves is all that is known.
+   * Throws a `CliError` of the class the answer falls in (docs/design/reliability.md, section 2).
    */
   send<N extends NameIn<T>>(
     operation: N,

@@ -1,4 +1,4 @@
-/** Rows of an operation in words, by their numbers. */
+/** Rows of an operation in words, by their numbers, and the command that shows what came of one. */
 
 import { withoutCardNumbers } from './card-numbers.ts';
 import { shellWord } from './shell-quote.ts';
@@ -75,4 +75,13 @@ export function riskOfResend(isHonoured: boolean, keys = 'the key'): string {
   return isHonoured
     ? `a service that is slow, and has forgotten ${keys} by now, can then do it twice`
     : 'a service that is slow and ignores keys can then do it twice';
+}
+
+/** How to see whether it happened. Ids are copied into a command only when a shell has nothing to read into them. */
+export function lookHint(name: string, input: Readonly<Record<string, unknown>>): string {
+  const card = input['card_id'];
+  if (typeof card === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(card))
+    return `cardwright cards get ${card}`;
+  if (name.startsWith('cards.')) return 'cardwright cards list';
+  return name.startsWith('webhooks.') ? 'cardwright webhooks list' : 'cardwright sandbox status';
 }

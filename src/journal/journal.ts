@@ -3,16 +3,16 @@
 import { LIMITS } from '../contract/limits.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { CALLS } from '../contract/raw.ts';
-import type { PlannedRequest, Reader, ReadOptions, Service } from '../contract/service.ts';
+import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
-import { sameCommandWith } from '../core/shell-quote.ts';
+import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { type Acting, findAccount, journalId, useAccount } from './account.ts';
 import { type Capabilities, type Capability, capabilityOf } from './capabilities.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
 import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherUse, whenFree } from './claim.ts';
-import type { Database, Transaction } from './database.ts';
+import { type Database, keepsNothing, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
 import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
@@ -20,7 +20,7 @@ import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
-import { type Change, isRefused, type Op, readChanges, readOp } from './records.ts';
+import { type Change, isRefused, newChange, type Op, readChanges, readOp } from './records.ts';
 import { type AfterAnswer, createRun } from './run.ts';
 import type {
   EarlierUse,
@@ -35,7 +35,7 @@ import type {
   RunPlan,
 } from './types.ts';
 import { objected, opError, recordedOutcome } from './words.ts';
-import type { Work } from './work.ts';
+import { readerOf, type Work } from './work.ts';
 
 export type { Acting } from './account.ts';
 export type { AfterAnswer } from './run.ts';
@@ -112,8 +112,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       op,
       requests,
       async held() {
-        if (rules === undefined) return undefined;
-        const database = (await dependencies.existing()) ?? nothingKept(clock);
+        const database = (await dependencies.existing()) ?? keepsNothing(clock);
         return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
       },
       begin: seen => begin(plan, op, seen),
@@ -310,11 +309,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   return {
     prepare,
-    async refuse(plan) {
-      const database = await dependencies.existing();
-      if (database === undefined) return;
-      await foresee({ database, self, rules }, await draftOf(database, plan, newOp(random)), await accountIn(database));
-    },
     begin: async plan => (await prepare(plan)).begin(),
     earlierUses,
     async shown(uses) {
@@ -440,7 +434,7 @@ function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Chang
     // The name of a run of many is no key of its rows.
     const key = (plan.bulk ? undefined : plan.key) ?? attemptKey(op, { row: row.row, chain: row.keyChain }, 1);
     const { method, path, body, idempotencyKey } = service.plan(operation, input as never, { key, body: row.body });
-    yield {
+    yield newChange({
       op,
       n: row.row,
       operation,
@@ -460,18 +454,8 @@ function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Chang
       intent: row.intent,
       digest: rowDigest(row),
       card: row.cardId,
-      last4: undefined,
       amount: row.amount ?? 0,
-      state: 'planned',
-      attempts: 0,
-      sentAt: undefined,
-      lastSentAt: undefined,
-      before: undefined,
-      evidence: {},
-      error: undefined,
-      decidedAt: undefined,
-      decidedBy: undefined,
-    };
+    });
   }
 }
 
@@ -490,15 +474,6 @@ function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Re
     );
   }
   return { ...input, metadata: { ...metadata, [MARKER_KEY]: rowMarker(op, { row, marker }) } };
-}
-
-/** Reading operations alone, the bare results. */
-export function readerOf(service: Service, always: () => ReadOptions = () => ({})): Reader {
-  return {
-    read: async (operation, input, options) =>
-      (await service.send(operation, input as never, { ...always(), ...options })).result as never,
-    pages: (operation, input, options) => service.pages(operation, input, { ...always(), ...options }),
-  };
 }
 
 const MOST_LIMITED = 5;
@@ -522,28 +497,17 @@ function patientReader(reader: Reader, sleep: (ms: number) => Promise<void>): Re
   };
 }
 
-/** A journal that is not there yet: limits are measured against nothing. */
-function nothingKept(clock: Clock): Database {
-  const tx = { all: async () => [], now: async () => clock.now() };
-  const never = () => Promise.reject(new CliError('internal', { message: 'nothing is written before a claim' }));
-  return {
-    isShared: false,
-    shown: '',
-    lock: '',
-    transaction: never,
-    grouped: never,
-    read: work => work(tx),
-    close: async () => undefined,
-  };
-}
-
 function otherAccount(op: Op): CliError {
   const where = op.mode === 'sandbox' ? 'in the sandbox' : `with a ${op.mode} key at ${op.origin}`;
-  const hint =
-    op.mode === 'sandbox'
-      ? `cardwright --sandbox ops resume ${op.id}`
-      : `cardwright --profile ${op.profile} ops resume ${op.id}`;
   const message = `${op.id} was begun ${where}, profile ${op.profile}; this command acts for another account`;
+  // The profile of the environment is its variables.
+  if (op.profile === 'env') {
+    const notes = [
+      'Its address and its key stood in the environment: set CARDWRIGHT_API_KEY and the address as they were.',
+    ];
+    return opError('usage', op.id, message, { notes, hint: `export CARDWRIGHT_BASE_URL=${shellWord(op.origin)}` });
+  }
+  const hint = `cardwright ${op.mode === 'sandbox' ? '--sandbox' : `--profile ${op.profile}`} ops resume ${op.id}`;
   return opError('usage', op.id, message, { hint });
 }
 

@@ -1,9 +1,9 @@
 /**
  * The look: whether the effect of a change is there. A create by its marker, a transfer by the balance of its card (and the wallet,
- * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
- * seconds before it says that something is not there. It only reads.
+ * where nothing else of this journal moves it), a state by reading it, a subscription by the list of them. Lists and replicas may be
+ * behind, so it looks again for 8 seconds before it says that something is not there. It only reads.
  */
-import { fixedDifferences } from '../contract/evidence.ts';
+import { fixedDifferences, isSubscribed, proofOf, unshown } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
 import { DAY } from '../core/durations.ts';
@@ -46,11 +46,13 @@ export async function look(work: Work, change: Change): Promise<Look> {
 
 /** One look. */
 export async function lookOnce(work: Work, change: Change): Promise<Look> {
-  const { transfer, leadsTo } = rowOf(change.operation);
+  const { transfer, readBack, removesFrom, makes } = rowOf(change.operation);
   try {
-    if (change.operation === 'cards.create') return await lookForCard(work, change);
+    if (makes === 'card') return await lookForCard(work, change);
     if (transfer !== undefined) return await lookForBalances(work, change);
-    if (leadsTo !== undefined) return await lookForState(work.reader, change, leadsTo.value);
+    if (readBack !== undefined) return await lookForState(work.reader, change);
+    if (removesFrom !== undefined) return await lookForRemoved(work.reader, change);
+    if (makes === 'webhook') return await lookForSubscription(work.reader, change);
     return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true, isWhole: true };
   } catch (thrown) {
     const { kind, message, facts } = failedReading(thrown);
@@ -58,8 +60,8 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
       found: 'cannot tell',
       text: `it could not be looked for: ${message}`,
       isFinal: kind === 'unreachable' || kind === 'not_authenticated',
-      // A card that is not there is an answer, too.
-      isWhole: kind === 'not_found' && facts.operation === 'cards.get',
+      // That a card or a subscription is not there is an answer, too.
+      isWhole: kind === 'not_found' && facts.operation === (readBack ?? 'cards.get'),
     };
   }
 }
@@ -74,12 +76,20 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   const marker = change.marker;
   const binId = String(change.input['bin_id']);
   if (marker === undefined) {
+    const answered = await answeredCard(work, change);
+    if (answered !== undefined) return answered;
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
     // Where anything has moved the wallet, no reading speaks against the change.
-    const isStill = wallet === undefined || wallet.change === 0;
+    const isWhole = wallet === undefined || wallet.change === 0;
     const moved = { card: 0, wallet: wallet?.change };
-    return { found: 'cannot tell', text, isFinal: wallet === undefined, isWhole: isStill, moved };
+    return {
+      found: wallet?.change === 0 ? 'not there' : 'cannot tell',
+      text,
+      isFinal: wallet === undefined,
+      isWhole,
+      moved,
+    };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
@@ -119,6 +129,15 @@ async function namedCard(reader: Reader, id: string | undefined, marker: string)
   }
 }
 
+/** The card that the answer named, of a create without a marker, where all is as it was asked for. */
+async function answeredCard({ reader, op }: Work, { operation, input, evidence }: Change): Promise<Look | undefined> {
+  if (evidence.made === undefined) return undefined;
+  const card: Values = await reader.read('cards.get', { card_id: evidence.made });
+  const judged = { alone: true, plannedAt: op.created };
+  const { differences } = proofOf({ row: rowOf(operation), input }, card, judged);
+  return differences.length > 0 ? undefined : { found: 'there', text: `card ${evidence.made}`, result: card };
+}
+
 /** What the wallet of a single create says; undefined where it is no evidence. */
 async function walletMoved(work: Work, { before }: Change) {
   if (!work.alone || before?.wallet === undefined || (await othersMoved(work, before.at))) return undefined;
@@ -150,12 +169,38 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
   return { ...seen, found: card === 0 && (!isAlone || wallet === 0) ? 'not there' : 'cannot tell' };
 }
 
-async function lookForState(reader: Reader, { input }: Change, wanted: string): Promise<Look> {
-  const card = await reader.read('cards.get', { card_id: String(input['card_id']) });
-  const text = `card ${card.id}: ${card.status}`;
-  if (card.status === wanted) return { found: 'there', text, result: card };
+async function lookForState(reader: Reader, { operation, input }: Change): Promise<Look> {
+  const row = rowOf(operation);
+  const params = Object.fromEntries(Object.keys(row.params ?? {}).map(name => [name, input[name]]));
+  const resource: Values = await reader.read(row.readBack as 'cards.get', params as never);
+  const { id, status } = resource;
+  const text = row.leadsTo === undefined ? `${id} as it is now` : `card ${id}: ${status}`;
+  if (unshown({ row, input }, resource, undefined) === undefined) return { found: 'there', text, result: resource };
   // A terminated card is neither frozen nor active again.
-  return { found: card.status === 'terminated' ? 'cannot tell' : 'not there', text, isWhole: true, result: card };
+  const isOver = row.leadsTo !== undefined && status === 'terminated';
+  return { found: isOver ? 'cannot tell' : 'not there', text, isWhole: true, isFinal: isOver, result: resource };
+}
+
+/** The state before the deletion of what is not listed. */
+export const UNLISTED = 'unlisted';
+
+async function lookForRemoved(reader: Reader, { operation, input }: Change): Promise<Look> {
+  const { list = '', id = '' } = rowOf(operation).removesFrom ?? {};
+  const { data, page } = await reader.read(list as 'webhooks.list', {});
+  if (data.some(each => each.id === input[id]))
+    return { found: 'not there', text: 'it is still listed', isWhole: true };
+  // Of several pages the first proves nothing.
+  if ((page.total ?? 0) > data.length) return { found: 'cannot tell', text: 'the list has more pages', isFinal: true };
+  return { found: 'there', text: 'it is not listed' };
+}
+
+/** Its secret stands in the answer alone: a subscription that is there is of no use, and may be of somebody else. */
+async function lookForSubscription(reader: Reader, { input }: Change): Promise<Look> {
+  const { data } = await reader.read('webhooks.list', {});
+  const there = data.find(each => isSubscribed(each, input));
+  if (there === undefined) return { found: 'not there', text: 'no such subscription is listed', isWhole: true };
+  const text = `${there.id} has this address and these events, and its secret was told in the lost answer alone`;
+  return { found: 'cannot tell', text, isFinal: true };
 }
 
 /**
@@ -208,18 +253,24 @@ const RECENT_MS = 600_000;
 /** What is read just before a change is sent first. Throws as reading does; nothing was sent then. */
 export async function readBefore(work: Work, change: Change, at: number): Promise<Before | undefined> {
   const { before: reader, alone, exact, op } = work;
-  const { transfer, leadsTo } = rowOf(change.operation);
+  const { transfer, leadsTo, removesFrom, effect } = rowOf(change.operation);
   try {
     if (change.operation === 'cards.create') {
       return alone && !exact ? { at: op.created, wallet: await walletNow(reader) } : undefined;
     }
     if (transfer !== undefined) return { at, ...(await balancesNow({ reader, alone }, change.card ?? '')) };
+    if (removesFrom !== undefined) {
+      return (await lookForRemoved(reader, change)).found === 'there' ? { at, status: UNLISTED } : undefined;
+    }
     if (leadsTo === undefined) return undefined;
     const card = await reader.read('cards.get', { card_id: String(change.input['card_id']) });
     return { at, status: card.status, last4: card.last4 };
   } catch (thrown) {
-    // What the service says to the change itself counts.
-    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
+    const { kind, facts } = failedReading(thrown);
+    // A state that cannot be read is no reason not to set it, but for a key that is not accepted.
+    const isNoReason = transfer === undefined && effect !== 'moves-money' && leadsTo?.value !== 'terminated';
+    // Of what is not there the service's answer to the change itself counts.
+    if (kind === 'not_found' || (isNoReason && facts.httpStatus !== 401)) return undefined;
     throw thrown;
   }
 }

@@ -11,7 +11,7 @@
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
  * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
- * outcome before anybody reads it (docs/design/reliability.md).
+ * outcome before anybody reads it (docs/design/reliability.md). What no journal keeps goes through it too (`direct.ts`).
  */
 import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
 import { isExplained, isExplainedByBin, REFUSALS } from '../contract/refusals.ts';
@@ -32,6 +32,7 @@ import {
   otherwise,
   readBefore,
   speaksFor,
+  UNLISTED,
 } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, isRefused, keptError } from './records.ts';
@@ -130,7 +131,7 @@ async function judge(
       sending.seen = seen;
       if (isThere(seen)) return done(work, change, { seen });
       if (isAmbiguous || seen.found !== 'not there') return unknown(work, change, seen);
-      if (isOver) return notSent(work, change, attempt.error);
+      if (isOver || !isTraceable(change)) return notSent(work, change, attempt.error);
       countResent(change);
       return 'send';
     }
@@ -139,7 +140,8 @@ async function judge(
       const isPlain = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
       // Creates of a file are compared with the list of cards at the end of their run.
       const isCompared = isPlain && change.operation === 'cards.create' && !work.alone;
-      if (isCompared) return refused(work, change, attempt, permit);
+      // A refusal of what was so before says that nothing came of this very request.
+      if (isCompared || (isPlain && wasAsWanted(change))) return refused(work, change, attempt, permit);
       const isAtOnce = isPlain && (await wasExplained(work, change, attempt));
       const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
       sending.seen = seen;
@@ -152,8 +154,10 @@ async function judge(
       if (isAbsent || isTaken) return refused(work, change, attempt, permit);
       const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
       if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
-      // The marker proves a card, and a state is as it was wanted; the balance of a card may have been moved by others.
-      const isProved = isThere(seen) && (!isPlain || rowOf(change.operation).transfer === undefined);
+      // The marker proves a card, and a state is as it was wanted; a balance may have been moved by others, and a member as it was.
+      const { transfer, readBack, leadsTo } = rowOf(change.operation);
+      const isOthers = transfer !== undefined || (readBack !== undefined && leadsTo === undefined);
+      const isProved = isThere(seen) && !(isPlain && isOthers);
       return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
     }
     case 'ambiguous':
@@ -178,7 +182,7 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
   // In all commands together: each of them may have been done.
   const isByKey = await mayResendByKey(work, change);
   const isWanted = work.resendAbsent && sending.repeated === 0;
-  if (!isAbsent || !(isFree || isByKey || isWanted)) return unknown(work, change, seen);
+  if (!isAbsent || !isTraceable(change) || !(isFree || isByKey || isWanted)) return unknown(work, change, seen);
   sending.repeated += 1;
   countResent(change);
   return 'send';
@@ -186,7 +190,7 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
 
 /** Under a key that is known to be honoured and young, and twice at most, whoever has sent it. */
 async function mayResendByKey(work: Work, change: Change): Promise<boolean> {
-  return (await isKeyUsable(work, change)) && isTraceable(change) && (change.evidence.resent ?? 0) < MOST_RESENT;
+  return (await isKeyUsable(work, change)) && (change.evidence.resent ?? 0) < MOST_RESENT;
 }
 
 function countResent(change: Change): void {
@@ -205,7 +209,7 @@ async function wasExplained(work: Work, change: Change, { refusal }: Attempt): P
     }
     // Of a card that is not there nothing could be read.
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
-    const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.leadsTo) !== undefined;
+    const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.readBack) !== undefined;
     // A card stays terminated; a balance may be behind what this journal has added, and a card that it has made.
     const added = refusal === 'card_terminated' ? 0 : await addedLately(work, isOfCard ? (card ?? '') : undefined);
     return isMissing ? added === 0 : isExplained(refusal, row, amount - added, before);
@@ -224,6 +228,10 @@ async function lookForRefused(work: Work, change: Change): Promise<RowOutcome | 
   if (seen.found === 'cannot tell') return unknown(work, change, seen);
   change.before = undefined;
   return undefined;
+}
+
+function wasAsWanted({ operation, before }: Change): boolean {
+  return before?.status !== undefined && before.status === (rowOf(operation).leadsTo?.value ?? UNLISTED);
 }
 
 /** An earlier command has sent it and was refused, and something tells whether it was done. */
@@ -343,7 +351,7 @@ async function denied(
     }
   }
   const row = rowOf(operation);
-  if (row.transfer === undefined && row.leadsTo === undefined) return undefined;
+  if ((row.transfer ?? row.leadsTo ?? row.removesFrom) === undefined) return undefined;
   const seen = await lookOnce(work, change);
   if (seen.found === 'there') {
     Object.assign(answer, row.transfer === undefined ? {} : onlyBalances(seen.result));
@@ -566,7 +574,7 @@ async function unknown(work: Work, change: Change, seen: Look | undefined): Prom
 
 async function leftUnknown(work: Work, change: Change, seen: Look | undefined): Promise<RowOutcome> {
   const isLooked = (work.resumed || work.lookOnly) && seen !== undefined;
-  const isAbsent = isLooked && seen.found === 'not there' && !work.resendAbsent;
+  const isAbsent = isLooked && seen.found === 'not there' && !work.resendAbsent && isTraceable(change);
   const isKeyHonoured = await isKeyUsable(work, change);
   const error = unknownError(work.op, change, seen, { isLooked, isAbsent, isKeyHonoured });
   return {

@@ -139,6 +139,31 @@ export interface Change {
   decidedBy: string | undefined;
 }
 
+type Planned = 'op' | 'n' | 'operation' | 'input' | 'request' | 'facts' | 'digest' | 'amount';
+
+/** A change that is planned, and nothing more. */
+export function newChange(
+  planned: Pick<Change, Planned> & Partial<Pick<Change, 'key' | 'marker' | 'intent' | 'card'>>,
+): Change {
+  return {
+    key: undefined,
+    marker: undefined,
+    intent: undefined,
+    card: undefined,
+    last4: undefined,
+    state: 'planned',
+    attempts: 0,
+    sentAt: undefined,
+    lastSentAt: undefined,
+    before: undefined,
+    evidence: {},
+    error: undefined,
+    decidedAt: undefined,
+    decidedBy: undefined,
+    ...planned,
+  };
+}
+
 const CHANGE_COLUMNS = [
   'op',
   'n',

@@ -88,9 +88,9 @@ export function opError(
   return new CliError(kind, { message, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op, ...more });
 }
 
-/** The error with the op, the operation and the key of its change. */
+/** The error with the op, where a journal keeps it, the operation and the key of its change. */
 export function named({ op, operation, key }: Change, error: CliError): CliError {
-  return error.with({ op, operation, ...(key !== undefined && { idempotencyKey: key }) });
+  return error.with({ ...(op !== '' && { op }), operation, ...(key !== undefined && { idempotencyKey: key }) });
 }
 
 /** Where a person goes on from. */

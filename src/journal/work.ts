@@ -2,7 +2,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import type { Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
-import type { Reader, Service } from '../contract/service.ts';
+import type { Reader, ReadOptions, Service } from '../contract/service.ts';
 import { DAY } from '../core/durations.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import type { Capability } from './capabilities.ts';
@@ -72,4 +72,13 @@ export async function isKeyUsable(work: Pick<Work, 'capability' | 'database'>, c
   const age = now - (change.sentAt ?? now);
   // A clock that was set back proves nothing.
   return age >= 0 && age < life;
+}
+
+/** Reading operations alone, the bare results. */
+export function readerOf(service: Service, always: () => ReadOptions = () => ({})): Reader {
+  return {
+    read: async (operation, input, options) =>
+      (await service.send(operation, input as never, { ...always(), ...options })).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, { ...always(), ...options }),
+  };
 }

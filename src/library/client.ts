@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
+import { isWrite } from '../client/encode.ts';
+import type { WriteName } from '../contract/calls.ts';
 import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
@@ -163,15 +165,25 @@ function partsOf(options: Options) {
   });
   const notice = onWarning ?? (() => undefined);
   const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
-  return { service, named, sendOne: senderOf(service, named, journal !== undefined) };
+  return { service, named, sendOne: senderOf(service, named, { mode, hasJournal: journal !== undefined }) };
 }
 
 /** One call, behind those of its card and its intent; it joins their queues at once. */
-function senderOf(service: Service, named: ReturnType<typeof namedCalls>, hasJournal: boolean) {
+function senderOf(
+  service: Service,
+  named: ReturnType<typeof namedCalls>,
+  { mode, hasJournal }: { readonly mode: 'test' | 'live'; readonly hasJournal: boolean },
+) {
   const oneAfterTheOther = oneAtATime();
   const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
-    const how = { key, keyOfCaller: key !== undefined, signal, readsBalancesBefore: true };
-    return (await service.send(operation as never, asked as never, how)).result as unknown;
+    if (!isWrite(OPERATIONS[operation as keyof typeof OPERATIONS]))
+      return (await service.send(operation as never, asked as never, { signal })).result as unknown;
+    const { directWrite } = await import('../journal/direct.ts');
+    const planned = service.plan(operation as never, asked as never, { key });
+    const { clock, random } = AROUND;
+    const wanted = { operation: operation as WriteName, input: asked, planned, keyOfCaller: key !== undefined };
+    const around = { service, mode, clock, random, signal: signal ?? new AbortController().signal };
+    return (await directWrite({ ...wanted, ...around })).result;
   };
   return async (operation: string, input: Values, calling: Calling | null): Promise<unknown> => {
     const { idempotencyKey: key, intent, signal } = callingOf(calling);

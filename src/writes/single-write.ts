@@ -7,6 +7,7 @@ import { CliError } from '../core/errors.ts';
 import { dollars, type Spending, spendingOf, toCents } from '../core/money.ts';
 import { sameCommandWithout, shellWord } from '../core/shell-quote.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
 import { type Asker, type ChangeQuestion, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
@@ -70,6 +71,8 @@ export interface WriteSettings extends Asker {
   /** Dry runs put their requests here. */
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly random: Randomness;
   readonly notice: (text: string) => void;
   readonly journal: () => Promise<Journal>;
   /** Told of every operation of the journal that was executed. */
@@ -179,7 +182,7 @@ async function throughJournal(
     held: prepared.held,
     spending,
     // A key or a name of the caller leads to the run that has it.
-    ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
+    ...(key === undefined && earlier === undefined && { check: async () => void (await prepared.held()) }),
     async execute(admitted) {
       const open = async () => {
         if (earlier === undefined) {
@@ -200,7 +203,7 @@ async function throughJournal(
   };
 }
 
-/** Changes that the retry policy of the client is enough for. */
+/** Changes that no journal keeps. */
 async function straight(
   settings: WriteSettings,
   { operation, input, key, intentName, body }: Wanted,
@@ -208,15 +211,21 @@ async function straight(
   if (intentName !== undefined) throw notNamed(operation);
   const service = await settings.service();
   const planned = service.plan(operation, input as never, { key, body });
-  const sent = { key: planned.idempotencyKey, keyOfCaller: key !== undefined, signal: settings.signal, body };
   const spending = spendingOf([]);
+  const execute = async (): Promise<Answer> => {
+    const { directWrite } = await import('../journal/direct.ts');
+    const { mode } = await settings.identity();
+    const { clock, random, signal } = settings;
+    const keyOfCaller = key !== undefined;
+    return directWrite({ service, operation, input, planned, keyOfCaller, mode, clock, random, signal });
+  };
   return {
     requests: [planned],
     spending,
     execute: admitted =>
       admitted.execute(
         { lines: 'write', spending, open: async () => undefined },
-        { execute: (): Promise<Answer> => service.send(operation, input as never, sent), learn: learnedFromAnswer },
+        { execute, learn: learnedFromAnswer },
       ),
   };
 }

@@ -11,7 +11,7 @@ import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import type { Service } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';
 import type { Cents } from '../../src/core/money.ts';
-import { readerOf } from '../../src/journal/journal.ts';
+import { readerOf } from '../../src/journal/work.ts';
 import { createMirror, type Mirror, type MirrorParts } from '../../src/mirror/mirror.ts';
 import type { Reconciliation } from '../../src/mirror/reconcile.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';

@@ -51,8 +51,8 @@ test.each<[string, Handler, Partial<Attempt>]>([
   ],
   ['{}', says(200, {}), { class: 'ambiguous' }],
   ['no content', (_, r) => void r.writeHead(204).end(), { class: 'ambiguous', status: 204 }],
-  ['202', says(202, DONE), { class: 'ambiguous', pending: true }],
-  ['a word of delay', says(200, { status: 'pending' }), { class: 'ambiguous', pending: true }],
+  ['202', says(202, DONE), { class: 'ambiguous' }],
+  ['a word of delay', says(200, { status: 'pending' }), { class: 'ambiguous' }],
   ['a failure in 200', says(200, { status: 'failed' }), { class: 'ambiguous' }],
   [
     'a word of the contract',

@@ -37,24 +37,13 @@ async function listen(onSocket: (socket: Socket) => void): Promise<{ port: numbe
 const fund = { card_id: 'card_1', amount: cents(500) };
 
 describe('not sent', () => {
-  test('refused: tried three times, also for a write, and said with host, port and code', async () => {
+  test('refused: not sent, and said with host, port and code', async () => {
     const { port } = await listen(() => undefined);
     for (const close of closing.splice(0)) await close();
-    let connections = 0;
-    const counted = {
-      ...clock,
-      sleep: async (ms: number, signal?: AbortSignal) => {
-        if (ms < 1000) connections += 1;
-        else await clock.sleep(ms, signal);
-      },
-    };
-    const failed = await thrown(
-      speak(`http://127.0.0.1:${port}/v1`, { clock: counted }).service.send('cards.fund', fund),
-    );
+    const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
     expect(failed).toMatchObject({ kind: 'unreachable', facts: { outcome: 'not_sent' } });
     expect(failed.message).toBe(`cards.fund was not sent: connection refused by 127.0.0.1:${port} (ECONNREFUSED)`);
     expect(failed.facts.idempotencyKey).toMatch(/^cw_/);
-    expect(connections).toBe(2);
   });
 });
 
@@ -238,7 +227,7 @@ describe('proxies', () => {
     expect(failed.facts.outcome).toBe('not_sent');
     expect(failed.message).toMatch(/proxy/);
     if (answer) expect(failed.message).toContain(text);
-    expect(heard).toHaveLength(3);
+    expect(heard).toHaveLength(1);
     expect(heard[0]).toMatch(/^CONNECT api\.example:443 HTTP\/1\.1\r\n/);
     expect(heard[0]).toContain(`Basic ${Buffer.from('user:CANARYpass').toString('base64')}`);
     expect(heard.join()).not.toContain(KEY);

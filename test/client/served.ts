@@ -5,11 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../../src/client/api.ts';
 import type { ServiceSettings } from '../../src/client/request.ts';
-import type { Operations } from '../../src/contract/calls.ts';
+import type { Operations, WriteName } from '../../src/contract/calls.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import type { Service } from '../../src/contract/service.ts';
+import type { Answered, Service } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { Secret } from '../../src/core/secret.ts';
+import { directWrite } from '../../src/journal/direct.ts';
 import type { Clock, Randomness } from '../../src/platform/host.ts';
 
 export const KEY = 'sk_test_CANARYkey0123456789';
@@ -74,6 +75,8 @@ export interface Spoken {
   readonly service: Service;
   readonly debug: string[];
   readonly warnings: string[];
+  /** Makes a change that no journal keeps. */
+  write(operation: WriteName, input: Readonly<Record<string, unknown>>): Promise<Answered<unknown>>;
 }
 
 export function speak(baseUrl: string, more: Partial<ServiceSettings<Operations>> = {}): Spoken {
@@ -91,7 +94,13 @@ export function speak(baseUrl: string, more: Partial<ServiceSettings<Operations>
     onWarning: text => warnings.push(text),
     ...more,
   });
-  return { service, debug, warnings };
+  const write: Spoken['write'] = (operation, input) =>
+    directWrite({
+      ...{ service, operation, input, random, mode: 'test', keyOfCaller: false, clock: more.clock ?? clock },
+      planned: service.plan(operation, input as never),
+      signal: new AbortController().signal,
+    });
+  return { service, debug, warnings, write };
 }
 
 export function json(
