@@ -434,7 +434,8 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
     last4,
     madeAt: Date.parse(String(result?.['created_at'] ?? '')),
     evidence: {
-      via: isAnswered ? 'answer' : 'look',
+      // Without a marker the answer alone says which card it is, and another change may have made that one.
+      via: isAnswered || (isMade && change.marker === undefined) ? 'answer' : 'look',
       changed,
       ...(isHidden && { unmarked: true }),
       ...(isAnswered && { serviceAt: work.serviceNow() }),
