@@ -319,12 +319,12 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
   for (const other of others) {
     const rows = await tx.all<SameRow>(
       `select n, digest, state from change where op = ? and intent is null
-        and state in ('planned', 'sent', 'unknown', ${other.acknowledged === undefined ? "'done'" : "'unknown'"},
-          ${other.finished === undefined ? "'refused'" : "'unknown'"}) order by n`,
+        and state in ('planned', 'sent', 'unknown', 'done', ${other.finished === undefined ? "'refused'" : "'unknown'"}) order by n`,
       other.id,
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
-    if (same.length === 0) continue;
+    // What was done and told is no reason, and is said beside one.
+    if (!same.some(({ state }) => state !== 'done' || other.acknowledged === undefined)) continue;
     if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);

@@ -154,10 +154,11 @@ async function judge(
       if (isAbsent || isTaken) return refused(work, change, attempt, permit);
       const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
       if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
-      // The marker proves a card, and a state is as it was wanted; a balance may have been moved by others, and a member as it was.
-      const { transfer, readBack, leadsTo } = rowOf(change.operation);
-      const isOthers = transfer !== undefined || (readBack !== undefined && leadsTo === undefined);
-      const isProved = isThere(seen) && !(isPlain && isOthers);
+      // The marker proves a card, a state is as it was wanted, and what is not found is gone; all else may be the work of others.
+      const { makes, leadsTo, removesFrom } = rowOf(change.operation);
+      const isGone = removesFrom !== undefined && attempt.refusal === 'not_found';
+      const isOurs = makes !== undefined || leadsTo !== undefined || isGone;
+      const isProved = isThere(seen) && (!isPlain || isOurs);
       return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
     }
     case 'ambiguous':

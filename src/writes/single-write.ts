@@ -6,8 +6,8 @@ import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, type Spending, spendingOf, toCents } from '../core/money.ts';
 import { sameCommandWithout, shellWord } from '../core/shell-quote.ts';
+import type { DirectWrite } from '../journal/direct.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
 import { type Asker, type ChangeQuestion, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
@@ -62,7 +62,7 @@ export interface UsedIntent {
   readonly isUnacknowledged?: boolean | undefined;
 }
 
-export interface WriteSettings extends Asker {
+export interface WriteSettings extends Asker, Pick<DirectWrite, 'clock' | 'random'> {
   readonly pipeline: Pipeline;
   readonly service: () => Promise<Service>;
   readonly reader: () => Promise<Reader>;
@@ -71,8 +71,6 @@ export interface WriteSettings extends Asker {
   /** Dry runs put their requests here. */
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly random: Randomness;
   readonly notice: (text: string) => void;
   readonly journal: () => Promise<Journal>;
   /** Told of every operation of the journal that was executed. */

@@ -97,7 +97,7 @@ export function speak(baseUrl: string, more: Partial<ServiceSettings<Operations>
   const write: Spoken['write'] = (operation, input) =>
     directWrite({
       ...{ service, operation, input, random, mode: 'test', keyOfCaller: false, clock: more.clock ?? clock },
-      planned: service.plan(operation, input as never),
+      planned: service.plan(operation as never, input as never),
       signal: new AbortController().signal,
     });
   return { service, debug, warnings, write };
