@@ -112,6 +112,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       op,
       requests,
       async held() {
+        if (rules === undefined) return undefined;
         const database = (await dependencies.existing()) ?? keepsNothing(clock);
         return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
       },
@@ -309,6 +310,11 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   return {
     prepare,
+    async refuse(plan) {
+      const database = await dependencies.existing();
+      if (database === undefined) return;
+      await foresee({ database, self, rules }, await draftOf(database, plan, newOp(random)), await accountIn(database));
+    },
     begin: async plan => (await prepare(plan)).begin(),
     earlierUses,
     async shown(uses) {

@@ -180,7 +180,7 @@ async function throughJournal(
     held: prepared.held,
     spending,
     // A key or a name of the caller leads to the run that has it.
-    ...(key === undefined && earlier === undefined && { check: async () => void (await prepared.held()) }),
+    ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
     async execute(admitted) {
       const open = async () => {
         if (earlier === undefined) {
