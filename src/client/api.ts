@@ -87,9 +87,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
       const planned = isWrite(targetOf(operation).row) ? plan(operation, input, options) : undefined;
       const stop = options.signal ?? signal;
       const answered: Attempt =
-        planned === undefined
-          ? await read(operation, input, options)
-          : await attempt(planned, input, { signal: stop });
+        planned === undefined ? await read(operation, input, options) : await attempt(planned, input, { signal: stop });
       const { result, status = 0, requestId } = answered;
       const reason: unknown = answered.class === 'not_sent' ? stop?.reason : undefined;
       if (reason instanceof CliError) throw reason.with({ outcome: 'not_sent' });

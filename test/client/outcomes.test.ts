@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { error, raw, rows } from './answers.ts';
-import { CARD, json, KEY, type Served, serve, speak, thrown } from './served.ts';
+import { CARD, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
 
 let served: Served;
 afterEach(() => served?.close());
