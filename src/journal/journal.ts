@@ -513,8 +513,8 @@ function otherAccount(op: Op): CliError {
     ];
     return opError('usage', op.id, message, { notes, hint: `export CARDWRIGHT_BASE_URL=${shellWord(op.origin)}` });
   }
-  const hint = `cardwright ${op.mode === 'sandbox' ? '--sandbox' : `--profile ${op.profile}`} ops resume ${op.id}`;
-  return opError('usage', op.id, message, { hint });
+  const account = op.mode === 'sandbox' ? '--sandbox' : `--profile ${op.profile}`;
+  return opError('usage', op.id, message, { hint: `cardwright ${account} ops resume ${op.id}` });
 }
 
 function otherKey(op: Op): CliError {
