@@ -97,7 +97,8 @@ export class CardwrightError extends Error {
 /** Of one write, ms, where the caller does not say otherwise. */
 const WRITE_TOTAL_MS = 75_000;
 
-const AROUND: OwnProcess = {
+/** The process of the program, as it is when a client is made. */
+const ownProcess = (): OwnProcess => ({
   platform: process.platform,
   pid: process.pid,
   clock: {
@@ -106,7 +107,7 @@ const AROUND: OwnProcess = {
     sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
   },
   random: { bytes: count => randomBytes(count), fraction: () => Math.random() },
-};
+});
 
 /** A client of the service; options and methods are described in scripts/library-client.d.cts. */
 export function createClient(options: Options) {
@@ -150,7 +151,7 @@ function partsOf(options: Options) {
   checkOptions(options, OPTIONS);
   const { socketPath, timeoutMs, onWarning } = options;
   const { key, mode, baseUrl, journal } = accountOf(options);
-  const around = { ...AROUND, key, mode, baseUrl };
+  const around = { ...ownProcess(), key, mode, baseUrl };
   const service = createService({
     table: OPERATIONS,
     connection: { baseUrl, socketPath, key: async () => key },
@@ -165,14 +166,14 @@ function partsOf(options: Options) {
   });
   const notice = onWarning ?? (() => undefined);
   const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
-  return { service, named, sendOne: senderOf(service, named, { mode, hasJournal: journal !== undefined }) };
+  return { service, named, sendOne: senderOf(service, named, { ...around, hasJournal: journal !== undefined }) };
 }
 
 /** One call, behind those of its card and its intent; it joins their queues at once. */
 function senderOf(
   service: Service,
   named: ReturnType<typeof namedCalls>,
-  { mode, hasJournal }: { readonly mode: 'test' | 'live'; readonly hasJournal: boolean },
+  { mode, clock, random, hasJournal }: OwnProcess & { readonly mode: 'test' | 'live'; readonly hasJournal: boolean },
 ) {
   const oneAfterTheOther = oneAtATime();
   const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
@@ -180,10 +181,9 @@ function senderOf(
       return (await service.send(operation as never, asked as never, { signal })).result as unknown;
     const { directWrite } = await import('../journal/direct.ts');
     const planned = service.plan(operation as never, asked as never, { key });
-    const { clock, random } = AROUND;
     const wanted = { operation: operation as WriteName, input: asked, planned, keyOfCaller: key !== undefined };
-    const around = { service, mode, clock, random, signal: signal ?? new AbortController().signal };
-    return (await directWrite({ ...wanted, ...around })).result;
+    const given = { service, mode, clock, random, signal: signal ?? new AbortController().signal };
+    return (await directWrite({ ...wanted, ...given })).result;
   };
   return async (operation: string, input: Values, calling: Calling | null): Promise<unknown> => {
     const { idempotencyKey: key, intent, signal } = callingOf(calling);
