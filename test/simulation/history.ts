@@ -322,15 +322,19 @@ const CORNERS: readonly ((chance: Chance, first: Wish) => Corner)[] = [
   // A list is behind, for longer than anybody looks or not; keys are honoured, or throttled where they are used again.
   chance => {
     const isShort = chance.is(0.3);
-    const answer = chance.of(['400 insufficient_funds', '400 invalid_request', '422 idempotency_key_reused', 'honest']);
+    const drawn = chance.of(['400 insufficient_funds', '400 invalid_request', '422 idempotency_key_reused', 'honest']);
     // Beside another row the wallet is no evidence.
     const file = chance.is(0.6) ? [0, 1] : undefined;
+    const keys = chance.of(['ignored', 'honoured', { forgottenAfterMs: 600_000 }] as const);
+    const limitsRepeats = chance.is(0.5);
+    // Whoever takes an ignored key for an honoured one makes a second card.
+    const answer = keys === 'ignored' && limitsRepeats ? 'honest' : drawn;
     return {
       change: 'create',
       probed: true,
       service: {
-        keys: chance.of(['ignored', 'honoured', { forgottenAfterMs: 600_000 }]),
-        limitsRepeats: chance.is(0.5),
+        keys,
+        limitsRepeats,
         behind: { listMs: isShort ? 1_000 + chance.below(5_000) : 8_500 + chance.below(3_500) },
       },
       says: isShort ? '400 odd word' : LOST,
