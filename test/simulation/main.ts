@@ -3,6 +3,7 @@
  * A failing seed is one line with the command that replays it alone.
  */
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -40,14 +41,16 @@ const historyFor = (seed: number) => historyOf(seed, values.shared);
 /** Resolves to how many have failed. */
 async function command(): Promise<number> {
   if (values.mistakes) return judgeMistakes();
-  const broken = values.found ? await replayFound() : 0;
-  if (values.seeds === undefined && values.seed !== undefined) return replay();
-  return values.seeds === undefined && values.found ? broken : broken + (await playAll());
+  const text = await buildProgram();
+  const broken = values.found ? await replayFound(text) : 0;
+  if (values.seeds === undefined && values.seed !== undefined) return replay(text);
+  return values.seeds === undefined && values.found ? broken : broken + (await playAll(text));
 }
 
-async function opened(exchanges?: readonly (readonly Exchange[])[]): Promise<Program> {
+/** The program of that text. */
+async function opened(text: string): Promise<Program> {
   takeCrashes();
-  const program = await openProgram(await buildProgram(exchanges));
+  const program = await openProgram(text);
   // What the program loads when it first needs it draws chance meanwhile. So each kind of history is played once before those that count.
   for (const isKind of KINDS) {
     let seed = 1;
@@ -84,10 +87,10 @@ interface Result {
   readonly cpuMs: number;
 }
 
-async function playAll(): Promise<number> {
+async function playAll(text: string): Promise<number> {
   const words = ['--workers', `${workers}`, ...process.argv.slice(2)];
   const results = await Promise.all(
-    Array.from({ length: workers }, (_, n) => inProcess(['--worker', `${n}`, ...words])),
+    Array.from({ length: workers }, (_, n) => inProcess(['--worker', `${n}`, ...words], text)),
   );
   const counts = new Map<string, number>();
   for (const [what, times] of results.flatMap(result => result.counts)) count(counts, what, times);
@@ -103,10 +106,11 @@ async function playAll(): Promise<number> {
   return failed.length;
 }
 
-function inProcess(words: readonly string[]): Promise<Result> {
+function inProcess(words: readonly string[], text: string): Promise<Result> {
   const child = fork(process.argv[1] ?? '', words, {
     execArgv: ['--max-semi-space-size=16', '--interrupt-budget=600000'],
   });
+  child.send(text);
   return new Promise((resolve, reject) => {
     child.once('message', message => resolve(message as Result));
     child.on('exit', code => reject(new Error(`a process that plays ended with ${code}`)));
@@ -115,7 +119,8 @@ function inProcess(words: readonly string[]): Promise<Result> {
 
 /** Plays every n-th seed. */
 async function work(worker: number): Promise<void> {
-  const program = await opened();
+  const [text] = (await once(process, 'message')) as [string];
+  const program = await opened(text);
   const counts = new Map<string, number>();
   const failed: Failed[] = [];
   const before = process.cpuUsage();
@@ -146,8 +151,8 @@ function table(counts: ReadonlyMap<string, number>): string {
 
 // One of them
 
-async function replay(): Promise<number> {
-  const program = await opened();
+async function replay(text: string): Promise<number> {
+  const program = await opened(text);
   const history = historyFor(from);
   const played = await play(program, history);
   show(played);
@@ -180,8 +185,8 @@ async function showShortest(program: Program, history: History, played: Played):
   print(`  ${JSON.stringify(shortest.history)}`);
 }
 
-async function replayFound(): Promise<number> {
-  const program = await opened();
+async function replayFound(text: string): Promise<number> {
+  const program = await opened(text);
   let failed = 0;
   for (const line of textOf('found.jsonl').trim().split('\n')) {
     const { name, history } = JSON.parse(line) as { readonly name: string; readonly history: History };
@@ -222,7 +227,7 @@ function mistakeOf(text: string): Mistake {
 async function judgeMistakes(): Promise<number> {
   const [, ...texts] = textOf('mistakes.diff').split('\n# ');
   const mistakes = texts.map(mistakeOf);
-  const program = await opened(mistakes.map(({ exchanges }) => exchanges));
+  const program = await opened(await buildProgram(mistakes.map(({ exchanges }) => exchanges)));
   const left = new Set([...mistakes.keys()].filter(n => mistakes[n]?.name.match(values.mistake)));
   const playWith = async (seed: number, wrong: readonly number[]) => {
     planted.clear();
