@@ -259,10 +259,15 @@ async function intentsKept(tx: Pick<Transaction, 'all'>, account: string, names:
 export function refuseOtherUse(
   row: PlannedRow,
   used: UsedIntent,
-  { givenKey, keyPrint }: { readonly givenKey: string | undefined; readonly keyPrint: string },
+  {
+    bulk,
+    givenKey,
+    keyPrint,
+  }: { readonly bulk: boolean; readonly givenKey: string | undefined; readonly keyPrint: string },
 ): void {
-  if (used.digest !== intentDigest(row, givenKey)) {
-    const message = `the intent ${JSON.stringify(used.name)} was used for another change: ${used.op}. Nothing was sent`;
+  const where = bulk ? `row ${row.row}: ` : '';
+  if (used.digest !== intentDigest(row, bulk ? undefined : givenKey)) {
+    const message = `${where}the intent ${JSON.stringify(used.name)} was used for another change: ${used.op}. Nothing was sent`;
     throw opError('usage', used.op, message, {
       notes: ['The same intent means the same change. Another change needs another intent.'],
     });
@@ -271,7 +276,7 @@ export function refuseOtherUse(
   throw opError(
     'guarded',
     used.op,
-    `the intent ${JSON.stringify(used.name)} was used with another API key: ${used.op}`,
+    `${where}the intent ${JSON.stringify(used.name)} was used with another API key: ${used.op}`,
     {
       notes: [
         'Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.',
@@ -289,7 +294,7 @@ async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Cl
   for (const row of named) {
     const earlier = used.get(row.intent as string);
     if (earlier === undefined) continue;
-    refuseOtherUse(row, earlier, { givenKey: bulk ? undefined : givenKey, keyPrint });
+    refuseOtherUse(row, earlier, { bulk, givenKey, keyPrint });
     const op = await readOp(tx, earlier.op);
     if (bulk || op?.bulk === true) throw begunMeanwhile(row, earlier.op);
     if (op !== undefined && op.finished === undefined && whoWorks(op, self, now) !== 'nobody') {

@@ -276,14 +276,13 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const account = database && (await accountIn(database));
     if (database === undefined || account === undefined) return uses;
     const keyPrint = await printOf(database);
-    const givenKey = plan.bulk ? undefined : plan.key;
     await database.read(async tx => {
       const used = await intentsNamed(tx, account, [...new Set(named.map(row => row.intent as string))]);
       const ops = new Map<string, { op: Op; changes: ReadonlyMap<number, Change> }>();
       for (const row of named) {
         const earlier = used.get(row.intent as string);
         if (earlier === undefined) continue;
-        refuseOtherUse(row, earlier, { givenKey, keyPrint });
+        refuseOtherUse(row, earlier, { bulk: plan.bulk, givenKey: plan.key, keyPrint });
         let known = ops.get(earlier.op);
         if (known === undefined) {
           const op = await readOp(tx, earlier.op);
@@ -513,8 +512,11 @@ function otherAccount(op: Op): CliError {
     ];
     return opError('usage', op.id, message, { notes, hint: `export CARDWRIGHT_BASE_URL=${shellWord(op.origin)}` });
   }
-  const account = op.mode === 'sandbox' ? '--sandbox' : `--profile ${op.profile}`;
-  return opError('usage', op.id, message, { hint: `cardwright ${account} ops resume ${op.id}` });
+  const hint =
+    op.mode === 'sandbox'
+      ? `cardwright --sandbox ops resume ${op.id}`
+      : `cardwright --profile ${op.profile} ops resume ${op.id}`;
+  return opError('usage', op.id, message, { hint });
 }
 
 function otherKey(op: Op): CliError {

@@ -303,7 +303,7 @@ function decisionNotes(op: string, rows: readonly number[], absent: readonly Abs
   if (rows.length === 0) return [];
   const are = rows.length === 1 ? 'is' : 'are';
   return [
-    `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
+    `${rowsNamed(rows)} ${are} yours to decide, unless a later resume sees more. What was checked: cardwright ops show ${op}`,
     `It happened: ${resolveCommand(op, rows, 'done')}`,
     `It did not: ${resolveCommand(op, rows, 'not-done')}`,
     ...(absent.length > 0
