@@ -21,6 +21,8 @@ export interface Ran {
 /** One purchase that somebody means, and what he was told of it. */
 export interface Purchase {
   readonly wish: number;
+  /** By which command: the rows of a file do what its first one wishes. */
+  readonly change: string;
   /** Where it was typed. */
   journal: number;
   /** The journals that know of it: a copy of a home knows what was known before it was made. */
@@ -48,6 +50,7 @@ export interface Purchase {
 /** What a person types. */
 interface Meaning {
   readonly wishes: readonly number[];
+  readonly change: string;
   readonly journal: number;
   readonly isFile: boolean;
   readonly isAgain: boolean;
@@ -92,13 +95,13 @@ export class Judge {
    * Whoever goes on with what nobody was told of means the purchase he meant before. So does who runs the same file again
    * within a day, however it ended.
    */
-  mean({ wishes, journal, isFile, isAgain, named }: Meaning): readonly Purchase[] {
+  mean({ wishes, change, journal, isFile, isAgain, named }: Meaning): readonly Purchase[] {
     const file = isFile ? wishes.toSorted().join() : '';
     const meant: Purchase[] = [];
     for (const wish of wishes) {
       const hasIntent = this.#history.wishes[wish]?.intent === true || named !== undefined;
       const known = this.#purchases.filter(
-        each => each.wish === wish && each.journal === journal && !meant.includes(each),
+        each => each.wish === wish && each.change === change && each.journal === journal && !meant.includes(each),
       );
       const isOfFile = (each: Purchase) => isFile && each.file === file && this.#world.now - each.doneAt < DAY;
       // Whoever types a command beside its resume may come before the end of that or behind it; a file is the same file.
@@ -110,7 +113,7 @@ export class Judge {
           (each.told === 'done' && isOfFile(each)));
       const isNamed = hasIntent && !isFile;
       const same = isNamed ? known.find(each => each.file === '') : isAgain ? undefined : known.find(isSame);
-      const purchase = same ?? { ...FRESH, wish, journal, journals: new Set([journal]), file, isNamed };
+      const purchase = same ?? { ...FRESH, wish, change, journal, journals: new Set([journal]), file, isNamed };
       if (same === undefined) this.#purchases.push(purchase);
       purchase.living += 1;
       if (purchase.told === 'no') purchase.told = 'open';
@@ -316,12 +319,14 @@ export class Judge {
 
   /** With an honest service and nobody in the way nothing is unknown, and all that is meant for the first time happens. */
   #calm(when: string, ran: Ran, begun: readonly Purchase[]): void {
-    const { cap, held, service, machines, shared, steps } = this.#history;
+    const { cap, held, service, machines, shared, steps, wishes } = this.#history;
     // Where another journal has moved the wallet it is no evidence; and without metadata equal cards of one moment are nobody's.
     const isTold = service.metadata === 'everywhere' || steps.every(({ beside }) => !beside);
     const isAlone = (machines.length === 1 || shared === true) && isTold;
     if (ran.code === 11 && isAlone) this.break(`calm: ${when} says "unknown" of an honest service`);
-    const mayFail = cap > 0 || held || service.walletCents < 100_000;
+    // Two wishes have one intent: the second is another change.
+    const isTaken = ran.code === 2 && wishes.some(({ named }) => named !== undefined);
+    const mayFail = cap > 0 || held || isTaken || service.walletCents < 100_000;
     // A file that was done before is refused, whatever it means.
     const isFirst = ({ wish: of, doneAt }: Purchase) =>
       this.#purchases.filter(({ wish }) => wish === of).length === 1 && !(doneAt <= ran.from);
@@ -383,7 +388,7 @@ export class Judge {
   }
 }
 
-const FRESH: Omit<Purchase, 'wish' | 'journal' | 'journals' | 'file' | 'isNamed'> = {
+const FRESH: Omit<Purchase, 'wish' | 'change' | 'journal' | 'journals' | 'file' | 'isNamed'> = {
   op: undefined,
   told: 'open',
   wasOpen: false,

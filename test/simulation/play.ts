@@ -224,7 +224,7 @@ class Player {
     const entry: Entry = { wishes, machine: step.machine, hints: '' };
     const isFile = how === 'file';
     const isAgain = isFile && again !== undefined && this.#entries.get(again)?.ran?.err.includes('--again') === true;
-    const meant = this.judge.mean({ wishes, journal: place.journal, isFile, isAgain, named });
+    const meant = this.judge.mean({ wishes, change, journal: place.journal, isFile, isAgain, named });
     this.#entries.set(step.name, entry);
     const [first = 0] = wishes;
     if (how === 'library') entry.ran = await this.#call(step, first, named);
