@@ -71,7 +71,7 @@ interface Compared {
   readonly objections: readonly string[];
   /** Creates that were refused, or answered with another card, and the one that carries their marker. */
   readonly found: readonly { readonly change: Change; readonly card: string }[];
-  /** Creates that were answered with a card that no reading shows, or that is the one of another row. */
+  /** Creates that were answered with a card that no reading shows, or that is not theirs. */
   readonly missing: readonly { readonly change: Change; readonly reason: string }[];
   /** Refused rows that may have been done. */
   readonly unclear: readonly Change[];
@@ -168,14 +168,15 @@ async function compareCards(work: Work, creates: readonly Change[], isCurrent: b
     if (ids.length === 1 || isRefused(change)) found.push({ change, card: only });
   }
   for (const [id, change] of unmarked) if (marked.has(change)) unmarked.delete(id);
-  objections.push(...(await otherCards(work, unmarked, isDenied)));
+  const others = await otherCards(work, unmarked, isDenied);
+  for (const { change } of others) shared.delete(change);
   for (const { change } of found) missing.delete(change.card ?? '');
   const unclear = creates.filter(change => !isWhole && isRefused(change) && !marked.has(change));
   const absent = (await notThere(work, missing)).map(change => ({
     change,
     reason: `the answer named card ${change.card}, and no reading shows it`,
   }));
-  return { objections, found, missing: [...absent, ...(await ofAnother(work, shared, marked))], unclear };
+  return { objections, found, missing: [...absent, ...others, ...(await ofAnother(work, shared, marked))], unclear };
 }
 
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */
@@ -185,14 +186,18 @@ const MOST_READ = 20;
  * An answer may hold our marker beside the id of a card that was there before: the card itself does not carry it. Where one is found
  * among the first, or the list shows metadata without the marker, none is believed before it was read.
  */
-async function otherCards(work: Work, unmarked: ReadonlyMap<string, Change>, isDenied: boolean): Promise<string[]> {
-  const others: string[] = [];
+async function otherCards(
+  work: Work,
+  unmarked: ReadonlyMap<string, Change>,
+  isDenied: boolean,
+): Promise<Compared['missing']> {
+  const others: Compared['missing'][number][] = [];
   let read = 0;
-  for (const [id, { n, marker = '' }] of unmarked) {
+  for (const [id, change] of unmarked) {
     if (read === MOST_READ && !isDenied && others.length === 0) break;
     read += 1;
-    if (await carriesMarker(work, id, marker)) continue;
-    others.push(`row ${n}: card ${id} does not carry the marker of this run, so it is not the card that was asked for`);
+    if (await carriesMarker(work, id, change.marker ?? '')) continue;
+    others.push({ change, reason: `card ${id} does not carry the marker of this run, so it is not the one asked for` });
   }
   return others;
 }
