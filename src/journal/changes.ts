@@ -63,8 +63,8 @@ export async function holdCard(
       );
       if (held === undefined || (held.op === op.id && held.n === n)) return { now };
       const other = await readOp(tx, held.op);
-      // Whoever waited for one that nobody settles would wait for ever.
-      const isLeft = other !== undefined && other.id !== op.id && whoWorks(other, self, now) === 'nobody';
+      // Whoever waited for one that nobody settles would wait for ever: another row of this op waits for this one itself.
+      const isLeft = other !== undefined && (other.id === op.id || whoWorks(other, self, now) === 'nobody');
       if (other !== undefined && (held.state === 'unknown' || isLeft)) return { now, other };
       return undefined;
     });

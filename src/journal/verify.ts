@@ -3,6 +3,7 @@
  * of refused creates too, and the wallet is compared. What it finds is an objection (15), a remark, or another outcome of a row.
  */
 import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
@@ -37,7 +38,8 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
     remarks.push(`it could not be verified: ${failedReading(thrown).message}`);
     return { ...NOTHING, unclear: creates.filter(isRefused) };
   };
-  const marked = creates.filter(({ evidence }) => evidence.unmarked !== true);
+  // What a person has decided is not compared.
+  const marked = creates.filter(({ evidence }) => evidence.unmarked !== true && evidence.via !== 'person');
   const comparing = async () =>
     work.alone ? verifyOne(work, creates[0]) : compareCards(work, marked, await isCurrent(work, creates));
   const listed = creates.length === 0 ? NOTHING : await comparing().catch(unread);
@@ -128,6 +130,7 @@ async function compareCards(work: Work, creates: readonly Change[], isCurrent: b
   }
   const missing = new Map(byId);
   const unmarked = new Map<string, Change>();
+  const older: Compared['missing'][number][] = [];
   let [isDenied, isWhole] = [false, isCurrent];
   const onIncomplete = () => {
     isWhole = false;
@@ -141,7 +144,10 @@ async function compareCards(work: Work, creates: readonly Change[], isCurrent: b
         const own = byMarker.get(card.metadata?.[MARKER_KEY] ?? '');
         if (own !== undefined) marked.set(own, [...(marked.get(own) ?? []), card.id]);
         const answered = byId.get(card.id);
-        if (answered?.marker === undefined || card.metadata?.[MARKER_KEY] === answered.marker) continue;
+        // A card made a day before the op cannot be its own, however far the clocks are apart.
+        const isOld = Date.parse(card.created_at ?? '') < work.op.created - DAY;
+        if (answered && isOld) older.push({ change: answered, reason: `card ${card.id} is older than this operation` });
+        if (isOld || answered?.marker === undefined || card.metadata?.[MARKER_KEY] === answered.marker) continue;
         unmarked.set(card.id, answered);
         isDenied ||= card.metadata !== undefined && card.metadata !== null;
       }
@@ -168,15 +174,21 @@ async function compareCards(work: Work, creates: readonly Change[], isCurrent: b
     if (ids.length === 1 || isRefused(change)) found.push({ change, card: only });
   }
   for (const [id, change] of unmarked) if (marked.has(change)) unmarked.delete(id);
+  const old = older.filter(({ change }) => !marked.has(change));
   const others = await otherCards(work, unmarked, isDenied);
-  for (const { change } of others) shared.delete(change);
+  for (const { change } of [...old, ...others]) shared.delete(change);
   for (const { change } of found) missing.delete(change.card ?? '');
   const unclear = creates.filter(change => !isWhole && isRefused(change) && !marked.has(change));
   const absent = (await notThere(work, missing)).map(change => ({
     change,
     reason: `the answer named card ${change.card}, and no reading shows it`,
   }));
-  return { objections, found, missing: [...absent, ...others, ...(await ofAnother(work, shared, marked))], unclear };
+  return {
+    objections,
+    found,
+    missing: [...absent, ...old, ...others, ...(await ofAnother(work, shared, marked))],
+    unclear,
+  };
 }
 
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */

@@ -372,7 +372,8 @@ export class Judge {
 
   /** What is held is done no more often than it was approved. */
   #approvals(): void {
-    if (!this.#history.held) return;
+    // What was done before the sandbox was set back may be done anew, under its approval.
+    if (!this.#history.held || this.#service.resetAt > 0) return;
     for (const [wish, { change }] of this.#history.wishes.entries()) {
       const done = this.#effectsOf(wish).filter(effect => !this.#isBare(effect)).length;
       const approved = this.#approved.get(wish) ?? 0;
