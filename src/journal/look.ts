@@ -165,6 +165,9 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
   };
   // Where anything has moved the card, no reading speaks against the change.
   const seen = { text, isWhole: card === 0, moved: { card, wallet: isAlone ? wallet : undefined }, result };
+  // What another change of this journal has moved on the card is no evidence for this one.
+  if (card !== 0 && (await othersMovedCard(work, change, before.at)))
+    return { ...seen, found: 'cannot tell', text: `${text}, and others of this journal moved the card` };
   if (card === wanted && (!isAlone || wallet === -wanted)) return { ...seen, found: 'there' };
   return { ...seen, found: card === 0 && (!isAlone || wallet === 0) ? 'not there' : 'cannot tell' };
 }
@@ -222,6 +225,23 @@ export async function othersMoved({ database, op }: Work, since: number): Promis
       op.account,
       op.id,
       since - RECENT_MS,
+    ),
+  );
+  return found.length > 0;
+}
+
+/** Whether another change of this journal has moved a card, or may have, since this one took the balance before. */
+async function othersMovedCard({ database, op }: Work, { n, card = '' }: Change, since: number): Promise<boolean> {
+  const found = await database.read(tx =>
+    tx.all(
+      `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and c.card = ? and not (c.op = ? and c.n = ?)
+        and c.operation in ('cards.fund', 'cards.withdraw', 'cards.terminate')
+        and (c.state = 'sent' or (c.state in ('done', 'unknown') and c.decided_at > ?)) limit 1`,
+      op.account,
+      card,
+      op.id,
+      n,
+      since,
     ),
   );
   return found.length > 0;

@@ -112,7 +112,7 @@ export class Judge {
         ((each.told === 'open' && (each.resumed === 0 || isFile) && (each.isBegun || each.file === file)) ||
           (each.told === 'done' && isOfFile(each)));
       const isNamed = hasIntent && !isFile;
-      const same = isNamed ? known.find(each => each.file === '') : isAgain ? undefined : known.find(isSame);
+      const same = isNamed ? known.find(each => each.isNamed) : isAgain ? undefined : known.find(isSame);
       const purchase = same ?? { ...FRESH, wish, change, journal, journals: new Set([journal]), file, isNamed };
       if (same === undefined) this.#purchases.push(purchase);
       purchase.living += 1;
