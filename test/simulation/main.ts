@@ -201,7 +201,7 @@ async function replayFound(text: string): Promise<number> {
 
 // Planted mistakes
 
-/** See `mistakes.diff`. */
+/** A planted mistake, as `mistakes.diff` writes it. */
 interface Mistake {
   readonly name: string;
   /** One that finds it; 0: none is known. */

@@ -87,7 +87,7 @@ export interface Behind {
   readonly listMs?: number;
   /** State and balance of a card that is read, alone or in a list, are so old. */
   readonly cardMs?: number;
-  /** The same of a card in a list, where that is older than the card alone. */
+  /** How far a card in a list is behind, ms, where that is more than for the card alone. */
   readonly rowMs?: number;
   readonly walletMs?: number;
   /** A new card is not found by its id before that. */
