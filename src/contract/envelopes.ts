@@ -1,5 +1,5 @@
 /** How lists and single objects may be wrapped; what the client accepts when reading (A-20, A-21, reading rule 5). */
-import { assumed, stated } from './basis.ts';
+import { assumed, type Basis, stated } from './basis.ts';
 
 export const ENVELOPES = {
   array: {
@@ -19,27 +19,45 @@ export const ENVELOPES = {
   single: { basis: stated('4', 'A-33'), also: ['data', 'card', 'wallet', 'webhook', 'details'] },
 } as const;
 
-/** Header names; those an override may change carry the override's key in `HEADERS`. */
+/** A header, what it says, and the schema of its value: text when left out. */
+const header = (name: string, basis: Basis, doc: string, schema: object = { type: 'string' }) => ({
+  ...{ name, basis, doc, schema },
+});
+const COUNT = { type: 'integer', minimum: 0 };
+
+/** Headers whose names an override may change, by the override's key. */
 export const HEADERS = {
-  authorization: { name: 'Authorization', basis: stated('5') },
-  idempotency_key: { name: 'X-Idempotency-Key', basis: stated('5', 'A-90') },
-  idempotent_replayed: { name: 'Idempotent-Replayed', basis: assumed('A-94') },
-  request_id: { name: 'X-Request-Id', basis: assumed('A-122') },
-  retry_after: { name: 'Retry-After', basis: assumed('A-122') },
-  webhook_signature: { name: 'X-Webhook-Signature', basis: stated('6', 'A-75') },
-  webhook_id: { name: 'X-Webhook-Id', basis: assumed('A-76') },
-  webhook_attempt: { name: 'X-Webhook-Attempt', basis: assumed('A-76') },
-  webhook_timestamp: { name: 'X-Webhook-Timestamp', basis: assumed('A-76') },
+  authorization: header('Authorization', stated('5'), 'An API key.'),
+  idempotency_key: header('X-Idempotency-Key', stated('5', 'A-90'), 'A unique text of the client, for safe retries.'),
+  idempotent_replayed: header(
+    'Idempotent-Replayed',
+    assumed('A-94'),
+    'The answer was given before, to a request with the same key.',
+    { type: 'string', enum: ['true'] },
+  ),
+  request_id: header('X-Request-Id', assumed('A-122'), 'Identifier of the request, as in error bodies.'),
+  retry_after: header('Retry-After', assumed('A-122'), 'Seconds to wait before the next try.', COUNT),
+  webhook_signature: header(
+    'X-Webhook-Signature',
+    stated('6', 'A-75'),
+    'HMAC-SHA256 of the exact body with the secret of the subscription, in lowercase hex.',
+    { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  ),
+  webhook_id: header('X-Webhook-Id', assumed('A-76'), 'Identifier of the event.'),
+  webhook_attempt: header('X-Webhook-Attempt', assumed('A-76'), 'Number of the attempt, from 1.', {
+    ...{ type: 'integer', minimum: 1 },
+  }),
+  webhook_timestamp: header('X-Webhook-Timestamp', assumed('A-76'), 'When it was sent. Not signed.'),
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** Header names that HTTP or the interface fixes; no override can change them. */
+/** Headers whose names HTTP or the interface fixes; no override can change them. */
 export const FIXED_HEADERS = {
-  content_type: { name: 'Content-Type', basis: stated('5') },
-  www_authenticate: { name: 'WWW-Authenticate', basis: assumed('A-102') },
-  allow: { name: 'Allow', basis: assumed('A-106') },
-  rate_limit_limit: { name: 'X-RateLimit-Limit', basis: assumed('A-122') },
-  rate_limit_remaining: { name: 'X-RateLimit-Remaining', basis: assumed('A-122') },
-  rate_limit_reset: { name: 'X-RateLimit-Reset', basis: assumed('A-122') },
+  content_type: header('Content-Type', stated('5'), 'What the body is.'),
+  www_authenticate: header('WWW-Authenticate', assumed('A-102'), 'How to authenticate.'),
+  allow: header('Allow', assumed('A-106'), 'Methods of the route.'),
+  rate_limit_limit: header('X-RateLimit-Limit', assumed('A-122'), 'Requests a minute.', COUNT),
+  rate_limit_remaining: header('X-RateLimit-Remaining', assumed('A-122'), 'Requests left now.', COUNT),
+  rate_limit_reset: header('X-RateLimit-Reset', assumed('A-122'), 'When one is free again.', COUNT),
 } as const;

@@ -35,13 +35,9 @@ export type EventName = keyof typeof EVENTS;
 
 /** What is posted to a subscription; `data` is the object after the change (A-74). */
 export const EVENT_ENVELOPE = {
-  id: must(text({ doc: 'Event identifier, the same on every attempt.', basis: assumed('A-73'), also: ['event_id'] })),
-  type: must(
-    text({ doc: 'Event name.', basis: assumed('A-73'), also: ['event', 'event_type', 'name'], names: 'event' }),
-  ),
-  created_at: time({
-    doc: 'When it happened.',
-    basis: assumed('A-73'),
+  id: must(text('Event identifier, the same on every attempt.', assumed('A-73'), { also: ['event_id'] })),
+  type: must(text('Event name.', assumed('A-73'), { also: ['event', 'event_type', 'name'], names: 'event' })),
+  created_at: time('When it happened.', assumed('A-73'), {
     also: ['created', 'created_on', 'timestamp', 'occurred_at'],
   }),
 } as const;

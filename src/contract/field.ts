@@ -93,37 +93,39 @@ export interface Field<Wire, Asked, Must extends boolean = boolean> extends Fiel
 export type AnyField = Field<any, any>;
 export type Shape = Readonly<Record<string, AnyField>>;
 
-/** What stands in a row about a field: everything but what its constructor decides. */
-type About = Omit<FieldFacts, 'must' | 'item' | 'shape' | 'choices'>;
+/** What a row may say of a field beside its sentence and where it is known from. */
+export type More = Omit<FieldFacts, 'doc' | 'basis' | 'must' | 'item' | 'shape' | 'choices'>;
 
-function field<Wire, Asked>(kind: FieldKind, facts: FieldFacts): Field<Wire, Asked, false> {
-  return { ...facts, kind, must: false };
-}
+/** Makes fields of one kind, each by a sentence and its basis. */
+export type Maker<Wire, Asked> = (doc: string, basis: Basis, more?: More) => Field<Wire, Asked, false>;
 
-export const text = (about: About) => field<string, string>('text', about);
+const maker =
+  <Wire, Asked>(kind: FieldKind, of: Partial<FieldFacts> = {}): Maker<Wire, Asked> =>
+  (doc, basis, more) => ({ ...of, ...more, doc, basis, kind, must: false });
+
+export const text = maker<string, string>('text');
 /** Text that arrives wrapped in a `Secret`: card number, CVV. */
-export const sealed = (about: About) => field<Secret, Secret>('sealed', { ...about, secret: true });
+export const sealed = maker<Secret, Secret>('sealed', { secret: true });
 /** USD; a JSON number on the wire, integer cents inside. `min` and `max` are cents. */
-export const money = (about: About) => field<Usd, Cents>('money', about);
-export const integer = (about: About) => field<number, number>('integer', about);
-export const number = (about: About) => field<number, number>('number', about);
-export const flag = (about: About) => field<boolean, boolean>('flag', about);
+export const money = maker<Usd, Cents>('money');
+export const integer = maker<number, number>('integer');
+export const number = maker<number, number>('number');
+export const flag = maker<boolean, boolean>('flag');
 /** ISO 8601 UTC text (interface 2). */
-export const time = (about: About) => field<string, string>('time', about);
-export const map = (about: About) =>
-  field<Readonly<Record<string, string>>, Readonly<Record<string, string>>>('map', about);
+export const time = maker<string, string>('time');
+export const map = maker<Readonly<Record<string, string>>, Readonly<Record<string, string>>>('map');
 
-export function choice<const C extends readonly string[]>(choices: C, about: About) {
-  return field<string, C[number]>('choice', { ...about, choices });
+export function choice<const C extends readonly string[]>(choices: C, doc: string, basis: Basis, more?: More) {
+  return maker<string, C[number]>('choice', { choices })(doc, basis, more);
 }
 
-export function list<Wire, Asked>(item: Field<Wire, Asked>, about: About) {
-  return field<readonly Wire[], readonly Asked[]>('list', { ...about, item });
+export function list<Wire, Asked>(item: Field<Wire, Asked>, doc: string, basis: Basis, more?: More) {
+  return maker<readonly Wire[], readonly Asked[]>('list', { item })(doc, basis, more);
 }
 
 /** An object of its own fields inside another. */
-export function object<const S extends Shape>(shape: S, about: About) {
-  return field<WireOf<S>, InputFields<S>>('object', { ...about, shape });
+export function object<const S extends Shape>(shape: S, doc: string, basis: Basis, more?: More) {
+  return maker<WireOf<S>, InputFields<S>>('object', { shape })(doc, basis, more);
 }
 
 /** Makes a field one that must be there; see `FieldFacts.must`. */

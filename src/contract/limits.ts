@@ -10,75 +10,49 @@ export interface Limit {
   readonly basis: Basis;
 }
 
+type Bounds = Pick<Limit, 'min' | 'max' | 'defaults'>;
+
+const limit = <const B extends Bounds>(about: string, unit: Limit['unit'], basis: Basis, bounds: B) => ({
+  ...{ about, unit, basis },
+  ...bounds,
+});
+
 export const LIMITS = {
-  fundingAmount: {
-    about: 'Card funding amount: create card, fund card',
-    min: 100,
-    max: 500_000,
-    unit: 'cents',
-    basis: stated('8'),
-  },
-  withdrawAmount: {
-    about: 'Amount removed from a card, up to its balance',
-    min: 1,
-    unit: 'cents',
-    basis: assumed('A-09'),
-  },
-  idLength: {
-    about: 'An id in a request; a longer word is no id and is not sent',
+  fundingAmount: limit('Card funding amount: create card, fund card', 'cents', stated('8'), { min: 100, max: 500_000 }),
+  withdrawAmount: limit('Amount removed from a card, up to its balance', 'cents', assumed('A-09'), { min: 1 }),
+  idLength: limit('An id in a request; a longer word is no id and is not sent', 'characters', assumed('A-130'), {
     max: 128,
-    unit: 'characters',
-    basis: assumed('A-130'),
-  },
-  labelLength: { about: 'Card label, in code points', max: 64, unit: 'characters', basis: stated('8', 'A-166') },
-  metadataKeys: { about: 'Card metadata', max: 20, unit: 'keys', basis: stated('8') },
-  metadataKeyLength: { about: 'A metadata key', max: 40, unit: 'characters', basis: assumed('A-166') },
-  metadataValueLength: { about: 'A metadata value', max: 500, unit: 'characters', basis: assumed('A-166') },
-  pageSize: { about: 'Rows of a page: list cards', min: 1, max: 100, defaults: 25, unit: 'rows', basis: stated('8') },
-  transactionsPageSize: {
-    about: 'Rows of a page: list transactions',
-    defaults: 25,
-    unit: 'rows',
-    basis: assumed('A-25'),
-  },
-  page: { about: 'Page number', min: 1, defaults: 1, unit: 'page', basis: stated('8') },
-  detailsRate: {
-    about: 'Get card details, sliding over 60 seconds',
+  }),
+  labelLength: limit('Card label, in code points', 'characters', stated('8', 'A-166'), { max: 64 }),
+  metadataKeys: limit('Card metadata', 'keys', stated('8'), { max: 20 }),
+  metadataKeyLength: limit('A metadata key', 'characters', assumed('A-166'), { max: 40 }),
+  metadataValueLength: limit('A metadata value', 'characters', assumed('A-166'), { max: 500 }),
+  pageSize: limit('Rows of a page: list cards', 'rows', stated('8'), { min: 1, max: 100, defaults: 25 }),
+  transactionsPageSize: limit('Rows of a page: list transactions', 'rows', assumed('A-25'), { defaults: 25 }),
+  page: limit('Page number', 'page', stated('8'), { min: 1, defaults: 1 }),
+  detailsRate: limit('Get card details, sliding over 60 seconds', 'requests per minute', stated('8', 'A-120'), {
     max: 30,
-    unit: 'requests per minute',
-    basis: stated('8', 'A-120'),
-  },
-  generalRate: {
-    about: 'All other operations together',
-    max: 600,
-    unit: 'requests per minute',
-    basis: assumed('A-121'),
-  },
-  monthlySpending: {
-    about: "Monthly spending limit: above 0, at most the BIN's max_monthly",
-    min: 1,
-    defaults: "the BIN's max_monthly",
-    unit: 'cents',
-    basis: stated('8', 'A-162'),
-  },
-  singleTransaction: {
-    about: "A single transaction: at most the BIN's max_transaction",
-    unit: 'cents',
-    basis: stated('8'),
-  },
-  autoFreezeAt: { about: 'Auto-freeze threshold', min: 0, unit: 'cents', basis: stated('4.1', 'A-164') },
-  idempotencyKey: {
-    about: 'Idempotency key, printable ASCII',
-    min: 1,
-    max: 255,
-    unit: 'characters',
-    basis: stated('5', 'A-98'),
-  },
-  webhookSecret: {
-    about: 'Webhook signing secret, printable text; zero bytes at the end of a key change no signature',
-    min: 16,
-    unit: 'characters',
-    basis: stated('4.5', 'A-72'),
-  },
-  requestBody: { about: 'Request body', max: 65_536, unit: 'bytes', basis: assumed('A-112') },
+  }),
+  generalRate: limit('All other operations together', 'requests per minute', assumed('A-121'), { max: 600 }),
+  monthlySpending: limit(
+    "Monthly spending limit: above 0, at most the BIN's max_monthly",
+    'cents',
+    stated('8', 'A-162'),
+    { min: 1, defaults: "the BIN's max_monthly" },
+  ),
+  singleTransaction: limit("A single transaction: at most the BIN's max_transaction", 'cents', stated('8'), {}),
+  autoFreezeAt: limit('Auto-freeze threshold', 'cents', stated('4.1', 'A-164'), { min: 0 }),
+  idempotencyKey: limit('Idempotency key, printable ASCII', 'characters', stated('5', 'A-98'), { min: 1, max: 255 }),
+  webhookSecret: limit(
+    'Webhook signing secret, printable text; zero bytes at the end of a key change no signature',
+    'characters',
+    stated('4.5', 'A-72'),
+    { min: 16 },
+  ),
+  requestBody: limit('Request body', 'bytes', assumed('A-112'), { max: 65_536 }),
 } as const satisfies Record<string, Limit>;
+
+/** What a field takes of its limit. */
+export function within({ about: _about, unit: _unit, basis: _basis, ...bounds }: Limit) {
+  return bounds;
+}

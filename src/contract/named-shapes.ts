@@ -20,51 +20,44 @@ import {
 
 interface NamedShape {
   /** First part of a `fields` override; request bodies and variants of a resource have none. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Name of the schema in the OpenAPI document; none for the event envelope, which stands around its data there. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly section: Section;
   readonly shape: Shape;
   readonly use: 'answer' | 'request';
   readonly basis: Basis;
 }
 
-const answer = { use: 'answer' } as const;
-const request = { use: 'request' } as const;
+type Title = string | undefined;
+const answer = (section: Section, name: Title, title: Title, shape: Shape, basis: Basis): NamedShape => ({
+  ...{ section, name, title, shape, basis },
+  use: 'answer',
+});
+const request = (section: Section, title: Title, shape: Shape, basis: Basis): NamedShape => ({
+  ...{ section, title, shape, basis },
+  use: 'request',
+});
 
 /** In the order of the interface's sections. */
 export const NAMED_SHAPES: readonly NamedShape[] = [
-  { ...answer, name: 'card', title: 'Card', section: '2.1', shape: CARD, basis: stated('2.1') },
-  { ...answer, name: 'bin', title: 'Bin', section: '2.2', shape: BIN, basis: stated('2.2') },
-  { ...answer, name: 'wallet', title: 'Wallet', section: '2.3', shape: WALLET, basis: stated('2.3') },
-  { ...answer, name: 'challenge', title: 'Challenge', section: '2.4', shape: CHALLENGE, basis: stated('2.4') },
-  {
-    ...answer,
-    name: 'transaction',
-    title: 'Transaction',
-    section: '2.5',
-    shape: TRANSACTION,
-    basis: stated('2.5', 'A-40'),
-  },
-  { ...answer, title: 'Webhook', section: '2.6', shape: WEBHOOK, basis: stated('2.6', 'A-70') },
-  {
-    ...answer,
-    name: 'webhook',
-    title: 'WebhookWithSecret',
-    section: '2.6',
-    shape: WEBHOOK_WITH_SECRET,
-    basis: stated('2.6', 'A-15'),
-  },
-  { ...answer, name: 'error', title: 'Error', section: '2.7', shape: ERROR_BODY, basis: stated('2.7') },
-  { ...answer, name: 'details', title: 'CardDetails', section: '4', shape: DETAILS, basis: stated('4', 'A-30') },
-  { ...answer, name: 'funding', title: 'Funding', section: '4', shape: FUNDING, basis: stated('4', 'A-31') },
-  { ...answer, name: 'address', title: 'Address', section: '4', shape: ADDRESS, basis: assumed('A-64') },
-  { ...answer, name: 'meta', title: 'PageMeta', section: '4', shape: PAGE_META, basis: assumed('A-21') },
-  { ...request, title: 'CreateCard', section: '4.1', shape: CREATE_CARD, basis: stated('4.1') },
-  { ...request, title: 'FundCard', section: '4.3', shape: FUND_CARD, basis: stated('4.3') },
-  { ...request, title: 'WithdrawCard', section: '4', shape: WITHDRAW_CARD, basis: assumed('A-09') },
-  { ...request, title: 'CreateWebhook', section: '4.5', shape: CREATE_WEBHOOK, basis: stated('4.5') },
-  { ...request, title: 'UpdateWebhook', section: '4', shape: UPDATE_WEBHOOK, basis: assumed('A-17') },
-  { ...answer, name: 'event', section: '6', shape: EVENT_ENVELOPE, basis: assumed('A-73') },
-  { ...answer, name: 'deposit', title: 'Deposit', section: '6', shape: DEPOSIT, basis: stated('6', 'A-65') },
+  answer('2.1', 'card', 'Card', CARD, stated('2.1')),
+  answer('2.2', 'bin', 'Bin', BIN, stated('2.2')),
+  answer('2.3', 'wallet', 'Wallet', WALLET, stated('2.3')),
+  answer('2.4', 'challenge', 'Challenge', CHALLENGE, stated('2.4')),
+  answer('2.5', 'transaction', 'Transaction', TRANSACTION, stated('2.5', 'A-40')),
+  answer('2.6', undefined, 'Webhook', WEBHOOK, stated('2.6', 'A-70')),
+  answer('2.6', 'webhook', 'WebhookWithSecret', WEBHOOK_WITH_SECRET, stated('2.6', 'A-15')),
+  answer('2.7', 'error', 'Error', ERROR_BODY, stated('2.7')),
+  answer('4', 'details', 'CardDetails', DETAILS, stated('4', 'A-30')),
+  answer('4', 'funding', 'Funding', FUNDING, stated('4', 'A-31')),
+  answer('4', 'address', 'Address', ADDRESS, assumed('A-64')),
+  answer('4', 'meta', 'PageMeta', PAGE_META, assumed('A-21')),
+  request('4.1', 'CreateCard', CREATE_CARD, stated('4.1')),
+  request('4.3', 'FundCard', FUND_CARD, stated('4.3')),
+  request('4', 'WithdrawCard', WITHDRAW_CARD, assumed('A-09')),
+  request('4.5', 'CreateWebhook', CREATE_WEBHOOK, stated('4.5')),
+  request('4', 'UpdateWebhook', UPDATE_WEBHOOK, assumed('A-17')),
+  answer('6', 'event', undefined, EVENT_ENVELOPE, assumed('A-73')),
+  answer('6', 'deposit', 'Deposit', DEPOSIT, stated('6', 'A-65')),
 ];

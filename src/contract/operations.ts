@@ -2,7 +2,7 @@
 import { assumed, stated } from './basis.ts';
 import { CARD, CARD_ID, CARD_STATUSES, CREATE_CARD, DETAILS, FUND_CARD, FUNDING, WITHDRAW_CARD } from './card.ts';
 import { choice, integer, text, time } from './field.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS, within } from './limits.ts';
 import { listOf, nothing, one, operation, pageOf, rowsWith } from './operation.ts';
 import {
   ADDRESS,
@@ -21,18 +21,19 @@ import {
 
 const card = { card_id: CARD_ID };
 const webhook = { webhook_id: WEBHOOK_ID };
-const page = integer({ doc: 'Page number.', basis: stated('8'), min: LIMITS.page.min, defaults: LIMITS.page.defaults });
-const cardFilter = (section: '4.4' | '4') =>
-  text({ doc: 'Only for this card.', basis: stated(section), names: 'card' });
-const range = (doc: string) => time({ doc, basis: stated('4.4', 'A-26') });
+const page = integer('Page number.', stated('8'), within(LIMITS.page));
+const cardFilter = (section: '4.4' | '4') => text('Only for this card.', stated(section), { names: 'card' });
+const range = (doc: string) => time(doc, stated('4.4', 'A-26'));
 
 /** What changes nothing and reveals nothing. */
-const reading = rowsWith({ method: 'GET', effect: 'read', repeat: 'freely' });
+const reading = rowsWith({ section: '4', method: 'GET', effect: 'read', repeat: 'freely' });
+/** What changes one card, and what leads it to a state. */
+const ofCard = rowsWith({ section: '4', method: 'POST', params: card });
+const toState = rowsWith({ section: '4', method: 'POST', params: card, readBack: 'cards.get' });
 
 export const OPERATIONS = {
   'bins.list': reading({
     summary: 'List the BINs cards can be issued from',
-    section: '4',
     path: '/bins',
     basis: stated('4'),
     returns: listOf(BIN, stated('4', 'A-135')),
@@ -57,23 +58,16 @@ export const OPERATIONS = {
     path: '/cards',
     basis: assumed('A-01'),
     query: {
-      status: choice(CARD_STATUSES, { doc: 'Only cards in this state.', basis: stated('4.2') }),
-      bin_id: text({ doc: 'Only cards of this BIN.', basis: stated('4.2'), names: 'bin' }),
+      status: choice(CARD_STATUSES, 'Only cards in this state.', stated('4.2')),
+      bin_id: text('Only cards of this BIN.', stated('4.2'), { names: 'bin' }),
       page,
-      per_page: integer({
-        doc: 'Rows a page.',
-        basis: stated('4.2'),
-        min: LIMITS.pageSize.min,
-        max: LIMITS.pageSize.max,
-        defaults: LIMITS.pageSize.defaults,
-      }),
+      per_page: integer('Rows a page.', stated('4.2'), within(LIMITS.pageSize)),
     },
     returns: pageOf(CARD, assumed('A-20')),
     fails: ['invalid_request'],
   }),
   'cards.get': reading({
     summary: 'Show one card without its number',
-    section: '4',
     path: '/cards/{card_id}',
     basis: stated('4', 'A-03'),
     params: card,
@@ -93,75 +87,58 @@ export const OPERATIONS = {
     returns: one(DETAILS, stated('4', 'A-30')),
     fails: ['not_found', 'card_terminated', 'rate_limited'],
   }),
-  'cards.freeze': operation({
+  'cards.freeze': toState({
     summary: 'Suspend all transactions of a card',
-    section: '4',
-    method: 'POST',
     path: '/cards/{card_id}/freeze',
     basis: assumed('A-05'),
     effect: 'reversible',
     repeat: 'freely',
-    params: card,
     returns: one(CARD, assumed('A-33')),
     fails: ['not_found', 'card_already_frozen', 'card_terminated'],
     emits: ['card.frozen'],
-    readBack: 'cards.get',
     leadsTo: { field: 'status', value: 'frozen' },
   }),
-  'cards.unfreeze': operation({
+  'cards.unfreeze': toState({
     summary: 'Let a frozen card transact again',
-    section: '4',
-    method: 'POST',
     path: '/cards/{card_id}/unfreeze',
     basis: assumed('A-06'),
     effect: 'reversible',
     repeat: 'never',
-    params: card,
     returns: one(CARD, stated('4')),
     fails: ['not_found', 'card_not_frozen', 'card_terminated'],
     emits: ['card.unfrozen'],
-    readBack: 'cards.get',
     leadsTo: { field: 'status', value: 'active' },
   }),
-  'cards.terminate': operation({
+  'cards.terminate': toState({
     summary: 'End a card for good; its balance returns to the wallet',
-    section: '4',
-    method: 'POST',
     path: '/cards/{card_id}/terminate',
     basis: assumed('A-07'),
     effect: 'irreversible',
     repeat: 'freely',
-    params: card,
     returns: one(CARD, assumed('A-07')),
     fails: ['not_found', 'card_terminated'],
     emits: ['card.terminated'],
-    readBack: 'cards.get',
     leadsTo: { field: 'status', value: 'terminated' },
   }),
-  'cards.fund': operation({
+  'cards.fund': ofCard({
     summary: 'Move money from the wallet to a card',
     section: '4.3',
-    method: 'POST',
     path: '/cards/{card_id}/fund',
     basis: assumed('A-08'),
     effect: 'moves-money',
     repeat: 'with-key',
-    params: card,
     body: FUND_CARD,
     returns: one(FUNDING, stated('4', 'A-31')),
     fails: ['insufficient_funds', 'invalid_request', 'not_found', 'card_terminated', 'card_expired'],
     emits: ['card.funded'],
     transfer: 'to-card',
   }),
-  'cards.withdraw': operation({
+  'cards.withdraw': ofCard({
     summary: 'Move money from a card back to the wallet',
-    section: '4',
-    method: 'POST',
     path: '/cards/{card_id}/withdraw',
     basis: assumed('A-09'),
     effect: 'moves-money',
     repeat: 'with-key',
-    params: card,
     body: WITHDRAW_CARD,
     returns: one(FUNDING, assumed('A-32')),
     fails: ['insufficient_card_funds', 'invalid_request', 'not_found', 'card_terminated'],
@@ -174,7 +151,7 @@ export const OPERATIONS = {
     basis: assumed('A-10'),
     query: {
       card_id: cardFilter('4.4'),
-      type: choice(TRANSACTION_TYPES, { doc: 'Only this kind.', basis: stated('4.4') }),
+      type: choice(TRANSACTION_TYPES, 'Only this kind.', stated('4.4')),
       from: range('Start date.'),
       to: range('End date.'),
       page,
@@ -184,14 +161,12 @@ export const OPERATIONS = {
   }),
   'wallet.get': reading({
     summary: 'Show the wallet',
-    section: '4',
     path: '/wallet',
     basis: assumed('A-11'),
     returns: one(WALLET, stated('4')),
   }),
   'wallet.addresses': reading({
     summary: 'List the deposit addresses of the wallet',
-    section: '4',
     path: '/wallet/deposit-addresses',
     basis: assumed('A-12'),
     query: { currency: CURRENCY },
@@ -200,12 +175,11 @@ export const OPERATIONS = {
   }),
   'challenges.list': reading({
     summary: 'List open 3DS challenges with their codes',
-    section: '4',
     path: '/3ds/challenges',
     basis: assumed('A-14'),
     query: {
       card_id: cardFilter('4'),
-      status: text({ doc: 'Only challenges in this state.', basis: stated('4', 'A-55') }),
+      status: text('Only challenges in this state.', stated('4', 'A-55')),
     },
     returns: listOf(CHALLENGE, stated('4', 'A-54')),
   }),
@@ -224,14 +198,12 @@ export const OPERATIONS = {
   }),
   'webhooks.list': reading({
     summary: 'List subscriptions',
-    section: '4',
     path: '/webhooks',
     basis: assumed('A-16'),
     returns: listOf(WEBHOOK, assumed('A-16')),
   }),
   'webhooks.get': reading({
     summary: 'Show one subscription',
-    section: '4',
     path: '/webhooks/{webhook_id}',
     basis: assumed('A-17'),
     params: webhook,

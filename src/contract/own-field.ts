@@ -4,23 +4,24 @@
  */
 import * as field from './field.ts';
 
-type More = Omit<field.FieldFacts, 'doc' | 'basis' | 'must' | 'item' | 'shape' | 'choices'>;
+const ours =
+  <Wire, Asked>(make: field.Maker<Wire, Asked>) =>
+  (doc: string, more?: field.More) =>
+    make(doc, {}, more);
 
-const about = (doc: string, more?: More) => ({ doc, basis: {}, ...more });
-
-export const text = (doc: string, more?: More) => field.text(about(doc, more));
-export const sealed = (doc: string) => field.sealed(about(doc));
-export const money = (doc: string, more?: More) => field.money(about(doc, more));
-export const integer = (doc: string, more?: More) => field.integer(about(doc, more));
-export const number = (doc: string, more?: More) => field.number(about(doc, more));
-export const flag = (doc: string, more?: More) => field.flag(about(doc, more));
-export const time = (doc: string) => field.time(about(doc));
-export const map = (doc: string) => field.map(about(doc));
-export const choice = <const C extends readonly string[]>(choices: C, doc: string, more?: More) =>
-  field.choice(choices, about(doc, more));
-export const list = <Wire, Asked>(item: field.Field<Wire, Asked>, doc: string) => field.list(item, about(doc));
-export const object = <const S extends field.Shape>(shape: S, doc: string, more?: More) =>
-  field.object(shape, about(doc, more));
+export const text = ours(field.text);
+export const sealed = ours(field.sealed);
+export const money = ours(field.money);
+export const integer = ours(field.integer);
+export const number = ours(field.number);
+export const flag = ours(field.flag);
+export const time = ours(field.time);
+export const map = ours(field.map);
+export const choice = <const C extends readonly string[]>(choices: C, doc: string, more?: field.More) =>
+  field.choice(choices, doc, {}, more);
+export const list = <Wire, Asked>(item: field.Field<Wire, Asked>, doc: string) => field.list(item, doc, {});
+export const object = <const S extends field.Shape>(shape: S, doc: string, more?: field.More) =>
+  field.object(shape, doc, {}, more);
 /** A list of texts, and one of objects. */
 export const texts = (doc: string) => list(text('One of them.'), doc);
 export const rows = <const S extends field.Shape>(shape: S, doc: string) => list(object(shape, 'One of them.'), doc);

@@ -81,19 +81,12 @@ export function sectionOrder(a: Section, b: Section): number {
 
 type About = Pick<Fact, 'section' | 'kind' | 'name' | 'what'> & { readonly doc?: string | undefined };
 
-function fact({ doc, ...about }: About, basis: Basis, override?: string): Fact {
+function fact(about: About, basis: Basis, override?: string): Fact {
   const row = basis.assumed === undefined ? undefined : assumption(basis.assumed);
-  return {
-    ...about,
-    ...(doc !== undefined && { doc }),
-    ...(basis.stated !== undefined && { stated: basis.stated }),
-    ...(basis.assumed !== undefined && { assumed: basis.assumed }),
-    ...(row && { why: `${row.topic}: ${row.point}`, taken: row.taken }),
-    ...(row?.because !== undefined && { because: row.because }),
-    ...(row?.also !== undefined && { variants: row.also }),
-    ...(row?.confidence !== undefined && { confidence: row.confidence }),
-    ...(override !== undefined && { override }),
-  };
+  const why = row && `${row.topic}: ${row.point}`;
+  const { taken, because, also: variants, confidence } = row ?? {};
+  const said = { ...about, ...basis, why, taken, because, variants, confidence, override };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as unknown as Fact;
 }
 
 const KIND_WORDS: Partial<Record<AnyField['kind'], string>> = {

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMap, parseValue } from '../../src/cli/parsing/values.ts';
-import { choice, flag, integer, map, money, must, number, text, time } from '../../src/contract/field.ts';
+import { must } from '../../src/contract/field.ts';
+import { choice, flag, integer, map, money, number, text, time } from '../../src/contract/own-field.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { cents, plainAmount } from '../../src/core/money.ts';
 import { NOW } from './line.ts';
 
 const settings = { now: NOW, grouped: false };
-const OURS = {};
-const amount = must(money({ doc: 'Amount.', basis: OURS, min: 100, max: 500_000 }));
-const doc = { doc: 'A value.', basis: OURS };
+const amount = must(money('Amount.', { min: 100, max: 500_000 }));
+const doc = 'A value.';
 
 function refusal(read: () => unknown): CliError {
   try {
@@ -58,7 +58,7 @@ describe('amounts', () => {
 
 describe('other kinds', () => {
   it.each([
-    [integer({ ...doc, min: 1, max: 100 }), '100', 100],
+    [integer(doc, { min: 1, max: 100 }), '100', 100],
     [number(doc), '-1.5', -1.5],
     [flag(doc), 'false', false],
     [choice(['a', 'b'], doc), 'b', 'b'],
@@ -69,14 +69,14 @@ describe('other kinds', () => {
   });
 
   it.each([
-    [integer({ ...doc, min: 1, max: 100 }), '101', 'from 1 to 100'],
+    [integer(doc, { min: 1, max: 100 }), '101', 'from 1 to 100'],
     [integer(doc), '1.5', 'not a whole number'],
     [integer(doc), '1e3', 'not a whole number'],
     [number(doc), '0x10', 'not a number'],
     [flag(doc), 'yes', 'true or false'],
     [choice(['a', 'b'], doc), 'c', 'a or b'],
     [text(doc), '', 'must not be empty'],
-    [text({ ...doc, maxLength: 3 }), '😀😀😀😀', 'at most 3 characters'],
+    [text(doc, { maxLength: 3 }), '😀😀😀😀', 'at most 3 characters'],
     [text(doc), 'a\0b', 'NUL'],
     [time(doc), 'soon', 'a time such as'],
   ])('%#: %j is refused', (field, typed, part) => {
@@ -94,7 +94,7 @@ describe('lists and maps', () => {
       fc.property(fc.uniqueArray(key, { minLength: 1, maxLength: 8 }), keys => {
         const read = parseMap(
           '--metadata',
-          map({ ...doc, maxKeys: 20 }),
+          map(doc, { maxKeys: 20 }),
           keys.map(each => `${each}=v=${each}`),
         );
         expect(Object.entries(read)).toEqual(keys.map(each => [each, `v=${each}`]));

@@ -117,7 +117,7 @@ describe('card details', () => {
 });
 
 describe('money', () => {
-  const field = money({ doc: '', basis: {} });
+  const field = money('', {});
 
   test('decimal text is the same amount, with one warning and no value in it', async () => {
     served = await serve((_, r) => json(r, 200, { balance: '12.30', total_spent: '-4' }));

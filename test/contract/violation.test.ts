@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CREATE_CARD, FUND_CARD } from '../../src/contract/card.ts';
-import { flag, integer, list, must, nullable, number, text } from '../../src/contract/field.ts';
+import { must, nullable } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
+import { flag, integer, list, number, text } from '../../src/contract/own-field.ts';
 import { shapeProblem, violation } from '../../src/contract/violation.ts';
 import { cents, toUsd } from '../../src/core/money.ts';
 
 const { amount, label, metadata } = CREATE_CARD;
-const said = { doc: 'A value.', basis: {} };
+const said = 'A value.';
 
 describe('amounts', () => {
   it.each([
@@ -82,7 +83,7 @@ describe('other kinds', () => {
   it.each([
     [integer(said), 1.5, 'must be a whole number'],
     [integer(said), '1', 'must be a whole number'],
-    [integer({ ...said, min: 1 }), 0, '0 is outside the limit: at least 1'],
+    [integer(said, { min: 1 }), 0, '0 is outside the limit: at least 1'],
     [number(said), Number.NaN, 'must be a number'],
     [flag(said), 'true', 'must be true or false'],
     [list(text(said), said), 'a', 'must be a list'],

@@ -4,7 +4,7 @@
  */
 import { assumed, type Basis, stated } from '../basis.ts';
 import type { Table } from '../calls.ts';
-import { ENVELOPES, FIXED_HEADERS, HEADERS } from '../envelopes.ts';
+import { ENVELOPES, FIXED_HEADERS, HEADERS, type HeaderName } from '../envelopes.ts';
 import { EVENT_ENVELOPE, EVENTS, type EventRow } from '../events.ts';
 import { EXAMPLES } from '../examples.ts';
 import type { Shape } from '../field.ts';
@@ -75,7 +75,7 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
           name: HEADERS.idempotency_key.name,
           in: 'header',
           required: false,
-          description: 'A unique text of the client, for safe retries.',
+          description: HEADERS.idempotency_key.doc,
           schema: {
             type: 'string',
             minLength: LIMITS.idempotencyKey.min,
@@ -95,28 +95,32 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
 
 // Components: answer headers, shared answers, schemas.
 
-function answerHeaders(): Record<string, JsonSchema> {
-  const text = { type: 'string' };
-  const count = { type: 'integer', minimum: 0 };
-  return {
-    RequestId: header('Identifier of the request, as in error bodies.', text, HEADERS.request_id.basis),
-    RetryAfter: header('Seconds to wait before the next try.', count, HEADERS.retry_after.basis),
-    IdempotentReplayed: header(
-      'The answer was given before, to a request with the same key.',
-      { type: 'string', enum: ['true'] },
-      HEADERS.idempotent_replayed.basis,
-    ),
-    Authenticate: header('How to authenticate.', text, FIXED_HEADERS.www_authenticate.basis),
-    Allow: header('Methods of the route.', text, FIXED_HEADERS.allow.basis),
-    RateLimitLimit: header('Requests a minute.', count, FIXED_HEADERS.rate_limit_limit.basis),
-    RateLimitRemaining: header('Requests left now.', count, FIXED_HEADERS.rate_limit_remaining.basis),
-    RateLimitReset: header('When one is free again.', count, FIXED_HEADERS.rate_limit_reset.basis),
-  };
-}
+/** Headers of answers, by their names among the components. */
+const ANSWER_HEADERS = {
+  RequestId: HEADERS.request_id,
+  RetryAfter: HEADERS.retry_after,
+  IdempotentReplayed: HEADERS.idempotent_replayed,
+  Authenticate: FIXED_HEADERS.www_authenticate,
+  Allow: FIXED_HEADERS.allow,
+  RateLimitLimit: FIXED_HEADERS.rate_limit_limit,
+  RateLimitRemaining: FIXED_HEADERS.rate_limit_remaining,
+  RateLimitReset: FIXED_HEADERS.rate_limit_reset,
+} as const;
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
-function header(description: string, schema: JsonSchema, basis: Basis): JsonSchema {
-  return { description, schema: { ...schema, ...marks(basis) }, ...marks(basis) };
-}
+const answerHeaders = () =>
+  Object.fromEntries(Object.entries(ANSWER_HEADERS).map(([title, row]) => [title, headerObject(row)]));
+
+const headerObject = ({ doc, schema, basis }: (typeof HEADERS)[HeaderName]): JsonSchema => ({
+  ...{ description: doc, schema: { ...schema, ...marks(basis) } },
+  ...marks(basis),
+});
+
+const headerRefs = (...titles: readonly AnswerHeader[]): JsonSchema =>
+  Object.fromEntries(titles.map(title => [ANSWER_HEADERS[title].name, { $ref: `#/components/headers/${title}` }]));
+
+/** On every answer. */
+const EVERY_HEADER = ['RequestId', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const;
 
 // Answers: what an operation returns, and every error it can meet, by status.
 
@@ -155,8 +159,8 @@ export const DESCRIPTIONS = {
 /** The answer of an operation that was carried out, in its envelope. */
 function successResponse({ method, returns }: Operation): JsonSchema {
   const { kind, shape, basis } = returns;
-  const replayed = method === 'POST' ? { [HEADERS.idempotent_replayed.name]: headerRef('IdempotentReplayed') } : {};
-  const common = { headers: { ...everyHeader(), ...replayed }, ...marks(basis) };
+  const replayed = method === 'POST' ? (['IdempotentReplayed'] as const) : [];
+  const common = { headers: headerRefs(...EVERY_HEADER, ...replayed), ...marks(basis) };
   if (kind === 'none') return { description: DESCRIPTIONS.none, ...common };
   const item = schemaRef(shape, 'answer');
   const schema = kind === 'one' ? item : listSchema(returns, item);
@@ -223,7 +227,7 @@ function byStatus(names: ReadonlySet<RefusalName>): Map<string, RefusalName[]> {
 function errorResponse(names: readonly RefusalName[]): JsonSchema {
   return {
     description: names.map(name => `\`${name}\`: ${REFUSALS[name].when}.`).join(' '),
-    headers: { ...everyHeader(), ...errorHeaders(names) },
+    headers: headerRefs(...EVERY_HEADER, ...errorHeaders(names)),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     'x-error-ids': [...names],
     ...marks(basisOf(names)),
@@ -236,26 +240,14 @@ function basisOf(names: readonly RefusalName[]): Basis {
   return { ...bases.find(basis => basis.assumed !== undefined), ...bases.find(basis => basis.stated !== undefined) };
 }
 
-function errorHeaders(names: readonly RefusalName[]): JsonSchema {
-  const waits = ['rate_limited', 'idempotency_in_progress', 'service_unavailable'];
-  return {
-    ...(names.some(name => waits.includes(name)) && { [HEADERS.retry_after.name]: headerRef('RetryAfter') }),
-    ...(names.includes('unauthorized') && { [FIXED_HEADERS.www_authenticate.name]: headerRef('Authenticate') }),
-    ...(names.includes('method_not_allowed') && { [FIXED_HEADERS.allow.name]: headerRef('Allow') }),
-  };
-}
+const WAITS: readonly RefusalName[] = ['rate_limited', 'idempotency_in_progress', 'service_unavailable'];
 
-function everyHeader(): JsonSchema {
-  return {
-    [HEADERS.request_id.name]: headerRef('RequestId'),
-    [FIXED_HEADERS.rate_limit_limit.name]: headerRef('RateLimitLimit'),
-    [FIXED_HEADERS.rate_limit_remaining.name]: headerRef('RateLimitRemaining'),
-    [FIXED_HEADERS.rate_limit_reset.name]: headerRef('RateLimitReset'),
-  };
-}
-
-function headerRef(name: string): JsonSchema {
-  return { $ref: `#/components/headers/${name}` };
+function errorHeaders(names: readonly RefusalName[]): readonly AnswerHeader[] {
+  return [
+    ...(names.some(name => WAITS.includes(name)) ? (['RetryAfter'] as const) : []),
+    ...(names.includes('unauthorized') ? (['Authenticate'] as const) : []),
+    ...(names.includes('method_not_allowed') ? (['Allow'] as const) : []),
+  ];
 }
 
 // Paths: a table of operations. What is answered differs between the documents.
@@ -370,22 +362,10 @@ function eventSchema(name: string, { data, basis }: EventRow): JsonSchema {
 
 function deliveryHeaders(): readonly JsonSchema[] {
   const { webhook_signature, webhook_id, webhook_attempt, webhook_timestamp } = HEADERS;
-  const text = { type: 'string' };
-  const hex = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-  const signature = 'HMAC-SHA256 of the exact body with the secret of the subscription, in lowercase hex.';
-  const attempt = { type: 'integer', minimum: 1 };
-  const sent = (name: string, required: boolean, described: JsonSchema) => ({
-    name,
-    in: 'header',
-    required,
-    ...described,
-  });
-  return [
-    sent(webhook_signature.name, true, header(signature, hex, webhook_signature.basis)),
-    sent(webhook_id.name, false, header('Identifier of the event.', text, webhook_id.basis)),
-    sent(webhook_attempt.name, false, header('Number of the attempt, from 1.', attempt, webhook_attempt.basis)),
-    sent(webhook_timestamp.name, false, header('When it was sent. Not signed.', text, webhook_timestamp.basis)),
-  ];
+  return [webhook_signature, webhook_id, webhook_attempt, webhook_timestamp].map(row => ({
+    ...{ name: row.name, in: 'header', required: row === webhook_signature },
+    ...headerObject(row),
+  }));
 }
 
 // Schemas by name, with examples.

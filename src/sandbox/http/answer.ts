@@ -114,7 +114,7 @@ export type LimitsKept = 'all' | 'stated' | 'none';
 
 /** Whether requests of this kind are counted. */
 export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
-  if (kept === 'stated') return 'stated' in ROWS[bucket].basis && ROWS[bucket].basis.stated !== undefined;
+  if (kept === 'stated') return ROWS[bucket].basis.stated !== undefined;
   return kept === 'all';
 }
 
