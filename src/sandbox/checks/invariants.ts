@@ -1,7 +1,6 @@
 /** The invariants I1 to I16 of docs/design/sandbox.md, section 8, asked of the store: everything that stored data can show. */
 import type { EventName } from '../../contract/events.ts';
 import { CliError } from '../../core/errors.ts';
-import { centsOf } from '../../core/money.ts';
 import { isDamage } from '../../engine/open.ts';
 import type { EntryKind } from '../account/ledger.ts';
 import { countAll } from '../store/account.ts';
@@ -43,7 +42,8 @@ const POSTED = `select ledger, ${SUM('amount')} as total from postings group by 
 const OVER = `(t.excess > 0 or (t.type = 'settlement' and t.authorization_id is null))`;
 const WENT_OVER = `select 1 from transactions t where t.card_id = c.id and ${OVER}`;
 
-const INVARIANTS: readonly Invariant[] = [
+/** What is held against the present balances: quick, and asked of every store. */
+const BOOKS: readonly Invariant[] = [
   {
     id: 'I1',
     statement: `select cast(e.id as text) as culprit from entries e
@@ -117,7 +117,7 @@ const INVARIANTS: readonly Invariant[] = [
   },
 ];
 
-// I11, I12 and I16: what the books say about approvals.
+// I11 to I16: what the records, the stored answers and the events say. They go through all that ever happened.
 
 /** What moves money, and the kinds of entries about it: of one kind exactly one, of the others any number. */
 const MOVED: Readonly<Record<string, { readonly once: EntryKind; readonly also?: readonly EntryKind[] }>> = {
@@ -147,7 +147,25 @@ const MISMATCHED = `select ref as culprit from (
     ])
     .join(' or ')}`;
 
-const APPROVALS: readonly Invariant[] = [
+const ANSWERED_PATH = "substr(scope, 6, instr(substr(scope, 6), ' ') - 1)";
+const CENTS_ANSWERED = "coalesce(json_extract(body, '$.amount'), json_extract(body, '$.balance')) * 100";
+
+/** Stored answers that say what was done to a card, each with the number of those that say the same. */
+const ANSWERED = `select scope, kind, card, amount, row_number() over (partition by kind, card, amount order by scope) as nth
+  from (select scope, cast(round(${CENTS_ANSWERED}) as integer) as amount,
+      coalesce(json_extract(body, '$.card_id'), json_extract(body, '$.id')) as card,
+      case when ${ANSWERED_PATH} = '/v1/cards' then 'create'
+        when ${ANSWERED_PATH} like '/v1/cards/%/fund' then 'fund'
+        when ${ANSWERED_PATH} like '/v1/cards/%/withdraw' then 'withdraw' end as kind
+    from idempotency where state = 'done' and status between 200 and 299 and scope like 'POST %' and json_valid(body))
+  where kind is not null and card is not null and amount is not null`;
+
+/** What was done to cards, and how often. Where no answer is stored nothing is read. */
+const DONE = `select e.kind, e.ref as card, abs(p.amount) as amount, count(*) as times from entries e
+  join postings p on p.entry_id = e.id and p.ledger = 'card:' || e.ref
+  where e.kind in ('create', 'fund', 'withdraw') and exists (select 1 from idempotency) group by 1, 2, 3`;
+
+const HISTORY: readonly Invariant[] = [
   {
     id: 'I11',
     says: 'no authorization is above the limit of its BIN for one transaction',
@@ -180,6 +198,22 @@ const APPROVALS: readonly Invariant[] = [
     statement: MISMATCHED,
   },
   {
+    id: 'I13',
+    statement: `select a.scope as culprit from (${ANSWERED}) a left join (${DONE}) d
+      on d.kind = a.kind and d.card = a.card and d.amount = a.amount where a.nth > coalesce(d.times, 0)`,
+  },
+  {
+    id: 'I15',
+    says: 'a card that is active below its line was unfrozen there, or never fell since it was made',
+    // At one moment of a clock that stands, either may have come first.
+    statement: `select c.id as culprit from cards c
+      join (select ledger, max(entry_id) as last from postings where amount < 0 group by ledger) p
+        on p.ledger = 'card:' || c.id
+      join entries e on e.id = p.last
+      where c.status = 'active' and c.balance < c.auto_freeze_at and not exists (select 1 from events u
+        where u.type = 'card.unfrozen' and u.created_at >= e.created_at and u.body like '%"id":"' || c.id || '"%')`,
+  },
+  {
     id: 'I16',
     says: 'nothing moves on a card after its end but holds that settle or are given back',
     statement: `select distinct t.ref as culprit from postings p
@@ -189,31 +223,36 @@ const APPROVALS: readonly Invariant[] = [
   },
 ];
 
-const SHOWN = 5;
+// Where events begin: a data set emits none, so what it holds is counted when it is loaded, and I14 starts from there.
 
-/** What does not hold, one line an invariant: `I4 the hold of …: card_x`. Empty when the ledger is whole. */
-function checkLedger(sql: Sql): string[] {
-  return brokenOf(sql, INVARIANTS);
+const records = (type: string) => `transactions where type = '${type}'`;
+
+/** Things that each had one event of this name. Freezing has none: it goes both ways. */
+const HAD_EVENT = {
+  'card.created': 'cards',
+  'card.terminated': "cards where status = 'terminated'",
+  'card.funded': "entries where kind = 'fund'",
+  'transaction.authorized': records('authorization'),
+  'transaction.settled': records('settlement'),
+  'transaction.declined': records('decline'),
+  'transaction.refunded': records('refund'),
+  // One that was opened on a card that could not take it failed at once, without an event.
+  '3ds.challenge': "challenges where not (status = 'failed' and attempts = 0)",
+  'deposit.pending': 'deposits',
+  'deposit.confirmed': "deposits where status = 'confirmed'",
+} as const satisfies Partial<Record<EventName, string>>;
+
+/** How many of each there are, those of the data set included. */
+const HAPPENED = Object.entries(HAD_EVENT)
+  .map(([name, from]) => `select '${name}' as name, (select count(*) from ${from}) as total`)
+  .join(' union all ');
+
+const ORIGIN = 'origin ';
+
+/** Keeps what is there now as the data set's. */
+export function rememberOrigin(sql: Sql): void {
+  sql.run(`insert into counters (name, value) select '${ORIGIN}' || name, total from (${HAPPENED})`);
 }
-
-/** What does not hold of some invariants. */
-function brokenOf(sql: Sql, invariants: readonly Invariant[]): string[] {
-  const faults: string[] = [];
-  const culprits = (statement: string) => {
-    // In the order of an expression, which no index has: else each table would be read in the order of its ids.
-    const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
-    return sql.all<{ culprit: string }>(shown);
-  };
-  for (const { id, says = SAYS[id], statement } of invariants) {
-    const found = culprits(statement);
-    if (found.length > 0) faults.push(`${id} ${says}: ${found.map(({ culprit }) => culprit).join(', ')}`);
-  }
-  return faults;
-}
-
-// I14 to I16 as events show them: none missing, none twice, none after the end, and the states they lead to.
-
-const I15 = 'I15 a card that fell below its line is frozen';
 
 /** Every line with a culprit; all of it from one reading of the events. */
 const EMITTED = `with emitted as materialized (select seq, type, json_extract(body, '$.data.id') as id,
@@ -235,159 +274,43 @@ const EMITTED = `with emitted as materialized (select seq, type, json_extract(bo
   union all select 'I14 freezing and unfreezing take turns', id from turns where type = before
   union all select 'I14 the status of a card is the one last emitted', c.id from cards c join stories s on s.id = c.id
     where s.is_emitted and s.ended is null and c.status <> 'terminated' and (s.frozen > s.unfrozen) <> (c.status = 'frozen')
-  union all select '${I15}', c.id from cards c join stories s on s.id = c.id join authorized a on a.card_id = c.id
+  union all select 'I15 ${SAYS.I15}', c.id from cards c join stories s on s.id = c.id join authorized a on a.card_id = c.id
     where c.status = 'active' and c.balance < c.auto_freeze_at and s.ended is null and s.unfrozen between 1 and a.last
   union all select 'I16 no event of a card after its end', t.id from emitted t join stories s on s.id = t.id
     where t.type like 'card.%' and t.seq > s.ended
   union all select 'I16 a terminated card stays terminated', c.id from cards c join stories s on s.id = c.id
-    where s.ended is not null and c.status <> 'terminated'`;
+    where s.ended is not null and c.status <> 'terminated'
+  union all select 'I14 one event for each transition', coalesce(f.total, 0) || ' ' || h.name || ' for ' || h.due
+    from (select h.name, h.total - coalesce(o.value, 0) as due from (${HAPPENED}) h
+      left join counters o on o.name = '${ORIGIN}' || h.name) h
+    left join (select type, count(*) as total from events group by type) f on f.type = h.name
+    where coalesce(f.total, 0) <> h.due`;
 
-function eventFaults(sql: Sql): string[] {
-  const broken = new Map<string, (string | number)[]>();
-  for (const { what, culprit } of sql.all<{ what: string; culprit: string | number }>(EMITTED)) {
-    broken.set(what, [...(broken.get(what) ?? []), culprit]);
-  }
-  const faults = [...broken].map(([what, culprits]) => `${what}: ${culprits.slice(0, SHOWN).join(', ')}`);
-  const counts = sql.all<{ type: string; total: number }>('select type, count(*) as total from events group by type');
-  const origin = originOf(sql);
-  for (const [name, count] of happened(sql)) {
-    const expected = count - (origin.get(name) ?? 0);
-    const found = counts.find(({ type }) => type === name)?.total ?? 0;
-    if (found !== expected) faults.push(`I14 one event for each transition: ${found} ${name} for ${expected}`);
-  }
-  return [...faults, ...lateDecreases(sql)];
+const SHOWN = 5;
+
+/** What does not hold of these, one line an invariant: `I4 the hold of …: card_x`. */
+function brokenOf(sql: Sql, invariants: readonly Invariant[]): string[] {
+  return invariants.flatMap(({ id, says = SAYS[id], statement }) => {
+    // In the order of an expression, which no index has: else each table would be read in the order of its ids.
+    const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
+    return linesOf(sql.all<{ culprit: string }>(shown).map(({ culprit }) => ({ what: `${id} ${says}`, culprit })));
+  });
 }
 
-/** Active and below the line is right only for who was unfrozen there, or created there and never fell since. */
-function lateDecreases(sql: Sql): string[] {
-  const rows = sql.all<{ id: string; last_at: number }>(
-    `select c.id, e.created_at as last_at from cards c
-       join (select ledger, max(entry_id) as last from postings where amount < 0 group by ledger) p
-         on p.ledger = 'card:' || c.id
-       join entries e on e.id = p.last
-     where c.status = 'active' and c.balance < c.auto_freeze_at order by c.id`,
-  );
-  const late: string[] = [];
-  for (const { id, last_at } of rows) {
-    const freed = sql.get<{ at: number | null }>(
-      "select max(created_at) as at from events where type = 'card.unfrozen' and body like ?",
-      `%"id":"${id}"%`,
-    );
-    // At one moment of a clock that stands, either may have come first.
-    if (freed?.at == null || freed.at < last_at) late.push(id);
-  }
-  return late.length === 0 ? [] : [`${I15}: ${late.slice(0, 5).join(', ')}`];
+interface Broken {
+  readonly what: string;
+  readonly culprit: string | number;
 }
 
-// Where events begin: a data set tells none, so what it holds is counted when it is loaded, and the check of events against the books (I14) starts from there.
-
-const records = (type: string) => `transactions where type = '${type}'`;
-
-/** How many things are there that each had one event of this name. Freezing has none: it goes both ways. */
-const HAPPENED = {
-  'card.created': 'cards',
-  'card.terminated': "cards where status = 'terminated'",
-  'card.funded': "entries where kind = 'fund'",
-  'transaction.authorized': records('authorization'),
-  'transaction.settled': records('settlement'),
-  'transaction.declined': records('decline'),
-  'transaction.refunded': records('refund'),
-  // One that was opened on a card that could not take it failed at once, without an event.
-  '3ds.challenge': "challenges where not (status = 'failed' and attempts = 0)",
-  'deposit.pending': 'deposits',
-  'deposit.confirmed': "deposits where status = 'confirmed'",
-} as const satisfies Partial<Record<EventName, string>>;
-
-type Counted = keyof typeof HAPPENED;
-
-const NAMES = Object.keys(HAPPENED) as Counted[];
-
-/** Things that had an event of each name, the data set's own included. */
-function happened(sql: Sql): ReadonlyMap<Counted, number> {
-  const counts = new Map<Counted, number>();
-  for (const name of NAMES) {
-    const row = sql.get<{ total: number }>(`select count(*) as total from ${HAPPENED[name]}`);
-    counts.set(name, row?.total ?? 0);
-  }
-  return counts;
-}
-
-const PREFIX = 'origin ';
-
-/** Keeps what is there now as the data set's. */
-export function rememberOrigin(sql: Sql): void {
-  for (const [name, count] of happened(sql)) {
-    sql.insert('counters', { name: PREFIX + name, value: count });
-  }
-}
-
-/** What the data set held of each. */
-function originOf(sql: Sql): ReadonlyMap<string, number> {
-  const rows = sql.all<{ name: string; value: number }>(
-    'select name, value from counters where name like ? order by name',
-    `${PREFIX}%`,
-  );
-  return new Map(rows.map(({ name, value }) => [name.slice(PREFIX.length), value]));
-}
-
-// I13 as stored answers show it: each answer that is repeated for a key has its effect, and no two share one.
-
-interface Stored {
-  readonly scope: string;
-  readonly body: string;
-}
-
-function replayFaults(sql: Sql): string[] {
-  const rows = sql.all<Stored>(
-    `select scope, body from idempotency
-     where state = 'done' and status between 200 and 299 order by scope`,
-  );
-  // As many as the store has entries: not read to be held against nothing.
-  if (rows.length === 0) return [];
-  const left = effects(sql);
-  const faults: string[] = [];
-  for (const row of rows) {
-    const effect = effectOf(row);
-    if (effect === undefined) continue;
-    const count = left.get(effect) ?? 0;
-    if (count === 0) faults.push(row.scope);
-    left.set(effect, count - 1);
-  }
-  return faults.length === 0 ? [] : [`I13 every stored answer has its own effect: ${faults.slice(0, 5).join(', ')}`];
-}
-
-/** What was done, and how often: kind of entry, card, and cents that went to the card or from it. */
-function effects(sql: Sql): Map<string, number> {
-  const rows = sql.all<{ kind: string; ref: string; amount: number; times: number }>(
-    `select e.kind, e.ref, p.amount, count(*) as times from entries e
-       join postings p on p.entry_id = e.id and p.ledger = 'card:' || e.ref
-     where e.kind in ('create', 'fund', 'withdraw') group by e.kind, e.ref, p.amount`,
-  );
-  return new Map(rows.map(({ kind, ref, amount, times }) => [`${kind} ${ref} ${Math.abs(amount)}`, times]));
-}
-
-const ROUTE = /^POST \/v1\/cards(?:\/[^/ ]+\/(fund|withdraw))? /;
-
-/** What an answer says was done; nothing for answers of other operations. */
-function effectOf({ scope, body }: Stored): string | undefined {
-  const route = ROUTE.exec(scope);
-  if (route === null) return undefined;
-  const said = JSON.parse(body) as Readonly<Record<string, unknown>>;
-  const kind = route[1] ?? 'create';
-  const card = kind === 'create' ? said['id'] : said['card_id'];
-  const usd = kind === 'create' ? said['balance'] : said['amount'];
-  const amount = typeof usd === 'number' ? centsOf(usd) : undefined;
-  return typeof card === 'string' && amount !== undefined ? `${kind} ${card} ${amount}` : undefined;
+function linesOf(found: readonly Broken[]): string[] {
+  const lines = new Map<string, Broken['culprit'][]>();
+  for (const { what, culprit } of found) lines.set(what, [...(lines.get(what) ?? []), culprit]);
+  return [...lines].map(([what, culprits]) => `${what}: ${culprits.slice(0, SHOWN).join(', ')}`);
 }
 
 /** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
 export function checkInvariants(sql: Sql): string[] {
-  return withLargeCache(sql, () => [
-    ...checkLedger(sql),
-    ...brokenOf(sql, APPROVALS),
-    ...replayFaults(sql),
-    ...eventFaults(sql),
-  ]);
+  return withLargeCache(sql, () => [...brokenOf(sql, [...BOOKS, ...HISTORY]), ...linesOf(sql.all<Broken>(EMITTED))]);
 }
 
 // I1 to I16 one by one, for who asks which of them hold.
@@ -446,7 +369,7 @@ export async function checkWhole(store: Store, onLong: (records: number) => void
   if (pages.length > 0) throw notServed(store, `is damaged: ${pages.join('; ')}`, 'cardwright sandbox reset --hard');
   const { isAll, faults } = await store.read(sql => {
     const isAll = !isLarge(sql);
-    return { isAll, faults: (isAll ? checkInvariants : checkLedger)(sql) };
+    return { isAll, faults: isAll ? checkInvariants(sql) : brokenOf(sql, BOOKS) };
   });
   if (faults.length > 0) throw notServed(store, `does not add up: ${faults.join('; ')}`, 'cardwright sandbox reset');
   return isAll;
