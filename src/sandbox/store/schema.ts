@@ -50,6 +50,10 @@ const column =
   name =>
     `${name} ${type}`;
 const text = column<string>('text not null');
+/** The key of its table, the id of a row of another table, and what no two rows share. */
+const key = column<string>('text not null primary key');
+const idIn = (other: string) => column<string>(`text not null references ${other} (id)`);
+const unique = column<string>('text not null unique');
 const integer = column<number>('integer not null');
 const cents = column<Cents>('integer not null');
 /** The only row of its table, and a number that the engine gives. */
@@ -81,34 +85,30 @@ export const WALLETS = table('wallets', {
   entries: checked(integer, '>= 0'),
 });
 
-export const BINS = table(
-  'bins',
-  {
-    id: text,
-    position: integer,
-    network: NETWORKS,
-    type: words(['prepaid', 'debit', 'credit']),
-    three_ds: flag,
-    apple_pay: flag,
-    google_pay: flag,
-    max_transaction: checked(cents, '> 0'),
-    max_monthly: checked(cents, '> 0'),
-    /** Tenths of a percent, because only whole numbers are stored. */
-    acceptance_tenths: checked(integer, 'between 0 and 1000'),
-    /** JSON list of tags. */
-    best_for: text,
-  },
-  ['primary key (id)'],
-);
+export const BINS = table('bins', {
+  id: key,
+  position: integer,
+  network: NETWORKS,
+  type: words(['prepaid', 'debit', 'credit']),
+  three_ds: flag,
+  apple_pay: flag,
+  google_pay: flag,
+  max_transaction: checked(cents, '> 0'),
+  max_monthly: checked(cents, '> 0'),
+  /** Tenths of a percent, because only whole numbers are stored. */
+  acceptance_tenths: checked(integer, 'between 0 and 1000'),
+  /** JSON list of tags. */
+  best_for: text,
+});
 
 /** A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
 export const CARDS = table(
   'cards',
   {
-    id: text,
-    bin_id: text,
+    id: key,
+    bin_id: idIn('bins'),
     network: NETWORKS,
-    number: text,
+    number: unique,
     cvv: orNull(text),
     status: words(CARD_STATUSES),
     /** Available, open holds taken off (A-150). */
@@ -126,13 +126,7 @@ export const CARDS = table(
     /** The card as it is sent. */
     document: text,
   },
-  [
-    'primary key (id)',
-    'unique (number)',
-    'foreign key (bin_id) references bins (id)',
-    'check (length(number) = 16)',
-    "check (status <> 'terminated' or (balance = 0 and cvv is null))",
-  ],
+  ['check (length(number) = 16)', "check (status <> 'terminated' or (balance = 0 and cvv is null))"],
 );
 
 /**
@@ -144,7 +138,7 @@ export const TRANSACTIONS = table(
   'transactions',
   {
     id: text,
-    card_id: text,
+    card_id: idIn('cards'),
     type: words(TRANSACTION_TYPES),
     status: words(TRANSACTION_STATUSES),
     amount: checked(cents, '> 0'),
@@ -164,7 +158,6 @@ export const TRANSACTIONS = table(
     refunded: checked(cents, '>= 0'),
   },
   [
-    'foreign key (card_id) references cards (id)',
     'check (excess <= settled and refunded <= settled)',
     "check ((type = 'decline') = (decline_reason is not null))",
     "check (type in ('settlement', 'refund') or authorization_id is null)",
@@ -172,49 +165,45 @@ export const TRANSACTIONS = table(
   ],
 );
 
-export const CHALLENGES = table(
-  'challenges',
-  {
-    id: text,
-    card_id: text,
-    merchant: text,
-    amount: checked(cents, '> 0'),
-    otp: text,
-    status: words(CHALLENGE_STATUSES),
-    /** Wrong codes so far (A-53). */
-    attempts: checked(integer, 'between 0 and 3'),
-    /** The attached authorization as JSON text, run when the right code comes; null without one. */
-    purchase: orNull(text),
-    created_at: integer,
-    expires_at: integer,
-  },
-  ['primary key (id)', 'foreign key (card_id) references cards (id)'],
-);
+export const CHALLENGES = table('challenges', {
+  id: key,
+  card_id: idIn('cards'),
+  merchant: text,
+  amount: checked(cents, '> 0'),
+  otp: text,
+  status: words(CHALLENGE_STATUSES),
+  /** Wrong codes so far (A-53). */
+  attempts: checked(integer, 'between 0 and 3'),
+  /** The attached authorization as JSON text, run when the right code comes; null without one. */
+  purchase: orNull(text),
+  created_at: integer,
+  expires_at: integer,
+});
 
 export const DEPOSITS = table(
   'deposits',
   {
-    id: text,
+    id: key,
     currency: words(CURRENCIES),
     network: text,
     crypto_amount: text,
     /** Fixed when it was seen (A-67). */
     amount: checked(cents, '> 0'),
     status: words(DEPOSIT_STATUSES),
-    tx_hash: text,
+    tx_hash: unique,
     confirmations: checked(integer, 'between 0 and required_confirmations'),
     required_confirmations: integer,
     created_at: integer,
     confirmed_at: orNull(integer),
   },
-  ['primary key (id)', 'unique (tx_hash)', "check ((status = 'confirmed') = (confirmed_at is not null))"],
+  ["check ((status = 'confirmed') = (confirmed_at is not null))"],
 );
 
 /** Subscriptions. */
 export const WEBHOOKS = table(
   'webhooks',
   {
-    id: text,
+    id: key,
     url: text,
     /** JSON list of event names, or of `*` alone. */
     events: text,
@@ -228,7 +217,7 @@ export const WEBHOOKS = table(
     /** When the first attempt failed after the last one that did not, or after the last change. */
     failing_since: orNull(integer),
   },
-  ['primary key (id)', 'check ((former_secret is null) = (former_until is null))'],
+  ['check ((former_secret is null) = (former_until is null))'],
 );
 
 /** `ref` names what the entry is about: a transaction, a deposit or a card. Written once, never changed (I1). */
@@ -236,8 +225,12 @@ export const ENTRIES = table('entries', { id: numbered, kind: text, ref: text, c
 
 export const POSTINGS = table(
   'postings',
-  { entry_id: integer, ledger: text, amount: checked(cents, '<> 0') },
-  ['primary key (entry_id, ledger)', 'foreign key (entry_id) references entries (id)'],
+  {
+    entry_id: column<number>('integer not null references entries (id)'),
+    ledger: text,
+    amount: checked(cents, '<> 0'),
+  },
+  ['primary key (entry_id, ledger)'],
   ', without rowid',
 );
 
@@ -259,7 +252,7 @@ export const ACCOUNT = 'acct_sandbox';
 const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS];
 
 /** Number of the schema. A store with another one is refused. */
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 
 export const META = table(
   'meta',
@@ -305,34 +298,26 @@ export const PARKED_TIMERS = table('parked_timers', { kind: text, ref: text, due
 ]);
 
 /** Keys beside the one of the server; an unknown digest is an unknown key. */
-export const API_KEYS = table(
-  'api_keys',
-  {
-    id: text,
-    /** SHA-256 of the key, hexadecimal. */
-    digest: text,
-    last4: text,
-    access: words(KEY_ACCESS),
-    created_at: integer,
-  },
-  ['primary key (id)', 'unique (digest)'],
-);
+export const API_KEYS = table('api_keys', {
+  id: key,
+  /** SHA-256 of the key, hexadecimal. */
+  digest: unique,
+  last4: text,
+  access: words(KEY_ACCESS),
+  created_at: integer,
+});
 
 /** Answers kept to be repeated; what is expired keeps its generation alone. */
-export const IDEMPOTENCY = table(
-  'idempotency',
-  {
-    scope: text,
-    fingerprint: text,
-    state: words(['done', 'expired']),
-    generation: integer,
-    status: orNull(integer),
-    headers: orNull(text),
-    body: orNull(text),
-    expires_at: orNull(integer),
-  },
-  ['primary key (scope)'],
-);
+export const IDEMPOTENCY = table('idempotency', {
+  scope: key,
+  fingerprint: text,
+  state: words(['done', 'expired']),
+  generation: integer,
+  status: orNull(integer),
+  headers: orNull(text),
+  body: orNull(text),
+  expires_at: orNull(integer),
+});
 
 /** Written one after the other and found by number, so the key is where the rows are. */
 export const EVENTS = table('events', { seq: numbered, id: text, type: text, created_at: integer, body: text });
@@ -340,7 +325,7 @@ export const EVENTS = table('events', { seq: numbered, id: text, type: text, cre
 export const DELIVERIES = table(
   'deliveries',
   {
-    id: text,
+    id: key,
     /** Order in which they were made. */
     position: integer,
     webhook_id: text,
@@ -369,11 +354,7 @@ export const DELIVERIES = table(
     /** What it is signed with; null for the secret of the subscription. */
     sign: orNull(column<Exclude<SignedWith, 'right'>>('text not null')),
   },
-  [
-    'primary key (id)',
-    'check ((event_seq is null) = (body is not null))',
-    "check ((state = 'sending') = (lease_token is not null))",
-  ],
+  ['check ((event_seq is null) = (body is not null))', "check ((state = 'sending') = (lease_token is not null))"],
 );
 
 export const ATTEMPTS = table(
@@ -397,22 +378,18 @@ export const ATTEMPTS = table(
 );
 
 /** Rules of faults; `seen` and `struck` count in the transaction of what they met. */
-export const FAULTS = table(
-  'faults',
-  {
-    id: text,
-    position: integer,
-    meets: words(['requests', 'deliveries']),
-    /** The rule as it was given, JSON. */
-    rule: text,
-    times: orNull(checked(integer, '> 0')),
-    seen: integer,
-    struck: checked(integer, '<= seen'),
-    expires_at: orNull(integer),
-    created_at: integer,
-  },
-  ['primary key (id)'],
-);
+export const FAULTS = table('faults', {
+  id: key,
+  position: integer,
+  meets: words(['requests', 'deliveries']),
+  /** The rule as it was given, JSON. */
+  rule: text,
+  times: orNull(checked(integer, '> 0')),
+  seen: integer,
+  struck: checked(integer, '<= seen'),
+  expires_at: orNull(integer),
+  created_at: integer,
+});
 
 /** What was asked of the service, without secrets; the newest of it is kept. `took` and the key are no part of a snapshot. */
 export const REQUESTS = table('requests', {
@@ -455,7 +432,7 @@ const WAITING_SETTLEMENTS = table('waiting_settlements', {
   final: flag,
 });
 
-const COUNTERS = table('counters', { name: text, value: integer }, ['primary key (name)'], ', without rowid');
+const COUNTERS = table('counters', { name: key, value: integer }, [], ', without rowid');
 
 const RATE_HITS = table(
   'rate_hits',
@@ -465,12 +442,7 @@ const RATE_HITS = table(
 );
 
 /** What a decline was judged by, JSON text: what was asked and how the card stood. */
-const DECLINE_FACTS = table(
-  'decline_facts',
-  { transaction_id: text, facts: text },
-  ['primary key (transaction_id)'],
-  ', without rowid',
-);
+const DECLINE_FACTS = table('decline_facts', { transaction_id: key, facts: text }, [], ', without rowid');
 
 const SYSTEM = [
   ...[META, CLOCK, ADVANCES, COUNTERS, TIMERS, PARKED_TIMERS, API_KEYS, IDEMPOTENCY, EVENTS, DELIVERIES, ATTEMPTS],
