@@ -1,13 +1,12 @@
 /** What a store says about itself, and the refusal of one that is not ours, too new or damaged. */
 import { CliError } from '../../core/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { connectTo, engineCode, isBusy, isDamage } from '../../engine/open.ts';
+import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import { between } from '../../platform/time.ts';
 import { QueuedStore, type Store } from './queue.ts';
 import { CLEARED_TABLES, MAKING, type META, type RowOf, SCHEMA } from './schema.ts';
-import { KIB_ELSE, type Sql, type StoreBroken, StoreBusy } from './sql.ts';
+import { KIB_ELSE, type Sql, type StoreBroken } from './sql.ts';
 
 export type IdForm = RowOf<typeof META>['ids'];
 
@@ -118,8 +117,6 @@ export interface OpenedStore {
   readonly meta: Meta;
 }
 
-const OPENING_PATIENCE = 10_000;
-
 /** Throws `check_failed` for a store that is of another build, foreign or damaged, and leaves it untouched. */
 export async function openStore(request: StoreRequest): Promise<OpenedStore> {
   const { path, platform } = request;
@@ -139,12 +136,12 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
   connection.exec('pragma foreign_keys = on');
   // What savepoints remember stays in memory, but for large work.
   connection.exec('pragma temp_store = memory');
-  // Needs the schema, so it meets the locks of others like any reading.
-  if (path !== 'memory') await patiently(request, () => connection.exec('pragma synchronous = full'));
   const store = new QueuedStore({ connection, path, clock, random, ...(onBroken && { onBroken }) });
+  // Needs the schema, so it meets the locks of others like any reading.
+  if (path !== 'memory') await store.outside(() => connection.exec('pragma synchronous = full'));
   // Looked at before anything is changed: switching the log would already write to a foreign file.
   const found = await store.read(sql => readMeta(sql, path));
-  if (path !== 'memory') await patiently(request, () => connection.exec('pragma journal_mode = wal'));
+  if (path !== 'memory') await store.outside(() => connection.exec('pragma journal_mode = wal'));
   // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
   connection.exec('pragma wal_autocheckpoint = 8000');
   connection.exec(`pragma cache_size = -${KIB_ELSE}`);
@@ -161,17 +158,4 @@ async function made(sql: Sql, { path, seed, ids, fill, clock, random }: StoreReq
   createTables(sql, { ...meta, now: clock.now() });
   await fill(sql);
   return meta;
-}
-
-async function patiently({ clock, random }: StoreRequest, step: () => void): Promise<void> {
-  const deadline = clock.monotonic() + OPENING_PATIENCE;
-  for (;;) {
-    try {
-      return step();
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      if (clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
-      await clock.sleep(between(random, 2, 20));
-    }
-  }
 }

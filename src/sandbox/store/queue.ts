@@ -35,7 +35,7 @@ type Work<T> = (sql: Sql) => T & (T extends PromiseLike<unknown> ? never : unkno
 const PATIENCE = 25_000;
 const LARGEST_BATCH = 64;
 
-export type Store = Pick<QueuedStore, keyof QueuedStore>;
+export type Store = Omit<QueuedStore, 'outside'>;
 
 export class QueuedStore {
   /** Path of the file, or `memory`. */
@@ -45,7 +45,7 @@ export class QueuedStore {
   readonly #reads: Job[] = [];
   readonly #writes: Job[] = [];
   readonly #large: Job[] = [];
-  readonly #copies: Job[] = [];
+  readonly #outside: Job[] = [];
   #draining: Promise<void> | undefined;
   #refusal: Error | undefined;
   #closed = false;
@@ -77,9 +77,18 @@ export class QueuedStore {
     return this.#enqueue(this.#large, work);
   }
 
-  /** Copies one moment of the store into a new file. Throws `StoreBusy` when it cannot be read in time. */
-  copyTo(path: string): Promise<void> {
-    return this.#enqueue(this.#copies, () => void this.#parts.connection.prepare('vacuum into ?').get(path));
+  /** Runs `work` outside of any transaction, as the engine wants it for some. Throws `StoreBusy` when it was busy too long. */
+  outside<T>(work: (connection: Connection) => T): Promise<T> {
+    return this.#enqueue(this.#outside, () => work(this.#parts.connection));
+  }
+
+  /** Copies one moment of the store into a new file. Throws `StoreBusy` when it cannot be read in time, or has no room. */
+  async copyTo(path: string): Promise<void> {
+    try {
+      await this.outside(connection => void connection.prepare('vacuum into ?').get(path));
+    } catch (error) {
+      throw losesAll(error) ? new StoreBusy('there is no room for the copy', { cause: error }) : error;
+    }
   }
 
   async close(): Promise<void> {
@@ -108,11 +117,13 @@ export class QueuedStore {
       // Lets every request that arrived in this turn of the event loop join.
       await nextTurn();
       await this.#readAll(this.#reads.splice(0));
-      for (const job of this.#copies.splice(0)) await this.#copy(job);
+      for (const { work, resolve, reject, deadline } of this.#outside.splice(0)) {
+        await this.#patiently(deadline, () => work(this.#sql)).then(value => resolve(value as never), reject);
+      }
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
       if (this.#large.length > 0) await this.#writeOneLarge();
-    } while (this.#reads.length + this.#writes.length + this.#large.length + this.#copies.length > 0);
+    } while (this.#reads.length + this.#writes.length + this.#large.length + this.#outside.length > 0);
     this.#draining = undefined;
   }
 
@@ -133,15 +144,6 @@ export class QueuedStore {
       this.#sql.rollback();
       if (again.length > 0) await this.#pause();
       left = again;
-    }
-  }
-
-  /** Outside of any transaction, as the engine wants it. */
-  async #copy({ work, resolve, reject, deadline }: Job): Promise<void> {
-    try {
-      resolve((await this.#patiently(deadline, () => work(this.#sql))) as never);
-    } catch (error) {
-      reject(losesAll(error) ? new StoreBusy('there is no room for the copy', { cause: error }) : error);
     }
   }
 
