@@ -28,8 +28,8 @@ interface Dialect {
   readonly bareHeaders?: true;
   /** Routes in place of the usual ones. */
   readonly paths?: Partial<Record<OperationName, { readonly method?: Method; readonly path: `/${string}` }>>;
-  /** Changes an answer of the service on its way out. */
-  readonly speak?: (spoken: Spoken) => Answer | Promise<Answer>;
+  /** What an answer of the service becomes on its way out; undefined for one that stays as it is. */
+  readonly speak?: (spoken: Spoken) => Said | undefined | Promise<Said>;
   /** Changes the payload of an event on its way out. */
   readonly payload?: (event: Fields) => Fields;
   readonly signature?: { readonly header: string; readonly prefix: string };
@@ -53,35 +53,35 @@ interface Spoken {
   readonly row: Operation;
   readonly answer: Answer;
   /** The JSON of the answer; undefined when it has none. */
-  readonly body: unknown;
+  readonly body: Fields | undefined;
   /** Path parameters. */
   readonly params: Fields;
   /** The usual answer to reading a card. */
-  readonly readCard: (id: string) => Promise<Answer>;
+  readonly readCard: (id: string) => Promise<Fields | undefined>;
 }
 
-/** An answer with another body, with or without another status. */
-function withBody(answer: Answer, body: unknown, status = answer.status): Answer {
-  return { ...answer, status, body: JSON.stringify(body) };
+/** Another body, with the status as it was where none is named. */
+interface Said {
+  readonly body?: unknown;
+  readonly status?: number;
 }
 
 // Dialects with other names for what the interface does not name, and other statuses for refusals.
 
 const isDone = ({ answer }: Spoken) => answer.status < 300;
-const isFunding = ({ operation }: Spoken) => operation === 'cards.fund' || operation === 'cards.withdraw';
 
 const NAMES_STRIPE: Dialect = {
   changes: 'details as number and cvc, fund as {card, wallet}, events as {event, data: {object}}',
   speak(spoken) {
-    if (!isDone(spoken)) return spoken.answer;
-    const body = spoken.body as Fields;
-    if (spoken.operation === 'cards.details') {
+    const { operation, body = {} } = spoken;
+    if (!isDone(spoken)) return undefined;
+    if (operation === 'cards.details') {
       const { card_id: id, pan: number, cvv: cvc, ...expiry } = body;
-      return withBody(spoken.answer, { id, number, cvc, ...expiry });
+      return { body: { id, number, cvc, ...expiry } };
     }
-    if (!isFunding(spoken)) return spoken.answer;
+    if (operation !== 'cards.fund' && operation !== 'cards.withdraw') return undefined;
     const { card_id: id, card_balance: balance, wallet_balance: wallet } = body;
-    return withBody(spoken.answer, { card: { id, balance }, wallet: { balance: wallet, currency: 'USD' } });
+    return { body: { card: { id, balance }, wallet: { balance: wallet, currency: 'USD' } } };
   },
   payload: ({ id, type, created_at: created, data }) => ({ id, event: type, created, data: { object: data } }),
 };
@@ -89,18 +89,12 @@ const NAMES_STRIPE: Dialect = {
 const NAMES_INCREASE: Dialect = {
   changes: 'details as primary_account_number and verification_code; 409 for a reused key',
   speak(spoken) {
-    const { answer, operation } = spoken;
-    const body = spoken.body as Fields;
-    if (body?.['error'] === 'idempotency_key_reused') return withBody(answer, { ...body, code: 409 }, 409);
-    if (operation !== 'cards.details' || !isDone(spoken)) return answer;
-    const { card_id, pan, cvv, exp_month, exp_year } = body;
-    return withBody(answer, {
-      card_id,
-      primary_account_number: pan,
-      verification_code: cvv,
-      expiration_month: exp_month,
-      expiration_year: exp_year,
-    });
+    const { operation, body = {} } = spoken;
+    if (body['error'] === 'idempotency_key_reused') return { body: { ...body, code: 409 }, status: 409 };
+    if (operation !== 'cards.details' || !isDone(spoken)) return undefined;
+    const { card_id, pan: primary_account_number, cvv: verification_code } = body;
+    const { exp_month: expiration_month, exp_year: expiration_year } = body;
+    return { body: { card_id, primary_account_number, verification_code, expiration_month, expiration_year } };
   },
 };
 
@@ -114,19 +108,14 @@ const STATE_CONFLICTS: readonly unknown[] = [
 /** The error of the interface itself, an empty wallet, keeps its status: it is stated. */
 const STRICT_422: Dialect = {
   changes: 'validation and state conflicts are 422, with errors[]',
-  speak({ answer, body }) {
-    if (answer.status < 400) return answer;
-    const said = body as Fields;
-    const error = said['error'];
+  speak({ answer, body = {} }) {
+    const { error } = body;
     const isValidation = answer.status === 400 && error === 'invalid_request';
-    if (!isValidation && !STATE_CONFLICTS.includes(error)) return answer;
-    const message = String(said['message']);
+    if (answer.status < 400 || !(isValidation || STATE_CONFLICTS.includes(error))) return undefined;
+    const message = String(body['message']);
     const field = /^(\w+):/.exec(message)?.[1] ?? null;
-    return withBody(
-      answer,
-      { ...said, error: isValidation ? 'validation_error' : error, code: 422, errors: [{ field, message }] },
-      422,
-    );
+    const said = { error: isValidation ? 'validation_error' : error, code: 422, errors: [{ field, message }] };
+    return { body: { ...body, ...said }, status: 422 };
   },
 };
 
@@ -139,9 +128,9 @@ const ALREADY: Readonly<Record<string, string>> = {
 
 const NOOP_200: Dialect = {
   changes: 'freeze, unfreeze and terminate once more are 200',
-  speak({ operation, answer, body, params, readCard }): Answer | Promise<Answer> {
-    const isAlready = answer.status === 409 && (body as Fields)['error'] === ALREADY[operation];
-    return isAlready ? readCard(String(params['card_id'])) : answer;
+  speak({ operation, answer, body = {}, params, readCard }) {
+    if (answer.status !== 409 || body['error'] !== ALREADY[operation]) return undefined;
+    return readCard(String(params['card_id'])).then(card => ({ body: card, status: 200 }));
   },
 };
 
@@ -158,52 +147,52 @@ interface WireList {
 }
 
 /** The list of an answer whose envelope is not stated; undefined for everything else. */
-function freeList({ operation, row, answer, body }: Spoken): WireList | undefined {
+function freeList(spoken: Spoken): WireList | undefined {
+  const { operation, row, body } = spoken;
   const isList = row.returns.kind === 'list' || row.returns.kind === 'page';
-  return isList && answer.status < 300 && !STATED.includes(operation) ? (body as WireList) : undefined;
+  return isList && isDone(spoken) && !STATED.includes(operation) ? (body as unknown as WireList) : undefined;
 }
-
-const isOne = ({ row, answer, body }: Spoken): boolean =>
-  row.returns.kind === 'one' && answer.status < 300 && isObject(body);
 
 const MINIMAL: Dialect = {
   changes: 'no optional header, no paging object, no secret in answers, 204 on actions whose answer is not shown',
   bareHeaders: true,
   speak(spoken) {
-    const { answer, operation, body } = spoken;
-    if (answer.status >= 300) return answer;
-    if (SILENT.includes(operation)) return { status: 204, headers: {}, body: '' };
+    const { operation, body } = spoken;
+    if (!isDone(spoken)) return undefined;
+    if (SILENT.includes(operation)) return { status: 204 };
     const list = freeList(spoken);
-    if (list !== undefined) return withBody(answer, { data: list.data });
-    if (operation !== 'webhooks.create') return answer;
-    const { secret: _, ...rest } = body as Fields;
-    return withBody(answer, rest);
+    if (list !== undefined) return { body: { data: list.data } };
+    if (operation !== 'webhooks.create') return undefined;
+    const { secret: _, ...rest } = body ?? {};
+    return { body: rest };
   },
 };
 
-const ENVELOPE_ITEMS: Dialect = {
-  changes: 'lists as {items, total_count, page, pages}',
+/** Lists in another envelope. */
+const lists = (changes: string, wrapped: (list: WireList) => object): Dialect => ({
+  changes,
   speak(spoken) {
     const list = freeList(spoken);
-    if (list === undefined) return spoken.answer;
-    const { page = 1, total = list.data.length, total_pages: pages = 1 } = list.meta ?? {};
-    return withBody(spoken.answer, { items: list.data, total_count: total, page, pages });
+    return list && { body: wrapped(list) };
   },
-};
+});
 
-const ENVELOPE_MORE: Dialect = {
-  changes: 'lists as {data, has_more}, without totals',
-  speak(spoken) {
-    const list = freeList(spoken);
-    if (list === undefined) return spoken.answer;
-    const { page = 1, total_pages: pages = 1 } = list.meta ?? {};
-    return withBody(spoken.answer, { data: list.data, has_more: page < pages });
-  },
-};
+const ENVELOPE_ITEMS = lists('lists as {items, total_count, page, pages}', ({ data, meta }) => {
+  const { page = 1, total = data.length, total_pages: pages = 1 } = meta ?? {};
+  return { items: data, total_count: total, page, pages };
+});
+
+const ENVELOPE_MORE = lists('lists as {data, has_more}, without totals', ({ data, meta }) => {
+  const { page = 1, total_pages: pages = 1 } = meta ?? {};
+  return { data, has_more: page < pages };
+});
 
 const ENVELOPE_WRAPPED: Dialect = {
   changes: 'single objects as {data: obj}',
-  speak: spoken => (isOne(spoken) ? withBody(spoken.answer, { data: spoken.body }) : spoken.answer),
+  speak(spoken) {
+    const { row, body } = spoken;
+    return row.returns.kind === 'one' && isDone(spoken) && body !== undefined ? { body: { data: body } } : undefined;
+  },
 };
 
 // `auth-single`: one changing transaction record a purchase, as some services have it (A-40).
@@ -431,9 +420,10 @@ export class ActiveDialect {
   async spoken(said: Omit<Spoken, 'body'>): Promise<Answer> {
     const { speak, bareHeaders } = this.dialect;
     const { answer } = said;
-    const body: unknown = speak === undefined || answer.body === '' ? undefined : JSON.parse(answer.body);
-    const changed = speak === undefined ? answer : await speak({ ...said, body });
-    return bareHeaders ? { ...changed, headers: needed(changed.headers) } : changed;
+    const heard = speak === undefined || answer.body === '' ? undefined : (JSON.parse(answer.body) as Fields);
+    const { body, status = answer.status } = (await speak?.({ ...said, body: heard })) ?? { body: heard };
+    const text = speak === undefined || body === heard ? answer.body : body === undefined ? '' : JSON.stringify(body);
+    return { status, headers: bareHeaders ? needed(answer.headers) : answer.headers, body: text };
   }
 }
 

@@ -39,42 +39,14 @@ export interface Target extends Found {
 /** Routes some dialect has in place of those of the contract. */
 type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
 
-/** Routes in the order in which they are tried. */
-interface Surface {
-  readonly all: readonly Route[];
-  /** Those found without looking: by method and path, where no part of the path is a value. */
-  readonly plain: ReadonlyMap<string, Found>;
-}
-
-export type Routes = Readonly<Record<Route['surface'], Surface>>;
-
-export function routesOf(others: OtherPaths = {}): Routes {
-  let admin: Surface | undefined;
-  return {
-    service: surfaceWith(
-      Object.entries(OPERATIONS).map(([name, row]) => route('service', name, { ...row, ...others[name] })),
-    ),
-    // Made when it is asked: most commands speak to the service alone.
-    get admin() {
-      const rows = { ...ADMIN_OPERATIONS, ...TRANSFERS };
-      admin ??= surfaceWith(Object.entries(rows).map(([name, row]) => route('admin', name, row)));
-      return admin;
-    },
-  };
-}
-
-function surfaceWith(all: readonly Route[]): Surface {
-  const plain = all.filter(({ segments }) => !segments.some(segment => segment.startsWith('{')));
-  const found = plain.map(({ row: { method }, segments }): [string, Found] => {
-    const path = segments.join('/');
-    return [`${method} ${path}`, searched(all, method, path)];
+/** Routes of a surface in the order in which they are tried. */
+export function routesOf(surface: Route['surface'], others: OtherPaths = {}): readonly Route[] {
+  const [base, rows] =
+    surface === 'admin' ? [ADMIN_PATH, { ...ADMIN_OPERATIONS, ...TRANSFERS }] : [SERVICE_PATH, OPERATIONS];
+  return Object.entries(rows).map(([name, known]): Route => {
+    const row: Operation = surface === 'service' && name in others ? { ...known, ...others[name] } : known;
+    return { surface, name, row, segments: `${base}${row.path}`.split('/') };
   });
-  return { all, plain: new Map(found) };
-}
-
-function route(surface: Route['surface'], name: string, row: Operation): Route {
-  const base = surface === 'admin' ? ADMIN_PATH : SERVICE_PATH;
-  return { surface, name, row, segments: `${base}${row.path}`.split('/') };
 }
 
 /** Which surface a path belongs to, for the choice of the credential. */
@@ -83,12 +55,7 @@ export function surfaceOf(path: string): Route['surface'] {
 }
 
 /** The route of a path without its query. Throws `route_not_found`, or `method_not_allowed` with those it takes. */
-export function findRoute(routes: Routes, method: string, path: string): Found {
-  const { all, plain } = routes[surfaceOf(path)];
-  return plain.get(`${method} ${path}`) ?? searched(all, method, path);
-}
-
-function searched(routes: readonly Route[], method: string, path: string): Found {
+export function findRoute(routes: readonly Route[], method: string, path: string): Found {
   const given = path.split('/');
   const allowed: string[] = [];
   for (const candidate of routes) {

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
-import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { isFull } from '../../engine/open.ts';
@@ -24,7 +23,7 @@ import {
   inputOf,
   type ParsedRequest,
   queryValues,
-  type Routes,
+  type Route,
   readBody,
   refuseProblem,
   routesOf,
@@ -59,7 +58,8 @@ export class Exchange {
   readonly parts: ServiceParts;
   hosts: readonly string[] = [];
   readonly #stopping: AbortSignal;
-  #routes: { readonly of: string; readonly routes: Routes } | undefined;
+  /** By surface and dialect; most commands speak to the service alone. */
+  readonly #routes = new Map<string, readonly Route[]>();
   /** Scope and fingerprint of the requests this process is working on; others of the same key wait (A-96). */
   readonly #underWay = new Map<string, string>();
 
@@ -106,11 +106,13 @@ export class Exchange {
   /** The row that is asked for; a missing or wrong key comes before neither route nor method (A-115). */
   #target(request: IncomingMessage): Target {
     const { name, dialect } = this.parts.activeDialect;
-    if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
     const { url = '', method = '' } = request;
     const mark = url.indexOf('?');
     const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
-    return { ...findRoute(this.#routes.routes, method, path), path, query };
+    const surface = surfaceOf(path);
+    const routes = this.#routes.get(`${surface} ${name}`) ?? routesOf(surface, dialect.paths);
+    this.#routes.set(`${surface} ${name}`, routes);
+    return { ...findRoute(routes, method, path), path, query };
   }
 
   async #parsed(request: IncomingMessage, { route, params, path, query }: Target): Promise<ParsedRequest> {
@@ -197,7 +199,7 @@ export class Exchange {
     if (route.surface === 'admin' || (speak === undefined && bareHeaders === undefined)) return answer;
     const readCard = async (id: string) => {
       const card = await store.read(sql => cardById(sql, id));
-      return card === undefined ? answer : replyAnswer(OPERATIONS['cards.get'], wireCard(card));
+      return card && wireCard(card);
     };
     return activeDialect.spoken({ operation: route.name, row: route.row, answer, params, readCard });
   }
