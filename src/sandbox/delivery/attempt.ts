@@ -26,7 +26,7 @@ import {
   webhookById,
 } from '../store/records.ts';
 import type { Sql } from '../store/sql.ts';
-import { type Reply, retryWait, type WebhookRequest } from './send.ts';
+import { isDelivered, type Reply, retryWait, type WebhookRequest } from './send.ts';
 
 interface DeliveryLimits {
   /** Real ms within which a receiver must have answered (A-78). */
@@ -85,6 +85,13 @@ export interface ClaimResult {
 
 const FREE = { lease_owner: null, lease_token: null, lease_until: null };
 
+/** When a claim is made: on the clock of the sandbox and in real time, and until when things are due. */
+interface Moment {
+  readonly now: number;
+  readonly real: number;
+  readonly upTo: number;
+}
+
 /** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
 export function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): ClaimResult {
   const { clock, isGone } = parts;
@@ -101,57 +108,37 @@ export function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): ClaimRe
   let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
   for (const webhook of activeWebhooks(sql)) {
     if (busy.has(webhook.id)) continue;
-    const { row, isHeld } = headFor(sql, parts, { ...moment, webhook: webhook.id });
+    const { row, isHeld } = headFor(sql, parts, webhook.id, moment);
     isPending ||= isHeld;
-    if (row !== undefined && (first === undefined || isBefore(row, first.row))) first = { row, webhook };
+    if (row === undefined) continue;
+    const order = first === undefined ? -1 : row.due_at - first.row.due_at || row.position - first.row.position;
+    if (order < 0) first = { row, webhook };
   }
   if (first === undefined) return { isPending };
-  return { claimed: take(sql, parts, { ...first, now, real }), isPending: true };
-}
-
-interface Head {
-  readonly webhook: string;
-  readonly now: number;
-  readonly real: number;
-  readonly upTo: number;
+  return { claimed: take(sql, parts, first, moment), isPending: true };
 }
 
 /**
  * The first one of a subscription that may go now. Of those that were due at once the ones drawn to let fewer others
  * pass go first: when every one of them waits to be overtaken, their order is still the drawn one.
  */
-const headOf = (sql: Sql, { webhook, upTo, real }: Head) =>
-  sql.get<DeliveryRow>(
-    `select * from deliveries where webhook_id = ? and state = 'queued' and due_at <= ?
-       and (behind = 0 or held_until <= ?) order by due_at, behind, position limit 1`,
-    webhook,
-    upTo,
-    real,
-  );
+const HEAD = `select * from deliveries where webhook_id = ? and state = 'queued' and due_at <= ?
+  and (behind = 0 or held_until <= ?) order by due_at, behind, position limit 1`;
 
 /** The first of a subscription that no fault keeps back. */
-function headFor(sql: Sql, parts: DeliveryParts, head: Head) {
+function headFor(sql: Sql, parts: DeliveryParts, webhook: string, moment: Moment) {
   for (;;) {
-    const row = headOf(sql, head);
+    const row = sql.get<DeliveryRow>(HEAD, webhook, moment.upTo, moment.real);
     if (row === undefined) break;
-    if (row.faults_asked === 1 || !applyFault(sql, parts, row, head)) return { row, isHeld: false };
+    if (row.faults_asked === 1 || !applyFault(sql, parts, row, moment)) return { row, isHeld: false };
   }
   // Those that are to be overtaken go all the same when nobody comes for a while.
-  const held = headOf(sql, { ...head, real: Number.MAX_SAFE_INTEGER });
+  const held = sql.get<DeliveryRow>(HEAD, webhook, moment.upTo, Number.MAX_SAFE_INTEGER);
   return { row: undefined, isHeld: held !== undefined };
 }
 
-function isBefore(one: DeliveryRow, other: DeliveryRow): boolean {
-  return one.due_at < other.due_at || (one.due_at === other.due_at && one.position < other.position);
-}
-
 /** Each delivery is asked about once: it goes twice, later, or behind others. True when it must be looked for anew. */
-function applyFault(
-  sql: Sql,
-  { limits }: DeliveryParts,
-  row: DeliveryRow,
-  { now, real }: Pick<Head, 'now' | 'real'>,
-): boolean {
+function applyFault(sql: Sql, { limits }: DeliveryParts, row: DeliveryRow, { now, real }: Moment): boolean {
   const { id, webhook_id, event_id, event_type, event_seq } = row;
   const change = (changed: Partial<Pick<DeliveryRow, 'due_at' | 'behind' | 'held_until'>> = {}) =>
     sql.update('deliveries', { id, state: 'queued' }, { faults_asked: 1, behind: 0, held_until: null, ...changed });
@@ -180,16 +167,13 @@ function applyFault(
   }
 }
 
-interface Taking {
-  readonly row: DeliveryRow;
-  readonly webhook: WebhookRow;
-  readonly now: number;
-  readonly real: number;
-}
-
 /** Takes one for an attempt, which is counted now: whatever happens, it was begun. */
-function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Taking): Claimed {
-  const { owner, random, limits } = parts;
+function take(
+  sql: Sql,
+  { owner, random, limits, version, activeDialect: { dialect } }: DeliveryParts,
+  { row, webhook }: { readonly row: DeliveryRow; readonly webhook: WebhookRow },
+  { now, real }: Moment,
+): Claimed {
   const token = Buffer.from(random.bytes(16)).toString('hex');
   const attempt = row.attempt + 1;
   const lease = { lease_owner: owner, lease_token: token, lease_until: real + limits.lease };
@@ -202,10 +186,24 @@ function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Takin
     row.webhook_id,
     row.position,
   );
+  // The bytes of the event, or what a dialect makes of them, the same on every attempt.
   const written = deliveryBody(sql, row.id);
-  const body = row.edited === 1 ? written : spoken(written, parts);
-  const secrets = secretsOf(webhook, now);
-  const headers = headersFor(parts, { row, attempt, body, now, signing: signingFor(row, webhook, secrets) });
+  const body =
+    row.edited === 1 || dialect.payload === undefined ? written : JSON.stringify(dialect.payload(JSON.parse(written)));
+  const bytes = Buffer.from(body);
+  const secrets = validSecrets(webhook, now);
+  // After a rotation the signatures of both secrets, separated by a comma; without any there is none.
+  const { header, prefix } = dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
+  const signatures = signingFor(row, webhook, secrets).map(secret => prefix + sign(bytes, secret));
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': String(bytes.length),
+    'User-Agent': `cardwright-sandbox/${version}`,
+    ...(signatures.length > 0 && { [header]: signatures.join(',') }),
+    [HEADERS.webhook_id.name]: row.event_id,
+    [HEADERS.webhook_attempt.name]: String(attempt),
+    [HEADERS.webhook_timestamp.name]: String(Math.floor(now / 1000)),
+  };
   sql.insert('attempts', {
     delivery_id: row.id,
     number: attempt,
@@ -217,14 +215,8 @@ function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Takin
   return { row, attempt, token, request: { url: webhook.url, headers, body }, secrets };
 }
 
-/** The bytes that go out: those of the event, or what a dialect makes of them, the same on every attempt. */
-function spoken(body: string, { activeDialect }: DeliveryParts): string {
-  const payload = activeDialect.dialect.payload;
-  return payload === undefined ? body : JSON.stringify(payload(JSON.parse(body) as Readonly<Record<string, unknown>>));
-}
-
 /** The secret, and the one before it while both are valid. */
-function secretsOf({ secret, former_secret, former_until }: WebhookRow, now: number): readonly Secret[] {
+export function validSecrets({ secret, former_secret, former_until }: WebhookRow, now: number): readonly Secret[] {
   const former = former_secret !== null && former_until !== null && former_until > now ? [former_secret] : [];
   return [secret, ...former].map(text => new Secret(text));
 }
@@ -232,51 +224,11 @@ function secretsOf({ secret, former_secret, former_until }: WebhookRow, now: num
 /** Signs in place of a secret of the subscription. */
 const WRONG = new Secret('not the secret of any subscription');
 
-/** What signs this delivery: usually every secret that is valid, else what was asked for. */
-function signingFor(
-  { sign }: DeliveryRow,
-  { former_secret: former }: WebhookRow,
-  secrets: readonly Secret[],
-): readonly Secret[] {
-  switch (sign) {
-    case 'wrong':
-      return [WRONG];
-    case 'former':
-      return former === null ? [WRONG] : [new Secret(former)];
-    case 'none':
-      return [];
-    default:
-      return secrets;
-  }
-}
-
-interface Addressed {
-  readonly row: DeliveryRow;
-  readonly attempt: number;
-  readonly body: string;
-  readonly now: number;
-  /** Each of them signs; without any there is no signature. */
-  readonly signing: readonly Secret[];
-}
-
-/** Headers of A-75 and A-76. After a rotation the signatures of both secrets, separated by a comma. */
-function headersFor(
-  { version, activeDialect }: DeliveryParts,
-  { row, attempt, body, now, signing }: Addressed,
-): Readonly<Record<string, string>> {
-  const bytes = Buffer.from(body);
-  const signature = activeDialect.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
-  return {
-    'Content-Type': 'application/json',
-    'Content-Length': String(bytes.length),
-    'User-Agent': `cardwright-sandbox/${version}`,
-    ...(signing.length > 0 && {
-      [signature.header]: signing.map(secret => signature.prefix + sign(bytes, secret)).join(','),
-    }),
-    [HEADERS.webhook_id.name]: row.event_id,
-    [HEADERS.webhook_attempt.name]: String(attempt),
-    [HEADERS.webhook_timestamp.name]: String(Math.floor(now / 1000)),
-  };
+/** What signs a delivery: usually every secret that is valid, else what was asked for. */
+function signingFor({ sign }: DeliveryRow, { former_secret: former }: WebhookRow, secrets: readonly Secret[]) {
+  if (sign === 'none') return [];
+  if (sign === null) return secrets;
+  return [sign === 'former' && former !== null ? new Secret(former) : WRONG];
 }
 
 // What an attempt leads to (docs/design/sandbox.md, section 9): delivered, tried again, failed, or the end of a subscription.
@@ -316,16 +268,11 @@ interface Outcome {
 function nextState(sql: Sql, { claimed, came, now, webhook }: Outcome): { state: DeliveryState; due_at: number } {
   const { row, attempt } = claimed;
   const { due_at } = row;
-  if (isTaken(came)) return { state: 'delivered', due_at };
-  if (came.reply.status === GONE) return { state: 'failed', due_at };
-  const wait = retryWait(attempt, { seed: seedOf(sql), delivery: row.id });
+  if (isDelivered(came.reply)) return { state: 'delivered', due_at };
+  const wait = came.reply.status === GONE ? undefined : retryWait(attempt, { seed: seedOf(sql), delivery: row.id });
   if (wait === undefined) return { state: 'failed', due_at };
   if (webhook?.status !== 'active') return { state: 'cancelled', due_at };
   return { state: 'queued', due_at: came.isCutOff ? due_at : now + wait };
-}
-
-function isTaken({ reply: { status = 0 } }: Came): boolean {
-  return status >= 200 && status <= 299;
 }
 
 /** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too (A-78, A-80). */
@@ -336,7 +283,7 @@ function checkSubscription(
   const { id, failing_since, status, url } = webhook;
   // What an address said says nothing about the one that took its place meanwhile.
   if (status !== 'active' || url !== claimed.request.url) return;
-  if (isTaken(came)) {
+  if (isDelivered(came.reply)) {
     if (failing_since !== null) sql.update('webhooks', { id }, { failing_since: null });
     return;
   }
@@ -347,27 +294,25 @@ function checkSubscription(
   } else if (failing_since === null) sql.update('webhooks', { id }, { failing_since: since });
 }
 
-/** What is kept of an answer, without any secret a receiver sent back. */
+/** What is kept of an answer: its beginning, without cookies and without any secret or one-time code a receiver sent back. */
 function kept({ row, request, secrets }: Claimed, { reply, duration }: Came) {
   const codes = row.edited === 1 ? [] : secretValues(row.event_type, request.body);
   const hidden = [...secrets.map(secret => secret.expose()), ...codes];
   const clean = (text: string) =>
     hidden.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text).replaceAll('\0', '\ufffd');
   const { address = null, status = null, headers, body, error = null } = reply;
+  const withoutCookies = (name: string, value: unknown) => (/cookie/i.test(name) ? '[redacted]' : value);
+  // Cut between characters: half of one would not be text.
+  const beginning = (text: string) =>
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, MOST_KEPT), { stream: true });
   return {
     address,
     status,
-    answer_headers: headers === undefined ? null : clean(JSON.stringify(withoutCookies(headers))),
-    answer_body: body === undefined ? null : firstBytes(clean(body)),
+    answer_headers: headers === undefined ? null : clean(JSON.stringify(headers, withoutCookies)),
+    answer_body: body === undefined ? null : beginning(clean(body)),
     duration: Math.round(duration),
     error,
   };
-}
-
-function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, /cookie/i.test(name) ? '[redacted]' : value]),
-  );
 }
 
 /** Values of the payload that are never kept outside of it: one-time codes. */
@@ -377,11 +322,4 @@ function secretValues(event: EventName, body: string): readonly string[] {
     const value = data[field.wire ?? name];
     return field.secret && typeof value === 'string' && value !== '' ? [value] : [];
   });
-}
-
-/** Cut between characters: half of one would not be text. */
-function firstBytes(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= MOST_KEPT) return text;
-  return new TextDecoder('utf-8').decode(bytes.subarray(0, MOST_KEPT), { stream: true });
 }

@@ -11,7 +11,7 @@ import {
   LIMITS,
   record,
 } from './attempt.ts';
-import { post, systemResolve } from './send.ts';
+import { isDelivered, post, systemResolve } from './send.ts';
 
 /** The deliveries of one sandbox in one process: live in the background, or step by step while the clock is moved. */
 export interface Dispatcher {
@@ -154,11 +154,11 @@ async function attempt(parts: DeliveryParts, claimed: Claimed, signal: AbortSign
     limit: limits.attempt,
     signal,
   });
-  const { status = 0 } = reply;
-  const came = { reply, duration: clock.monotonic() - began, isCutOff: status === 0 && signal.aborted };
+  const isCutOff = reply.status === undefined && signal.aborted;
+  const came = { reply, duration: clock.monotonic() - began, isCutOff };
   // Not waited for: the next claim of this subscription joins the same commit.
   const written = writtenDown(parts, () => store.write(sql => record(sql, parts, claimed, came))).catch(onFault);
-  return { isDelivered: status >= 200 && status <= 299, written };
+  return { isDelivered: isDelivered(reply), written };
 }
 
 /** Real ms between two tries to write down what came of an attempt. */

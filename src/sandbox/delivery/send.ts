@@ -95,6 +95,9 @@ export interface Reply {
   readonly error?: string;
 }
 
+/** The receiver has taken it. */
+export const isDelivered = ({ status = 0 }: Reply) => status >= 200 && status <= 299;
+
 /** Somewhat more than is kept, so that a secret at the end of that is seen whole. */
 const MOST_BYTES = 4_096 + 512;
 
