@@ -145,7 +145,7 @@ export async function played(dialect: DialectName, seed: number): Promise<Played
     listen: 'socket',
     ids: 'counted',
     wallet: 5000,
-    deliveries: 'queued',
+    deliveries: 'on-deliver',
     clock: { mode: 'frozen', at: BEGIN },
     dialect,
     seed,

@@ -11,7 +11,7 @@ const ADMIN = '/_sandbox/v1';
 const clock = { mode: 'frozen', at: '2026-11-20T14:00:00Z' } as const;
 
 async function told(seed: number) {
-  await using sandbox = await startSandbox({ seed, wallet: 800, clock, listen: 'socket', deliveries: 'queued' });
+  await using sandbox = await startSandbox({ seed, wallet: 800, clock, listen: 'socket', deliveries: 'on-deliver' });
   const { answers, get } = await tellLongHistory(sandbox);
   const { json } = await ask(sandbox, { method: 'POST', path: `${ADMIN}/clock/advance`, body: { by: '40d' } });
   for (const { id, status } of (await get('/cards')).json.data) {

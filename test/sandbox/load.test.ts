@@ -13,7 +13,7 @@ test.each([
   [3, 1],
   [500, 499],
 ])('%i cards and %i records add up, now and when everything has expired', async (cards, transactions) => {
-  await using sandbox = await startSandbox({ rateLimits: false, deliveries: 'queued' });
+  await using sandbox = await startSandbox({ rateLimits: false, deliveries: 'on-deliver' });
   const { status, json } = await load(sandbox, { cards, transactions });
   expect([status, json.cards, json.transactions, json.ledger_faults]).toEqual([200, cards, transactions, []]);
   expect(await check(sandbox)).toMatchObject({ ok: true, faults: [] });

@@ -18,7 +18,7 @@ import { writeSync } from 'node:fs';
 import { startSandbox } from './src/sandbox/serving/start.ts';
 import { askFor, OPERATIONS } from './test/sandbox/sweep-asking.ts';
 const [store, things] = process.argv.slice(2);
-const sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });
+const sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'on-deliver' });
 for (const name of OPERATIONS) {
   // No answer: the store failed. A kill leaves it as it is, without the tidying of an orderly end.
   const answer = await askFor(sandbox, name, JSON.parse(things)).catch(() => process.kill(process.pid, 'SIGKILL'));
@@ -147,7 +147,7 @@ export const nameOf = (call = '') => /^\w+/.exec(call)?.[0] ?? '';
 
 /** A store with two cards and an authorization, closed. */
 async function prepared(store: string): Promise<Things> {
-  await using sandbox = await startSandbox({ store, rateLimits: false, wallet: 500, deliveries: 'queued' });
+  await using sandbox = await startSandbox({ store, rateLimits: false, wallet: 500, deliveries: 'on-deliver' });
   const post = async (path: string, body: object) => (await ask(sandbox, { method: 'POST', path, body })).json;
   const [bin] = (await ask(sandbox, { path: '/bins' })).json.data;
   const card = await post('/cards', { bin_id: bin.id, amount: 50 });
@@ -162,7 +162,7 @@ async function prepared(store: string): Promise<Things> {
  */
 async function reopened(store: string, things: Things, lines: readonly string[], leaving?: Swept) {
   const broken: string[] = [];
-  await using sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });
+  await using sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'on-deliver' });
   const answered = new Map(
     lines.map(line => [(JSON.parse(line) as [Swept])[0], JSON.parse(line) as [Swept, number, string]]),
   );

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => child[Symbol.asyncDispose]());
 
 /** A process of its own that serves the store until it is killed. */
-async function served(store: string, deliveries: 'sent' | 'queued' = 'queued') {
+async function served(store: string, deliveries: 'live' | 'on-deliver' = 'on-deliver') {
   const running = child.start(store, deliveries);
   const [line] = (await once(running.stdout ?? running, 'data')) as [Buffer];
   const [url, key, adminToken] = JSON.parse(line.toString()) as [string, string, string];
@@ -87,9 +87,9 @@ it('sends again what a killed process was sending, and not while it lives', asyn
   const store = join(folder.path, 'store.db');
   await using inbox = await receiver((response, nth) => void (nth === 1 || response.end()));
   await using second = await receiver();
-  await using first = await served(store, 'sent');
+  await using first = await served(store, 'live');
   await beginDelivery(first, inbox);
-  await using heir = await startSandbox({ store, rateLimits: false, delivery: { limits: { poll: 5 } } });
+  await using heir = await startSandbox({ store, rateLimits: false, deliveryLimits: { poll: 5 } });
   await ask(heir, { method: 'POST', path: '/webhooks', body: { url: second.url, events: ['*'] } });
   const body = { bin_id: await binOf(heir), amount: 1 };
   // It looked again and again, and left alone what the living process has.
@@ -133,11 +133,11 @@ it('takes a lease over when its time is up, and then the late answer counts for 
   // own lease over, and on a busy machine the next one too.
   const options = { store, rateLimits: false, wallet: 1000 };
   const oneLook = { poll: 600_000, attempt: 60_000, lease: 200 };
-  await using slow = await startSandbox({ ...options, deliveries: 'queued', delivery: { limits: oneLook } });
+  await using slow = await startSandbox({ ...options, deliveries: 'on-deliver', deliveryLimits: oneLook });
   await subscribed(slow, inbox);
   const sending = slow.deliver({ kind: 'due', signal: new AbortController().signal });
   await inbox.until(1);
-  await using heir = await startSandbox({ ...options, delivery: { limits: { poll: 5, attempt: 60_000 } } });
+  await using heir = await startSandbox({ ...options, deliveryLimits: { poll: 5, attempt: 60_000 } });
   await inbox.until(2);
   late();
   await sending;
@@ -155,7 +155,7 @@ it('fires each timer once, whichever of the two comes to it first', async () => 
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
   await using one = await served(store);
-  await using other = await startSandbox({ store, rateLimits: false, wallet: 1000, liveTimers: true });
+  await using other = await startSandbox({ store, rateLimits: false, wallet: 1000, timers: 'live' });
   const admin = (method: string, path: string, body?: object) =>
     ask(one, { method, path: `/_sandbox/v1${path}`, body });
   await admin('PUT', '/clock', { mode: 'frozen' });

@@ -3,7 +3,13 @@ import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/sta
 import { WORLD_TIME, type World, world } from '../support/world.ts';
 
 const serve = (seed: number) =>
-  startSandbox({ listen: 'tcp', seed, wallet: 1000, deliveries: 'queued', clock: { mode: 'frozen', at: WORLD_TIME } });
+  startSandbox({
+    listen: 'tcp',
+    seed,
+    wallet: 1000,
+    deliveries: 'on-deliver',
+    clock: { mode: 'frozen', at: WORLD_TIME },
+  });
 
 async function login(here: World, name: string, { key }: RunningSandbox, url: string): Promise<void> {
   const ran = await here.run(`login --profile ${name} --base-url ${url} --key-stdin`, { stdin: key.expose() });

@@ -135,7 +135,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const sandbox = await startSandbox({
     listen: options.served ? 'tcp' : 'socket',
     ids: 'counted',
-    deliveries: 'queued',
+    deliveries: 'on-deliver',
     data: options.data ?? 'empty',
     ...(options.data === 'demo' ? {} : { wallet: options.wallet ?? 1000 }),
     clock: { mode: 'frozen', at: WORLD_TIME },

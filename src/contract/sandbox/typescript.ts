@@ -4,8 +4,9 @@ import type { Operation } from '../operation.ts';
 import { PAGE_META } from '../resources.ts';
 import { commentText, membersOf, type TypeStyle } from '../typescript.ts';
 import { ADMIN_OPERATIONS, type AdminName } from './admin.ts';
-import { FAULT, FAULT_BODY, FAULT_SHAPES } from './faults.ts';
+import { DIALECT_NAMES, FAULT, FAULT_BODY, FAULT_SHAPES } from './faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from './methods.ts';
+import { START_OPTIONS } from './start-options.ts';
 
 /** Names of the answers that programs speak of, each by an operation that answers with it. */
 const TITLES = {
@@ -26,21 +27,32 @@ const TITLE_OF_SHAPE: ReadonlyMap<Shape, string> = new Map(
   Object.entries(TITLES).map(([name, title]) => [ADMIN_OPERATIONS[name as AdminName].returns.shape, title]),
 );
 
-/** The parts of a fault rule, which have members of their own for each kind. */
+/** What has a type of its own: parts of a fault rule, whose members differ by kind, and options that say more than a field does. */
 const TITLE_OF_FIELD: ReadonlyMap<AnyField, string> = new Map<AnyField, string>([
   [FAULT_BODY.match, 'SandboxFaultMatch'],
   [FAULT.match, 'SandboxFaultMatch'],
   [FAULT_BODY.action, 'SandboxFaultAction'],
   [FAULT.action, 'SandboxFaultAction'],
+  [START_OPTIONS.store, "'memory' | (string & {})"],
+  [START_OPTIONS.dialect, 'SandboxDialect'],
+  [START_OPTIONS.clock, "{ readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string }"],
 ]);
 
 const titleOf = (field: AnyField) => TITLE_OF_FIELD.get(field);
 const ANSWER: TypeStyle = { side: 'exact', openWords: false, titleOf };
 const ASKED: TypeStyle = { side: 'asked', openWords: false, titleOf };
 
-/** Adds to `RunningSandbox` of library-types.ts, in whose file this text stands. */
+/** Adds to `SandboxOptions` and `RunningSandbox` of library-types.ts, in whose file this text stands. */
 export function sandboxMethodTypes(): string {
-  return [pageType(), ...[...TITLE_OF_SHAPE].map(answerType), faultTypes(), ...methodTypes()].join('\n');
+  return [optionTypes(), pageType(), ...[...TITLE_OF_SHAPE].map(answerType), faultTypes(), ...methodTypes()].join('\n');
+}
+
+function optionTypes(): string {
+  const names = DIALECT_NAMES.map(name => `\n  | '${name}'`).join('');
+  // Whoever makes them may change them.
+  const members = membersOf(START_OPTIONS, ASKED, 1).replaceAll('  readonly ', '  ');
+  const about = '`default` keeps to the interface, the others answer as services of other habits do.';
+  return `/** How the sandbox speaks; ${about} */\nexport type SandboxDialect =${names};\n\nexport interface SandboxOptions {\n${members}}\n`;
 }
 
 function pageType(): string {

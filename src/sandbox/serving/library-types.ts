@@ -1,58 +1,11 @@
 /// <reference lib="esnext.disposable" />
 /**
  * `cardwright/sandbox`, the sandbox for test suites and other programs: its types, as the package ships them. At the end
- * of the shipped file stand the methods of the control surface, made from its rows.
+ * of the shipped file stand the options and the methods of the control surface, made from the contract.
  */
 
-/** How the sandbox speaks; `default` keeps to the interface, the others answer as services of other habits do. */
-export type SandboxDialect =
-  | 'default'
-  | 'minimal'
-  | 'envelope-items'
-  | 'envelope-more'
-  | 'envelope-wrapped'
-  | 'names-stripe'
-  | 'names-increase'
-  | 'strict-422'
-  | 'noop-200'
-  | 'tds-terminal'
-  | 'auth-single'
-  | 'ledger-balance'
-  | 'strict-freeze'
-  | 'sig-prefixed'
-  | 'keys-ignored'
-  | 'paths-other';
-
+/** The others are made from the contract, and stand at the end of the file. */
 export interface SandboxOptions {
-  /** `memory` (the default), or the path of a file that is kept, made with mode 0600. */
-  store?: 'memory' | (string & {});
-  /** A port of 127.0.0.1 (the default), or a private socket, for clients that can be given one. */
-  listen?: 'tcp' | 'socket';
-  /** For `tcp`; any free one when left out or 0. */
-  port?: number;
-  /** For `tcp`: listens on the same port of `::1` too, for programs that take `localhost` for it; false when left out. */
-  ipv6?: boolean;
-  /** Fixes ids, card numbers and codes; 1 when left out, so that two runs are alike. */
-  seed?: number;
-  /** `derived` (the default) gives `card_` and 24 characters as the service does, `counted` gives `card_1`, `req_2`. */
-  ids?: 'derived' | 'counted';
-  /** `empty` (the default) has eight BINs, `demo` also cards, transactions and a webhook. */
-  data?: 'empty' | 'demo';
-  /** USD in the wallet of data set `empty`, and of no other; 0 when left out. */
-  wallet?: number;
-  dialect?: SandboxDialect;
-  /** `real` (the default), or frozen at an ISO 8601 time until `advance` moves it. */
-  clock?: { mode: 'real' } | { mode: 'frozen'; at: string };
-  /** 30 reads of card details and 600 other requests a minute, as the service limits them; true when left out. */
-  rateLimits?: boolean;
-  /** Expiries and confirmations happen by themselves (`live`, the default), or at the next request or `advance`. */
-  timers?: 'live' | 'on-request';
-  /** Webhooks are sent as they become due (`live`, the default), or when `deliver` is called. */
-  deliveries?: 'live' | 'on-deliver';
-  /** Webhooks may go to other machines, over https; false when left out. */
-  allowRemoteWebhooks?: boolean;
-  /** Signing secret of subscriptions that name none; generated when left out. */
-  webhookSecret?: string;
   /** Told about errors nobody expected; their requests are answered 500. */
   onFault?: (error: unknown) => void;
 }

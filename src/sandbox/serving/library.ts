@@ -3,81 +3,37 @@
  * and a test suite would run in another sandbox than it says.
  */
 
-import { type AnyField, must, type Shape } from '../../contract/field.ts';
+import type { Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
-import { choice, flag, integer, money, text, time } from '../../contract/own-field.ts';
-import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
+import { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { mismatches } from '../../contract/sandbox/together.ts';
-import { shapeProblem, violation } from '../../contract/violation.ts';
+import { shapeProblem } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
+import { isObject } from '../../core/objects.ts';
 import type * as Public from './library-types.ts';
-import type { SandboxAdmin, SandboxOptions } from './library-types.ts';
+import type { SandboxAdmin } from './library-types.ts';
 import { askLocally, type RunningSandbox, startSandbox as start } from './start.ts';
 
-const word = (...words: readonly string[]) => choice(words, 'One of them.');
-
-const FIELDS = {
-  store: text('memory, or the path of a file.'),
-  listen: word('tcp', 'socket'),
-  port: integer('Port.', { min: 0, max: 65_535 }),
-  ipv6: flag('Whether.'),
-  seed: integer('Seed.', { min: 0 }),
-  ids: word('derived', 'counted'),
-  data: word('empty', 'demo'),
-  wallet: money('USD.', { min: 0 }),
-  dialect: word(...DIALECT_NAMES),
-  rateLimits: flag('Whether.'),
-  timers: word('live', 'on-request'),
-  deliveries: word('live', 'on-deliver'),
-  allowRemoteWebhooks: flag('Whether.'),
-  webhookSecret: { ...CREATE_WEBHOOK.secret, basis: {} },
-} as const satisfies Shape;
-
-const REAL = { mode: must(word('real')) } as const;
-const FROZEN = { mode: must(word('frozen')), at: must(time('Where it stands.')) } as const;
-const MODES = { mode: must(word('real', 'frozen')) } as const;
-
-/** Of no kind of field. */
-const OTHERS = ['clock', 'onFault'] as const;
-
-// A new option is one of the two, or this does not compile.
-type Known = keyof typeof FIELDS | (typeof OTHERS)[number];
-const NAMES: Readonly<Record<Known, true>> & Readonly<Record<keyof SandboxOptions, true>> = {
-  ...(Object.fromEntries(Object.keys(FIELDS).map(name => [name, true])) as Record<keyof typeof FIELDS, true>),
-  clock: true,
-  onFault: true,
-};
-
 /** Throws `usage` naming the first option that is unknown or has a value it cannot have. Undefined is left out. */
-export function checkOptions(options: object): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(NAMES, name)) {
-      throw wrong(`startSandbox has no option ${JSON.stringify(name)}; there are ${Object.keys(NAMES).join(', ')}`);
-    }
-    const field: AnyField | undefined = (FIELDS as Shape)[name];
-    const problem = field === undefined || value === undefined ? undefined : violation(field, value);
-    if (problem !== undefined) throw wrongOption(name, problem);
-  }
-  const { clock, data, wallet } = options as { clock?: unknown; data?: string; wallet?: number };
-  const problem = clock === undefined ? undefined : clockProblem(clock);
-  if (problem !== undefined) throw wrongOption('clock', problem);
+export function checkOptions({ onFault: _onFault, ...options }: Values): void {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const { clock, data, wallet } = given;
+  const problem = shapeProblem(START_OPTIONS, given) ?? (isObject(clock) ? clockProblem(clock) : undefined);
+  if (problem !== undefined) throw wrongOption(problem.field, problem.text);
   if (wallet !== undefined && data === 'demo') throw wrongOption('wallet', 'for the data set empty; demo has its own');
 }
 
-function clockProblem(clock: unknown): string | undefined {
-  if (typeof clock !== 'object' || clock === null) return 'must be an object {mode: real} or {mode: frozen, at}';
-  const values = clock as Readonly<Record<string, unknown>>;
-  const { mode } = values;
-  const problem = shapeProblem(MODES, { mode }) ?? shapeProblem(mode === 'real' ? REAL : FROZEN, values);
-  return problem && `${problem.field} ${problem.text}`;
+function clockProblem(clock: Values) {
+  const problem = shapeProblem(START_OPTIONS.clock.shape ?? {}, clock);
+  if (problem !== undefined) return { field: `clock.${problem.field}`, text: problem.text };
+  const isRight = (clock['mode'] === 'frozen') === (clock['at'] !== undefined);
+  return isRight ? undefined : { field: 'clock', text: 'at is needed where it is frozen, and nowhere else' };
 }
 
-const wrongOption = (name: string, problem: string) => wrong(`the option ${name} of startSandbox: ${problem}`);
-
-const wrong = (message: string) => new CliError('usage', { message, outcome: 'not_sent' });
+const wrongOption = (name: string, problem: string) =>
+  new CliError('usage', { message: `the option ${name} of startSandbox: ${problem}`, outcome: 'not_sent' });
 
 // The control surface as methods of `startSandbox()`, made from its rows; their types are contract/sandbox/typescript.ts.
 
@@ -152,16 +108,8 @@ export class SandboxRefusal extends Error implements Public.SandboxRefusal {
 
 /** Starts a sandbox in this process; options and methods are described in library-types.ts. */
 export const startSandbox: typeof Public.startSandbox = async (options = {}) => {
-  checkOptions(options);
-  const { timers = 'live', deliveries = 'live', allowRemoteWebhooks = false, dialect, ...same } = options;
-  const running = await start({
-    ...same,
-    dialect,
-    liveTimers: timers === 'live',
-    deliveries: deliveries === 'live' ? 'sent' : 'queued',
-    delivery: { allowRemote: allowRemoteWebhooks },
-    version: CARDWRIGHT_VERSION,
-  });
+  checkOptions(options as Values);
+  const running = await start({ timers: 'live', ...options, version: CARDWRIGHT_VERSION });
   const admin = adminOf(running);
   const methods = sandboxMethods(admin);
   return {

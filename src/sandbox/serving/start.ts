@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import type { InputFields } from '../../contract/field.ts';
+import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { CliError } from '../../core/errors.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
@@ -17,18 +19,15 @@ import { SERVICE_PATH } from '../http/request.ts';
 import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import type * as Public from './library-types.ts';
 
-type PublicOptions = Omit<Public.SandboxOptions, 'dialect' | 'timers' | 'deliveries' | 'allowRemoteWebhooks'>;
+type PublicOptions = Public.SandboxOptions & Omit<InputFields<typeof START_OPTIONS>, 'wallet' | 'clock' | 'dialect'>;
 
-/** Those that library-types.ts describes, and what only our own tests say. */
+/** Those of the library, of which timers and `version` have other values where nothing is said, and what only our own tests say. */
 export interface SandboxOptions extends PublicOptions {
-  /** Timers fire by themselves, and not only before requests; false when left out. */
-  readonly liveTimers?: boolean;
-  /** How it speaks, to meet other services than the usual one (docs/design/contract-and-assumptions.md, section 14). */
+  /** USD. */
+  readonly wallet?: number | undefined;
+  readonly clock?: { readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string } | undefined;
   readonly dialect?: string | undefined;
-  /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
-  readonly deliveries?: 'sent' | 'queued';
-  /** Where they may go and how long they wait; only this machine when left out. */
-  readonly delivery?: DeliveryOptions;
+  readonly deliveryLimits?: DeliveryOptions['limits'];
   readonly version?: string;
   readonly host?: SandboxHost;
 }
@@ -57,9 +56,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     clock: clockOf(options.clock),
     rateLimits: options.rateLimits === false ? 'none' : 'all',
     virtualLimits: true,
-    liveTimers: options.liveTimers,
+    liveTimers: options.timers === 'live',
     dialect,
-    deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
+    deliveries: {
+      live: options.deliveries !== 'on-deliver',
+      allowRemote: options.allowRemoteWebhooks,
+      limits: options.deliveryLimits,
+    },
     webhookSecret: webhookSecret === undefined ? undefined : new Secret(webhookSecret),
     version: options.version ?? 'library',
     onFault,

@@ -36,7 +36,7 @@ it('keeps the order of the events, one at a time, for each of several subscripti
 it('does not let a hanging receiver hold another one up', async () => {
   await using hanging = await receiver(() => undefined);
   await using inbox = await receiver();
-  await using stage = await scene({ deliveries: 'sent', delivery: { limits: { poll: 5 } } });
+  await using stage = await scene({ deliveries: 'live', deliveryLimits: { poll: 5 } });
   await stage.subscribe(hanging.url);
   await stage.subscribe(inbox.url);
   for (let nth = 0; nth < 5; nth += 1) await stage.event();

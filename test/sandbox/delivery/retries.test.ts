@@ -31,7 +31,7 @@ describe('the schedule', () => {
 it('tries eight times at the times of the schedule while the clock is moved, and then fails', async () => {
   const run = async (seed: number) => {
     await using inbox = await receiver(503);
-    await using stage = await scene({ seed, deliveries: 'sent' });
+    await using stage = await scene({ seed, deliveries: 'live' });
     await stage.admin('POST', '/clock/advance', { by: '1s' });
     await stage.subscribe(inbox.url);
     await stage.event();
@@ -86,7 +86,7 @@ it('disables a subscription that answers 410 and cancels what waits for it', asy
 
 it('gives a receiver that does not answer the limit and no more', async () => {
   await using inbox = await receiver(() => undefined);
-  await using stage = await scene({ delivery: { limits: { attempt: 150 } } });
+  await using stage = await scene({ deliveryLimits: { attempt: 150 } });
   await stage.subscribe(inbox.url);
   await stage.event();
   const before = performance.now();
@@ -101,7 +101,7 @@ it('gives a receiver that does not answer the limit and no more', async () => {
 it('disables after five days of nothing but failures, and a success in between starts the count anew', async () => {
   const fate = async (answerOnDay3: number) => {
     await using inbox = await receiver(500);
-    await using stage = await scene({ deliveries: 'sent' });
+    await using stage = await scene({ deliveries: 'live' });
     const hook = await stage.subscribe(inbox.url);
     for (let day = 0; day < 6; day += 1) {
       inbox.answer = day === 3 ? answerOnDay3 : 500;

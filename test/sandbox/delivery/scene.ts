@@ -30,7 +30,7 @@ export async function scene(options: SandboxOptions = {}): Promise<Scene> {
     wallet: 5_000,
     ids: 'counted',
     rateLimits: false,
-    deliveries: 'queued',
+    deliveries: 'on-deliver',
     clock: { mode: 'frozen', at: START },
     ...options,
   });

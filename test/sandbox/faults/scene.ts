@@ -39,7 +39,7 @@ export async function scene(options: SandboxOptions & { readonly timeoutMs?: num
   const sandbox = await startSandbox({
     wallet: 5_000,
     ids: 'counted',
-    deliveries: 'queued',
+    deliveries: 'on-deliver',
     clock: { mode: 'frozen', at: '2026-11-20T14:00:00Z' },
     ...wishes,
   });

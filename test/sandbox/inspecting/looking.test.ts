@@ -89,7 +89,7 @@ async function told(steps: readonly Step[], looks: readonly boolean[]): Promise<
   await using sandbox = await startSandbox({
     seed: 5,
     wallet: 500,
-    deliveries: 'queued',
+    deliveries: 'on-deliver',
     clock: { mode: 'frozen', at: '2026-11-20T12:00:00Z' },
     rateLimits: false,
   });
