@@ -1,5 +1,6 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
-import { createReadStream, lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
+import { createReadStream, lstatSync, readdirSync, unlinkSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import {
   type AddressInfo,
@@ -16,7 +17,8 @@ import type { AccountsServerOptions } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
-import { ourUid, privateFolder, systemCode } from '../../files/private-files.ts';
+import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
+import { privateFolder, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
 import { dateText } from '../clock/clock.ts';
@@ -295,35 +297,35 @@ interface PrivateSocket {
 const LONGEST_PATH = 100;
 /** ms; a younger socket may belong to a process that is about to listen. */
 const SETTLED_AGE = 2_000;
-/** ms; an empty younger folder may be about to get its socket. */
-const SETTLED_FOLDER_AGE = 60_000;
-/** How `mkdtemp` names those made here. */
-const OWN_FOLDER = /^cw-[A-Za-z0-9]{6}$/;
+const TEMPORARY = 'cw-';
 
-/** A fresh place in `folder`, in a temporary folder when its path would be too long or `folder` is undefined. */
+interface SocketHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
+  readonly isRunning?: IsRunning | undefined;
+}
+
+/** A fresh place in `folder`, in a temporary one of its own when its path would be too long or `folder` is undefined. */
 export async function privateSocket(
-  host: Pick<Host, 'clock' | 'random' | 'pid' | 'platform'>,
+  { pid, random, platform, clock, isRunning }: SocketHost,
   folder: string | undefined,
 ): Promise<PrivateSocket> {
-  const name = `${host.pid}-${Buffer.from(host.random.bytes(6)).toString('hex')}`;
-  if (host.platform === 'win32') {
+  const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
+  if (platform === 'win32') {
     const nothing = async () => undefined;
     return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, tidy: nothing, remove: nothing };
   }
-  const wanted = folder === undefined ? undefined : join(folder, `${name}.sock`);
-  if (folder !== undefined && wanted !== undefined && Buffer.byteLength(wanted) <= LONGEST_PATH) {
-    privateFolder(folder, host.platform);
-    return {
-      socketPath: wanted,
-      tidy: () => removeLeftovers(folder, host.clock.now()),
-      remove: async () => unlinkIfThere(wanted),
-    };
+  const wanted = join(folder ?? '', `${name}.sock`);
+  if (folder !== undefined && Buffer.byteLength(wanted) <= LONGEST_PATH) {
+    privateFolder(folder, platform);
+    // A server that was closed took its socket away itself.
+    const remove = () => rm(wanted, { force: true });
+    return { socketPath: wanted, tidy: () => removeLeftovers(folder, clock.now()), remove };
   }
-  const own = mkdtempSync(join(tmpdir(), 'cw-'));
+  const own = await mkdtemp(join(tmpdir(), TEMPORARY));
+  await markUsed(own, pid);
   return {
     socketPath: join(own, `${name}.sock`),
-    tidy: () => removeLeftFolders(tmpdir(), host.clock.now()),
-    remove: async () => rmSync(own, { recursive: true, force: true }),
+    tidy: () => removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning }),
+    remove: () => rm(own, { recursive: true, force: true }),
   };
 }
 
@@ -333,23 +335,6 @@ async function removeLeftovers(folder: string, now: number): Promise<void> {
   await Promise.all(sockets.map(path => removeIfLeft(path, now)));
 }
 
-/** The folders that were made for one socket each, by processes that died. */
-async function removeLeftFolders(parent: string, now: number): Promise<void> {
-  for (const name of readdirSync(parent).filter(each => OWN_FOLDER.test(each))) {
-    const folder = join(parent, name);
-    try {
-      const found = lstatSync(folder);
-      if (!found.isDirectory() || found.uid !== (ourUid() ?? found.uid) || now - found.mtimeMs < SETTLED_FOLDER_AGE)
-        continue;
-      await removeLeftovers(folder, now);
-      rmdirSync(folder);
-    } catch (error) {
-      // Gone meanwhile, or in use: its socket is still there.
-      if (systemCode(error) === undefined) throw error;
-    }
-  }
-}
-
 /** Nobody listens any more: whoever made it is dead, in this container or another. */
 async function removeIfLeft(path: string, now: number): Promise<void> {
   try {
@@ -357,15 +342,6 @@ async function removeIfLeft(path: string, now: number): Promise<void> {
     if (found.isSocket() && now - found.mtimeMs > SETTLED_AGE && (await isRefused(path))) unlinkSync(path);
   } catch (error) {
     // Gone meanwhile: another process tidies too.
-    if (systemCode(error) !== 'ENOENT') throw error;
-  }
-}
-
-/** A server that was closed took its socket away itself. */
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
   }
 }
