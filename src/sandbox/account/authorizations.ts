@@ -3,7 +3,7 @@
  * (docs/design/sandbox.md, sections 8 and 9).
  */
 import type { Cents } from '../../core/money.ts';
-import { Refused } from '../calls/handler.ts';
+import { found } from '../calls/handler.ts';
 import { schedule, unschedule } from '../clock/clock.ts';
 import { monthOf } from '../rules/dates.ts';
 import {
@@ -37,11 +37,7 @@ const NOTHING = 0 as Cents;
 const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
 
 /** Throws `not_found` for an unknown authorization. */
-export function authorizationOf({ sql }: Act, id: string): TransactionRow {
-  const row = authorizationById(sql, id);
-  if (row === undefined) throw new Refused('not_found', `no authorization ${id}`);
-  return row;
-}
+export const authorizationOf = ({ sql }: Act, id: string) => found(authorizationById(sql, id), 'authorization', id);
 
 /** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
 export function authorize(act: Act, card: CardRow, purchase: Purchase): TransactionRow {

@@ -5,7 +5,7 @@
  */
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, plainAmount, sumCents } from '../../core/money.ts';
-import { type Call, Refused } from '../calls/handler.ts';
+import { type Call, found, Refused } from '../calls/handler.ts';
 import { mustFreeze } from '../rules/money.ts';
 import { type CardRow, cardById, walletOf } from '../store/account.ts';
 import { ACCOUNT } from '../store/schema.ts';
@@ -122,11 +122,7 @@ function postingsOf({ card, moves }: Entry): readonly { ledger: string; amount: 
 export type Act = Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'>;
 
 /** Throws `not_found` for a card that is not there. */
-export function cardOf({ sql }: Pick<Act, 'sql'>, id: string): CardRow {
-  const card = cardById(sql, id);
-  if (card === undefined) throw new Refused('not_found', `no card ${id}`);
-  return card;
-}
+export const cardOf = ({ sql }: Pick<Act, 'sql'>, id: string): CardRow => found(cardById(sql, id), 'card', id);
 
 /** The card; throws `card_terminated` when it has ended (A-108). */
 export function livingCard(act: Pick<Act, 'sql'>, id: string): CardRow {

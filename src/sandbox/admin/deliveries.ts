@@ -5,7 +5,7 @@ import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
-import { type AdminCall, type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
+import { type AdminCall, type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
 import { type Addressed, paged, webhookOf } from '../handlers/account.ts';
 import { enqueue, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
@@ -17,7 +17,6 @@ import {
   deliveryById,
   sendingNow,
   type WebhookRow,
-  webhookById,
 } from '../store/records.ts';
 import { listed, type Page, type Sql } from '../store/sql.ts';
 
@@ -41,8 +40,7 @@ export const DELIVERY_LOOKS = {
   'deliveries.get': moment => {
     const { sql, input } = moment;
     const { delivery_id: id } = input;
-    const row = deliveryById(sql, id);
-    if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
+    const row = found(deliveryById(sql, id), 'delivery', id);
     const body = deliveryBody(sql, id);
     const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
     return {
@@ -59,8 +57,7 @@ export const DELIVERIES = {
   /** A new delivery of the same event; what is still on its way cannot be repeated. */
   'deliveries.redeliver': call => {
     const { sql, input } = call;
-    const row = deliveryById(sql, input.delivery_id);
-    if (row === undefined) throw new Refused('not_found', `no delivery ${input.delivery_id}`);
+    const row = found(deliveryById(sql, input.delivery_id), 'delivery', input.delivery_id);
     const { id, state, webhook_id, event_id, event_type, event_seq } = row;
     if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
     activeWebhook({ sql, input: { webhook_id } });
@@ -94,11 +91,10 @@ export const DELIVERIES = {
 
   /** Sends a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
   'deliveries.send': call => {
-    const { sql, now, input } = call;
+    const { now, input } = call;
     const webhook = activeWebhook(call);
     const { sign = 'right' } = input;
-    const former = webhookById(sql, webhook.id);
-    const isFormerOver = former?.former_until == null || former.former_until <= now;
+    const isFormerOver = webhook.former_until === null || webhook.former_until <= now;
     if (sign === 'former' && isFormerOver) {
       throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
     }

@@ -4,7 +4,7 @@ import { CARD_ENTRY } from '../../contract/sandbox/state.ts';
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
-import { Refused } from '../calls/handler.ts';
+import { found } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
 import { pageOfList } from '../handlers/account.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
@@ -51,11 +51,11 @@ export const HOLDINGS = {
     const { q = '', status, bin } = look.input;
     const text = q.trim();
     const part = escaped(text);
-    const found = [`%${part}%`, `${part}%`, text, metadataPart(text)];
+    const sought = [`%${part}%`, `${part}%`, text, metadataPart(text)];
     return pageOfList('cards', look, {
       columns: 'id, label, substr(number, 13) as last4, network, status, balance, hold, bin_id, created_at',
       from: 'cards',
-      wanted: { 'status = ?': status, 'bin_id = ?': bin, [FOUND]: text === '' ? undefined : found },
+      wanted: { 'status = ?': status, 'bin_id = ?': bin, [FOUND]: text === '' ? undefined : sought },
       order: 'created_at desc, id desc',
     });
   },
@@ -82,15 +82,17 @@ export const HOLDINGS = {
 
   /** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
   'transactions.show': ({ sql, input: { transaction_id: id } }) => {
-    const found = transactionById(sql, id);
-    if (found === undefined) throw new Refused('not_found', `no transaction ${id}`);
-    const purchase = found.authorization_id ?? id;
-    const records = sql.all<FoundTransaction>(RECORDS, found.card_id, purchase, purchase);
-    const own = records.find(record => record.id === id);
-    if (own === undefined) throw new Refused('not_found', `no transaction ${id}`);
+    const { card_id, authorization_id } = found(transactionById(sql, id), 'transaction', id);
+    const purchase = authorization_id ?? id;
+    const records = sql.all<FoundTransaction>(RECORDS, card_id, purchase, purchase);
+    const own = found(
+      records.find(record => record.id === id),
+      'transaction',
+      id,
+    );
     const { held, settled, released, refunded } = records.find(record => record.id === purchase) ?? own;
     const refs = new Set(records.map(record => record.id));
-    const entries = withBalances(entriesOfCard(sql, found.card_id), found.card_id);
+    const entries = withBalances(entriesOfCard(sql, card_id), card_id);
     const chain = entries.filter(({ ref }) => refs.has(ref)).map(wireEntry);
     const { shape } = ADMIN_OPERATIONS['transactions.show'].returns;
     return wired(shape, { ...own, ...USD, held, settled, released, refunded, chain });
@@ -194,8 +196,8 @@ function ofCards(from: string, { q = '', type, status, card_id }: OfCardSearch):
   const part = `%${escaped(text)}%`;
   const usd = /^\$?(\d{1,12})(?:\.(\d\d))?$/.exec(text.replaceAll(',', ''));
   const amount = usd === null ? null : Number(`${usd[1]}${usd[2] ?? '00'}`);
-  const found = text === '' ? undefined : [part, text, amount, text, part];
-  const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: found };
+  const sought = text === '' ? undefined : [part, text, amount, text, part];
+  const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: sought };
   return { columns: `*, ${LAST4}`, from, wanted, order: 'created_at desc, id desc' };
 }
 

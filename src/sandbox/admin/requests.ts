@@ -4,20 +4,21 @@ import type { RequestAction } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { explainMismatch, matchSignature } from '../../contract/signature/signature.ts';
 import { nearest } from '../../core/nearest.ts';
-import { Secret } from '../../core/secret.ts';
 import { wired } from '../account/wire.ts';
-import { Refused } from '../calls/handler.ts';
+import { found } from '../calls/handler.ts';
+import { validSecrets } from '../delivery/attempt.ts';
+import { webhookOf } from '../handlers/account.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
 import type { LookHandlers } from '../service/service.ts';
 import { transactionById } from '../store/account.ts';
-import { requestById, webhookById } from '../store/records.ts';
+import { requestById } from '../store/records.ts';
 
 export const REQUESTS = {
   'requests.get': ({ sql, parts, input: { request_id: id } }) => {
-    const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? requestById(sql, id);
-    if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
+    const waiting = parts.requestLog.waiting.findLast(each => each.request_id === id);
+    const row = found(waiting ?? requestById(sql, id), 'kept request', id);
     return wired(REQUEST_PAIR, {
       ...row,
       headers: row.request_headers,
@@ -42,8 +43,7 @@ export const REQUESTS = {
 
   /** Values are kept of declines alone; of a record that was approved, every check held. */
   'transactions.why': ({ sql, input: { transaction_id: id } }) => {
-    const row = transactionById(sql, id);
-    if (row === undefined) throw new Refused('not_found', `no transaction ${id}`);
+    const row = found(transactionById(sql, id), 'transaction', id);
     const about = { transaction: id, decline_reason: row.decline_reason };
     if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
     if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
@@ -53,12 +53,9 @@ export const REQUESTS = {
     return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
   },
 
-  'deliveries.explain': ({ sql, now, input }) => {
-    const webhook = webhookById(sql, input.webhook_id);
-    if (webhook === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
-    const { secret, former_secret: former, former_until: until } = webhook;
-    const isFormerGood = former !== null && until !== null && until > now;
-    const secrets = [secret, ...(isFormerGood ? [former] : [])].map(text => new Secret(text));
+  'deliveries.explain': look => {
+    const { now, input } = look;
+    const secrets = validSecrets(webhookOf(look), now);
     const bytes = Buffer.from(input.body);
     const match = matchSignature(bytes, input.signature, secrets);
     if (match === undefined) {
@@ -102,8 +99,8 @@ function nearestRoute(method: string, path: string): string | null {
     const parts = route.path.split('/').map((part, at) => (part.startsWith('{') ? (given[at] ?? part) : part));
     return { ...route, filled: parts.join('/') };
   });
-  const found = nearest(path, [...new Set(filled.map(route => route.filled))]);
-  const fitting = filled.filter(route => route.filled === found);
+  const like = nearest(path, [...new Set(filled.map(route => route.filled))]);
+  const fitting = filled.filter(route => route.filled === like);
   const best = fitting.find(route => route.method === method) ?? fitting[0];
   return best === undefined ? null : `${best.method} ${best.path}`;
 }

@@ -2,7 +2,7 @@
 import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { cardOf } from '../account/ledger.ts';
-import { impossible, Refused } from '../calls/handler.ts';
+import { found, impossible, Refused } from '../calls/handler.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { Act } from '../service/act-log.ts';
@@ -37,11 +37,8 @@ export const SCENARIOS = {
     return run;
   },
 
-  'scenarios.show': (parts, { run_id: id }) => {
-    const run = playerOf(parts).find(id);
-    if (run === undefined) throw new Refused('not_found', `no run ${id} of a scenario among the newest`);
-    return run;
-  },
+  'scenarios.show': (parts, { run_id: id }) =>
+    found(playerOf(parts).find(id), 'run of a scenario among the newest', id),
 
   acts: parts => {
     const ofControl = parts.actLog.all().filter(({ surface }) => surface === 'admin');

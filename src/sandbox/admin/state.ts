@@ -6,7 +6,7 @@ import { type Cents, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import { type AdminHandlers, type Call, impossible, Refused } from '../calls/handler.ts';
+import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/invariants.ts';
 import {
   advanceOf,
@@ -167,9 +167,9 @@ export const OF_SERVER = {
       const size = loadSize({ ...startedWith.size, ...input });
       const wallet = input.data === undefined ? startedWith.wallet : undefined;
       await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
-      const found = checkNow({ sql, now });
-      keepCheck(sql, found);
-      return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(found) };
+      const looked = checkNow({ sql, now });
+      keepCheck(sql, looked);
+      return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(looked) };
     });
     requestLog.forget();
     requestNumbers.forget();
@@ -184,9 +184,10 @@ export const OF_SERVER = {
         const faults = damaged.map(line => `the file is damaged: ${line}`);
         return { ok: false, faults, invariants: uncheckedInvariants() };
       }
-      const found = checkNow({ sql, now: sandboxNow(sql, clock.now()) });
-      keepCheck(sql, found);
-      return { ok: found.faults.length === 0, faults: found.faults, invariants: invariantResults(found.faults) };
+      const looked = checkNow({ sql, now: sandboxNow(sql, clock.now()) });
+      keepCheck(sql, looked);
+      const { faults } = looked;
+      return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
     }),
 
   'accounts.open': ({ accounts }, input) => {
@@ -250,11 +251,11 @@ export const STATE_LOOKS = {
   },
 } satisfies Partial<LookHandlers>;
 
-function faultOf({ sql, input }: Pick<Call, 'sql'> & { readonly input: { readonly fault_id: string } }) {
-  const row = sql.get<FaultRow>('select * from faults where id = ?', input.fault_id);
-  if (row === undefined) throw new Refused('not_found', `no fault rule ${input.fault_id}`);
-  return row;
-}
+const faultOf = ({
+  sql,
+  input: { fault_id: id },
+}: Pick<Call, 'sql'> & { readonly input: { readonly fault_id: string } }) =>
+  found(sql.get<FaultRow>('select * from faults where id = ?', id), 'fault rule', id);
 
 function wireFault(row: FaultRow, now: number) {
   const { match = {}, phase = 'before', action } = JSON.parse(row.rule) as FaultRule;

@@ -89,6 +89,12 @@ export class Refused extends Error {
   }
 }
 
+/** What was looked for by its id. Throws `not_found` where it is not there. */
+export function found<T>(row: T | undefined, what: string, id: string): T {
+  if (row !== undefined) return row;
+  throw new Refused('not_found', `no ${what} ${id}`);
+}
+
 /** A simulation that the thing it names cannot take in the state it is in; the message says which that is. */
 export function impossible(message: string): Refused {
   return new Refused('invalid_request', message, 409);

@@ -8,7 +8,7 @@ import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/a
 import { CliError } from '../../core/errors.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wireBin, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
-import { type Call, type Handlers, Refused } from '../calls/handler.ts';
+import { type Call, found, type Handlers } from '../calls/handler.ts';
 import { checkEndpoint, checkedEvents } from '../outbox/outbox.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { COINS, depositAddress } from '../rules/money.ts';
@@ -174,8 +174,4 @@ const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as car
 export type Addressed = Pick<Call, 'sql'> & { readonly input: { readonly webhook_id: string } };
 
 /** Throws `not_found`. */
-export function webhookOf({ sql, input }: Addressed): WebhookRow {
-  const row = webhookById(sql, input.webhook_id);
-  if (row === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
-  return row;
-}
+export const webhookOf = ({ sql, input: { webhook_id: id } }: Addressed) => found(webhookById(sql, id), 'webhook', id);

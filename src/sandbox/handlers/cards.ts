@@ -7,7 +7,7 @@ import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
 import { cardDocument, wireCard } from '../account/wire.ts';
-import { type AdminHandlers, type Call, encodedCard, type Handlers, Refused } from '../calls/handler.ts';
+import { type AdminHandlers, type Call, encodedCard, found, type Handlers, Refused } from '../calls/handler.ts';
 import { cardExpiry, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { cardNumber, FREE_DIGITS } from '../rules/money.ts';
@@ -198,11 +198,9 @@ export const REVEALS = {
     return { number, cvv, exp_month, exp_year };
   },
 
-  'challenges.reveal': ({ sql, input: { challenge_id: id } }) => {
-    const challenge = challengeById(sql, id);
-    if (challenge === undefined) throw new Refused('not_found', `no challenge ${id}`);
-    return { otp: new Secret(challenge.otp) };
-  },
+  'challenges.reveal': ({ sql, input: { challenge_id: id } }) => ({
+    otp: new Secret(found(challengeById(sql, id), 'challenge', id).otp),
+  }),
 } satisfies Partial<AdminHandlers>;
 
 // Every operation of the service and the handler that serves it. A missing one does not compile.

@@ -26,7 +26,7 @@ import {
   openChallenge,
 } from '../account/challenges.ts';
 import { type Act, cardOf, minus } from '../account/ledger.ts';
-import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
+import { type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
 import { isMcc } from '../rules/declines.ts';
 import { coinsWorth } from '../rules/money.ts';
 import {
@@ -257,8 +257,7 @@ function unlinked(act: Act, input: Shop & { readonly card_id: string; readonly a
 const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
 
 function openOne({ sql, now }: Act, id: string): ChallengeRow {
-  const challenge = challengeById(sql, id);
-  if (challenge === undefined) throw new Refused('not_found', `no challenge ${id}`);
+  const challenge = found(challengeById(sql, id), 'challenge', id);
   if (challenge.status !== 'pending' || now >= challenge.expires_at) {
     const state = challenge.status === 'pending' ? 'expired' : challenge.status;
     throw impossible(`challenge ${id} is ${state}, not pending: it takes no answer`);
@@ -282,8 +281,7 @@ function amountOf(currency: Currency, { amount, crypto_amount: coins }: Sent): C
 }
 
 function pendingDeposit({ sql }: Act, id: string): DepositRow {
-  const deposit = depositById(sql, id);
-  if (deposit === undefined) throw new Refused('not_found', `no deposit ${id}`);
+  const deposit = found(depositById(sql, id), 'deposit', id);
   if (deposit.status !== 'pending') throw impossible(`deposit ${id} is ${deposit.status} already`);
   return deposit;
 }
