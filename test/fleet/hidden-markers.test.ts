@@ -1,13 +1,11 @@
 /** A service that does not show what a card was made with: one card at most, and from then on none. */
 import { writeFile } from 'node:fs/promises';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { READ_LAG } from '../../src/contract/spans.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { isWhole } from '../support/whole.ts';
 import { type World, world } from '../support/world.ts';
+import { type Front, frontOf } from './front.ts';
 
 const FILE = `version: 1
 fleet: ads
@@ -34,46 +32,14 @@ function seen(card: Card, shows: Shows): Card {
   return { ...rest, metadata: shows === 'all' ? metadata : shows === 'null' ? null : {} };
 }
 
-interface Front extends AsyncDisposable {
-  readonly url: string;
-}
-
-/** Between the program and the sandbox: takes metadata out of answers, and keys out of requests. */
-async function frontOf(target: string, shown: Shown, keys: 'honoured' | 'ignored'): Promise<Front> {
-  const upstream = new URL(target);
-  const server = createServer((request, response) => {
-    const { method = '', url = '', headers } = request;
-    const { 'x-idempotency-key': key, ...others } = headers;
-    const onward = {
-      ...others,
-      host: upstream.host,
-      ...(keys === 'honoured' && key !== undefined && { 'x-idempotency-key': key }),
-    };
-    const to = { host: upstream.hostname, port: upstream.port, method, path: url, headers: onward };
-    const asked = send(to, answer => {
-      const parts: Buffer[] = [];
-      answer.on('data', part => parts.push(part));
-      answer.on('end', () => {
-        const { 'content-length': _, 'transfer-encoding': __, ...rest } = answer.headers;
-        response.sendDate = false;
-        response.writeHead(answer.statusCode ?? 502, rest);
-        response.end(rewritten(Buffer.concat(parts).toString(), `${method} ${url.split('?')[0]}`, shown));
-      });
-    });
-    request.pipe(asked);
+/** Takes metadata out of answers, and keys out of requests. */
+const hiding = (here: World, shown: Shown, keys: 'honoured' | 'ignored') =>
+  frontOf(here, {
+    request: (_, headers) => keys === 'ignored' && delete headers['x-idempotency-key'],
+    answer: (line, text) => rewritten(line, text, shown),
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}${upstream.pathname}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(closed => server.close(closed));
-    },
-  };
-}
 
-function rewritten(text: string, line: string, { answer, single, list }: Shown): string {
+function rewritten(line: string, text: string, { answer, single, list }: Shown): string {
   if (/^POST \/v1\/cards$/.test(line)) return JSON.stringify(seen(JSON.parse(text), answer));
   if (/^GET \/v1\/cards\/[^/]+$/.test(line)) return JSON.stringify(seen(JSON.parse(text), single));
   if (line !== 'GET /v1/cards') return text;
@@ -81,19 +47,14 @@ function rewritten(text: string, line: string, { answer, single, list }: Shown):
   return JSON.stringify({ ...page, data: data.map(card => seen(card, list)) });
 }
 
-function envOf({ sandbox }: World, { url }: Front) {
-  return { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: sandbox.key.expose(), CARDWRIGHT_BASE_URL: url };
-}
-
 async function cardsOf({ sandbox }: World): Promise<readonly { readonly id: string }[]> {
   return (await ask(sandbox, { path: '/cards?per_page=100' })).json.data;
 }
 
 /** Plans and applies so many times; the exit codes of each. */
-async function applied(here: World, env: Readonly<Record<string, string>>, times: number) {
+async function applied(here: World, { patient }: Front, times: number) {
   const told: string[] = [];
   const codes: (readonly [number, number?])[] = [];
-  const patient = { env, onPause: () => undefined, longestPause: READ_LAG };
   for (let time = 1; time <= times; time += 1) {
     const plan = await here.run(`fleet plan --out plan-${time}.json`, patient);
     told.push(plan.err);
@@ -110,10 +71,9 @@ async function applied(here: World, env: Readonly<Record<string, string>>, times
 
 async function scene(shown: Shown, keys: 'honoured' | 'ignored', times: number) {
   await using here = await world({ wallet: 500, served: true });
-  await using front = await frontOf(here.sandbox.url, shown, keys);
+  await using front = await hiding(here, shown, keys);
   await writeFile(join(here.folder, 'cards.fleet.yaml'), FILE);
-  const env = envOf(here, front);
-  const found = await applied(here, env, times);
+  const found = await applied(here, front, times);
   return { ...found, cards: (await cardsOf(here)).length };
 }
 
@@ -164,10 +124,10 @@ showsNoMarkers('ignored', isWhole ? HIDDEN : ['nothing in it']);
 
 it('on another machine, whose journal knows nothing of the card: none is made beside it', async () => {
   await using here = await world({ wallet: 500, served: true });
-  await using front = await frontOf(here.sandbox.url, NOWHERE, 'ignored');
+  await using front = await hiding(here, NOWHERE, 'ignored');
   await writeFile(join(here.folder, 'cards.fleet.yaml'), SINGLE);
-  expect((await applied(here, envOf(here, front), 1)).codes).toEqual([[0, 13]]);
-  const elsewhere = { ...envOf(here, front), CARDWRIGHT_CONFIG_DIR: join(here.folder, 'other') };
+  expect((await applied(here, front, 1)).codes).toEqual([[0, 13]]);
+  const elsewhere = { ...front.env, CARDWRIGHT_CONFIG_DIR: join(here.folder, 'other') };
   const plan = await here.run('fleet plan', { env: elsewhere });
   expect(plan.code, plan.all).toBe(13);
   expect(plan.err).toContain('card_1 has the label "search": it may be the card of search already');
@@ -178,10 +138,9 @@ it('on another machine, whose journal knows nothing of the card: none is made be
 
 it('the last card too: it is told with its line for the file, and with that line nothing is left to do', async () => {
   await using here = await world({ wallet: 500, served: true });
-  await using front = await frontOf(here.sandbox.url, NOWHERE, 'ignored');
-  const env = envOf(here, front);
+  await using front = await hiding(here, NOWHERE, 'ignored');
   await writeFile(join(here.folder, 'cards.fleet.yaml'), SINGLE);
-  const { codes, told } = await applied(here, env, 1);
+  const { codes, told } = await applied(here, front, 1);
   const [card] = await cardsOf(here);
   const line = `search: {card: ${card?.id}}`;
   expect(codes, told.join('\n')).toEqual([[0, 13]]);
@@ -189,5 +148,5 @@ it('the last card too: it is told with its line for the file, and with that line
   expect(told.join('\n')).toContain(`known by it:\n    ${line}`);
   expect(told.join('\n')).not.toContain('ops resume op_00000000000000000000000003\n\n');
   await writeFile(join(here.folder, 'cards.fleet.yaml'), SINGLE.replace('search: {label: search}', line));
-  expect((await here.run('fleet plan --exit-code any', { env })).code).toBe(0);
+  expect((await here.run('fleet plan --exit-code any', front)).code).toBe(0);
 });

@@ -1,12 +1,10 @@
 /** Two machines apply different files of one fleet at once: the card that is there may be as the other file says. */
 import { writeFile } from 'node:fs/promises';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { READ_LAG } from '../../src/contract/spans.ts';
 import { ask } from '../support/sandbox-http.ts';
-import { type World, world } from '../support/world.ts';
+import { world } from '../support/world.ts';
+import { frontOf } from './front.ts';
 
 const file = (card: string) => `version: 1
 fleet: ads
@@ -18,55 +16,22 @@ cards:
 
 type Body = Readonly<Record<string, unknown>>;
 
-interface Front extends AsyncDisposable {
-  readonly url: string;
-}
-
-/** Just before the create of this machine arrives, that of another one is there: the same key, and `other` in its body. */
-async function overtaken({ sandbox }: World, other: Body): Promise<Front> {
-  const upstream = new URL(sandbox.url);
-  const server = createServer(async (request, response) => {
-    const { method = '', url = '', headers } = request;
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const body = Buffer.concat(parts);
-    if (method === 'POST' && url === '/v1/cards') {
-      const { spending_limit: _, label: __, ...rest } = JSON.parse(body.toString()) as Body;
-      const idempotencyKey = String(headers['x-idempotency-key']);
-      await ask(sandbox, { method, path: '/cards', body: { ...rest, ...other }, idempotencyKey });
-    }
-    const to = { host: upstream.hostname, port: upstream.port, method, path: url, headers };
-    const onward = send({ ...to, headers: { ...headers, host: upstream.host } }, answer => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.end(body);
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}${upstream.pathname}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(closed => server.close(closed));
-    },
-  };
-}
-
 async function applied(card: string, other: Body) {
   await using here = await world({ wallet: 500, served: true });
-  await using front = await overtaken(here, other);
+  // Just before the create of this machine arrives, that of another one is there: the same key, and `other` in its body.
+  await using front = await frontOf(here, {
+    async request(line, headers, text) {
+      if (line !== 'POST /v1/cards') return;
+      const { spending_limit: _, label: __, ...rest } = JSON.parse(text) as Body;
+      const idempotencyKey = String(headers['x-idempotency-key']);
+      await ask(here.sandbox, { method: 'POST', path: '/cards', body: { ...rest, ...other }, idempotencyKey });
+    },
+  });
   await writeFile(join(here.folder, 'cards.fleet.yaml'), file(card));
-  const env = {
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: here.sandbox.key.expose(),
-    CARDWRIGHT_BASE_URL: front.url,
-  };
-  const patient = { env, onPause: () => undefined, longestPause: READ_LAG };
-  const plan = await here.run('fleet plan --out plan.json', patient);
+  const plan = await here.run('fleet plan --out plan.json', front.patient);
   expect({ code: plan.code, err: plan.err }).toEqual({ code: 0, err: '' });
-  const apply = await here.run('fleet apply --plan plan.json --yes --json', patient);
-  const listed = await here.run(`ops show ${JSON.parse(apply.out).page.op} --json`, patient);
+  const apply = await here.run('fleet apply --plan plan.json --yes --json', front.patient);
+  const listed = await here.run(`ops show ${JSON.parse(apply.out).page.op} --json`, front.patient);
   expect({ code: listed.code, err: listed.err }).toEqual({ code: 0, err: '' });
   const cards = (await ask(here.sandbox, { path: '/cards' })).json.data as readonly Body[];
   return { apply, cards: cards.length, shown: JSON.parse(listed.out) };
