@@ -11,8 +11,8 @@ import {
   type Allowed,
   type Deed,
   type Frozen,
-  fundChain,
   GUARDED_CLASSES,
+  moneyParts,
   NUMBERED_STEP,
   type NumberedStep,
   PHASES,
@@ -267,8 +267,7 @@ export function staleReasons(plan: PlanDocument, now: Now): readonly string[] {
     ...timeReasons(plan, now.account.now),
     ...witnessReasons(plan, now.account),
     ...formReasons(plan, now.fresh),
-    ...stepReasons(plan, now.fresh),
-    ...topUpReasons(plan, now),
+    ...stepReasons(plan, now),
   ];
 }
 
@@ -297,44 +296,37 @@ function formReasons({ steps, totals, caps }: PlanDocument, fresh: PlanDocument)
   return isWhole ? [] : ['it is not as a plan is made'];
 }
 
-const isTopUp = ({ do: deed }: NumberedStep) => deed === 'fund';
 const named = ({ do: deed, name }: NumberedStep) => `${name}: ${deed}`;
 
-/** All steps but top-ups must be what they would be now, byte for byte; their numbers aside. */
-function stepReasons(plan: PlanDocument, fresh: PlanDocument): readonly string[] {
-  const text = ({ row: _, ...step }: NumberedStep) => JSON.stringify(step);
-  const [then, now] = [plan, fresh].map(
-    ({ steps }) => new Map(steps.filter(step => !isTopUp(step)).map(step => [text(step), step])),
-  );
-  const gone = [...(then ?? [])].filter(([key]) => now?.has(key) !== true).map(([, step]) => step);
-  const come = [...(now ?? [])].filter(([key]) => then?.has(key) !== true).map(([, step]) => step);
-  const changed = new Set(come.map(named));
-  const repeated = plan.steps.filter(step => !isTopUp(step)).length !== (then?.size ?? 0);
-  return [
-    ...gone.map(step =>
-      changed.has(named(step)) ? `${named(step)} is another by now` : `${named(step)} is no longer to be done`,
-    ),
-    ...come
-      .filter(step => !gone.some(each => named(each) === named(step)))
-      .map(step => `${named(step)} is to be done as well`),
-    ...(repeated ? ['a step stands there twice'] : []),
-  ];
+/**
+ * Steps must be what they would be now, byte for byte, their numbers aside. A top-up is sent as it was planned where a plan of now
+ * would send as much or more: the rest is for the next one, and so is a card that has fallen below its floor since.
+ */
+function stepReasons({ steps }: PlanDocument, { fresh, scope }: Now): readonly string[] {
+  const idOf = (step: NumberedStep) => `${named(step)} ${'card' in step ? step.card : ''}`;
+  const planned = new Map(steps.map(step => [idOf(step), step]));
+  const reasons = planned.size === steps.length ? [] : ['a step stands there twice'];
+  for (const now of fresh.steps) {
+    const then = planned.get(idOf(now));
+    planned.delete(idOf(now));
+    if (then === undefined) {
+      if (now.do !== 'fund') reasons.push(`${named(now)} is to be done as well`);
+    } else if (now.do === 'fund' && then.do === 'fund' && now.amount < then.amount)
+      reasons.push(`${named(now)} would be ${dollars(toCents(now.amount))} by now`);
+    else if (
+      textOf(now.do === 'fund' && then.do === 'fund' ? { ...now, ...asPlanned(then, scope) } : now) !== textOf(then)
+    )
+      reasons.push(`${named(now)} is another by now`);
+  }
+  return [...reasons, ...[...planned.values()].map(step => `${named(step)} is no longer to be done`)];
 }
 
-/** A top-up is sent as it was planned where a plan of now would send as much or more; the rest is for the next one. */
-function topUpReasons({ steps }: PlanDocument, { fresh, scope }: Now): readonly string[] {
-  const due = new Map(fresh.steps.flatMap(step => (step.do === 'fund' ? [[step.card, step]] : [])));
-  return steps.flatMap((step, index) => {
-    if (step.do !== 'fund') return [];
-    const now = due.get(step.card);
-    if (now === undefined || now.name !== step.name) return [`${named(step)} is no longer to be done`];
-    const [amount, balance] = [toCents(step.amount), toCents(step.seen.balance)];
-    const chain = fundChain(scope, { card: step.card, balance, transaction: step.seen.transaction, amount });
-    if (step.key !== `${chain}.1` || step.last4 !== now.last4) return [`${named(step)} is not as a plan is made`];
-    if (steps.findIndex(each => each.do === 'fund' && each.card === step.card) < index)
-      return [`${named(step)} is there twice`];
-    return toCents(now.amount) < amount ? [`${named(step)} would be ${dollars(toCents(now.amount))} by now`] : [];
-  });
+const textOf = ({ row: _, ...step }: NumberedStep) => JSON.stringify(step);
+
+/** The money of a top-up with the key that follows from what its plan has seen. */
+function asPlanned({ card, amount, seen }: Extract<NumberedStep, { readonly do: 'fund' | 'withdraw' }>, scope: Scope) {
+  const { transaction } = seen;
+  return moneyParts('fund', scope, { card, balance: toCents(seen.balance), transaction, amount: toCents(amount) });
 }
 
 /** Cents of a step's amount; nothing for a change of state. */

@@ -26,11 +26,11 @@ import {
   type Candidate,
   type CreateBody,
   createChain,
-  fundChain,
   GUARDED_CLASSES,
   type GuardedClass,
   type GuardedSteps,
   isBelowFloor,
+  moneyParts,
   type NumberedStep,
   PHASES,
   type PlanInput,
@@ -40,7 +40,6 @@ import {
   type ToRetire,
   topUpOf,
   type Why,
-  withdrawChain,
 } from './step.ts';
 
 /** Cards whose records decide something: below their floor, or retired and frozen. */
@@ -298,20 +297,9 @@ class CardPlanner {
       return;
     }
     const { id, last4, balance } = card;
-    const transaction = records.newest;
-    const chain = fundChain(this.#input.scope, { card: id, balance, transaction, amount });
-    this.candidates.push({
-      step: {
-        do: 'fund',
-        name,
-        card: id,
-        last4,
-        amount: toUsd(amount),
-        key: `${chain}.1`,
-        why: 'below_floor',
-        seen: { balance: toUsd(balance), transaction },
-      },
-    });
+    const money = { card: id, balance, transaction: records.newest, amount };
+    const { amount: usd, key, seen } = moneyParts('fund', this.#input.scope, money);
+    this.candidates.push({ step: { do: 'fund', name, card: id, last4, amount: usd, key, why: 'below_floor', seen } });
   }
 
   /** A wanted card that is not there: new, or ended by somebody. */
@@ -450,10 +438,9 @@ function stepOf(input: PlanInput, retired: Retired, { card, name }: Named): Cand
     return { step, class: 'terminate', removes: true };
   }
   if (!retired.drain || records.holdsOpen || balance <= 0) return undefined;
-  const transaction = records.newest;
-  const chain = withdrawChain(input.scope, { card: id, balance, transaction, amount: balance });
-  const seen = { balance: toUsd(balance), transaction };
-  return { step: { do: 'withdraw', ...on, amount: toUsd(balance), key: `${chain}.1`, why: 'drain', seen } };
+  const money = { card: id, balance, transaction: records.newest, amount: balance };
+  const { amount, key, seen } = moneyParts('withdraw', input.scope, money);
+  return { step: { do: 'withdraw', ...on, amount, key, why: 'drain', seen } };
 }
 
 /** By the day in the file and by the account: a day that was put too early is caught by what the card did since. */

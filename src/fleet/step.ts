@@ -1,7 +1,7 @@
 /** The steps of a plan: what they are, their keys, how much a top-up is, and what they are made from. */
 
 import { createHash } from 'node:crypto';
-import { type Cents, cents } from '../core/money.ts';
+import { type Cents, cents, toUsd } from '../core/money.ts';
 import { base32 } from '../core/names.ts';
 import { v } from '../terminal/yaml-file.ts';
 import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
@@ -133,24 +133,22 @@ export function createChain({ origin, mode, fleet }: Scope, name: string, genera
   return `fc_${digestOf(['create', origin, mode, fleet, name, generation])}`;
 }
 
-/** The version of a card's money, and what is moved because of it. */
-interface MoneyVersion {
+/** Money that a step moves, because of what was seen of a card: its balance, and the id of its newest record, empty for none. */
+interface MoneySeen {
   readonly card: string;
-  /** Cents seen on the card. */
   readonly balance: Cents;
-  /** Id of the newest record seen; empty for none. */
   readonly transaction: string;
   readonly amount: Cents;
 }
 
-/** The chain of keys of one top-up. */
-export function fundChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneyVersion): string {
-  return `ff_${digestOf(['fund', origin, mode, card, balance, transaction, amount])}`;
-}
-
-/** The chain of keys of one withdrawal. */
-export function withdrawChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneyVersion): string {
-  return `fw_${digestOf(['withdraw', origin, mode, card, balance, transaction, amount])}`;
+/** The amount of a top-up or a withdrawal, the first key of its chain, and what was seen. */
+export function moneyParts(
+  deed: 'fund' | 'withdraw',
+  { origin, mode }: Scope,
+  { card, balance, transaction, amount }: MoneySeen,
+) {
+  const chain = `f${deed[0]}_${digestOf([deed, origin, mode, card, balance, transaction, amount])}`;
+  return { amount: toUsd(amount), key: `${chain}.1`, seen: { balance: toUsd(balance), transaction } };
 }
 
 // What of a card must be as it was when its step was planned.
