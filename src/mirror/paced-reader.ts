@@ -26,6 +26,8 @@ export interface Page<Row> {
   readonly facts: PageFacts;
   /** Rows of this page that had not come before. */
   readonly fresh: number;
+  /** No page follows. */
+  readonly isLast: boolean;
   /** Ids of all rows so far. */
   readonly seen: ReadonlySet<string>;
 }
@@ -54,11 +56,11 @@ export class PacedReader {
       const before = seen.size;
       for (const { id } of data) seen.add(id);
       const fresh = seen.size - before;
-      yield { number, rows: data, facts, fresh, seen };
       const { has_more, total_pages, total } = facts;
-      if (fresh === 0 || has_more === false) return;
-      if (has_more === undefined && total_pages !== undefined && number >= total_pages) return;
-      if (has_more === undefined && total_pages === undefined && total !== undefined && seen.size >= total) return;
+      const isWhole = total_pages === undefined ? total !== undefined && seen.size >= total : number >= total_pages;
+      const isLast = fresh === 0 || !(has_more ?? !isWhole);
+      yield { number, rows: data, facts, fresh, isLast, seen };
+      if (isLast) return;
     }
   }
 

@@ -84,7 +84,7 @@ export const TABLES = [
     primary key (op, row)
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
-  `create table open_window (from_ms integer not null, to_ms integer not null, tried_ms integer not null)`,
+  `create table open_window (from_ms integer not null, to_ms integer not null)`,
   `create table unknown_field (
     of text not null, name text not null, times integer not null, primary key (of, name)
   ) without rowid`,

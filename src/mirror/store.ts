@@ -333,23 +333,6 @@ export function missRecords(writing: Writing, { from, to, ids, type }: CompleteR
 
 // Writes cards, the wallet and open challenges, and what of them had changed.
 
-const COLUMNS = [
-  'bin_id',
-  'network',
-  'last4',
-  'label',
-  'status',
-  'balance_cents',
-  'spending_limit_cents',
-  'auto_freeze_cents',
-  'allowed_categories',
-  'metadata',
-  'created_ms',
-  'created_at',
-  'expires_ms',
-  'expires_at',
-] as const satisfies readonly (keyof CardValues)[];
-
 type StoredCard = CardValues & { readonly id: number; readonly gone_at: number | null };
 
 /** Stores cards as they came. Call it inside a commit. */
@@ -361,11 +344,12 @@ function storeCard(writing: Writing, card: Card): void {
   const { db, counts, now } = writing;
   const values = cardValues(card);
   const cardId = storable(card.id);
-  const columns = COLUMNS.map((name): SqlValue => values[name]);
+  const names = Object.keys(values) as (keyof CardValues)[];
+  const columns: SqlValue[] = Object.values(values);
   const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
     const row = db.get<{ id: number }>(
-      `insert into card (card_id, first_seen, ${named(COLUMNS)}) values (${marks(COLUMNS.length + 2)}) returning id`,
+      `insert into card (card_id, first_seen, ${named(names)}) values (${marks(names.length + 2)}) returning id`,
       cardId,
       now,
       ...columns,
@@ -376,9 +360,9 @@ function storeCard(writing: Writing, card: Card): void {
     counts.cards.new += 1;
     return;
   }
-  const changed = COLUMNS.filter(name => values[name] !== stored[name]);
+  const changed = names.filter(name => values[name] !== stored[name]);
   if (changed.length === 0 && stored.gone_at === null) return;
-  db.run(`update card set gone_at = null, ${assigned(COLUMNS)} where id = ?`, ...columns, stored.id);
+  db.run(`update card set gone_at = null, ${assigned(names)} where id = ?`, ...columns, stored.id);
   if (changed.some(name => name === 'label' || name === 'last4' || name === 'metadata')) index(db, stored.id, values);
   if (changed.some(name => name === 'status' || name === 'balance_cents')) observe(writing, cardId, values);
   counts.cards.changed += 1;

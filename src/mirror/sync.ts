@@ -16,22 +16,11 @@ import {
   storeCards,
   storeChallenges,
   storeGoneCard,
-  storeRecords,
   storeWallet,
-  type Transaction,
   type Wallet,
   walletValues,
 } from './store.ts';
-import {
-  auditCounts,
-  FiltersIgnored,
-  readLateUpdates,
-  readOn,
-  readOpenWindows,
-  readTail,
-  type SyncRun,
-  walkAll,
-} from './windows.ts';
+import { auditCounts, NoSpans, readLateUpdates, readOn, type SyncRun, walkAll } from './windows.ts';
 
 export interface SyncParts {
   readonly db: MirrorDatabase;
@@ -56,7 +45,7 @@ const CARDS_AFTER_MS = 15 * MINUTE;
  * (A-40), whose late refund no list shows as new.
  */
 const OVERLAP_MS = { told: 2 * HOUR, blind: 72 * HOUR, changing: 90 * DAY } as const;
-/** How far an end of a window stays behind the clock of the service, or of this machine. */
+/** How far behind the clock of the service, or of this machine, nothing more is expected. */
 const BEHIND_MS = { service: 2 * SECOND, machine: 5 * MINUTE } as const;
 
 /**
@@ -88,7 +77,7 @@ export async function syncMirror(parts: SyncParts) {
   // A clock that went back says nothing of how long ago that was.
   const isCardsTurn = parts.readsCards || cardsAt === undefined || now < cardsAt || now - cardsAt >= CARDS_AFTER_MS;
   if (!isQuiet || isCardsTurn) await readCards(run);
-  if (!isQuiet) await readTransactions(run, full, first.transactions);
+  if (!isQuiet) await readTransactions(run, full);
   await copyOwnRows(run, await parts.ownOperations());
   // Where nothing was read but what is as it was, so is this.
   const isKnown = isQuiet && !isCardsTurn && db.fact('moved') === '';
@@ -115,7 +104,7 @@ async function lookFirst(ask: PacedReader) {
     transactions.map(row => [row.id, recordValues(row)]),
   ];
   const digest = createHash('sha256').update(JSON.stringify(shown)).digest('hex');
-  return { wallet, challenges, transactions, digest };
+  return { wallet, challenges, digest };
 }
 
 function nothingMoved(db: MirrorDatabase, digest: string): boolean {
@@ -123,30 +112,31 @@ function nothingMoved(db: MirrorDatabase, digest: string): boolean {
   return isFinished && openWindows(db) === 0 && db.fact('seen') === digest;
 }
 
-async function readTransactions(run: SyncRun, full: boolean, newest: readonly Transaction[]): Promise<void> {
+async function readTransactions(run: SyncRun, full: boolean): Promise<void> {
   const { db } = run;
-  if (db.fact('filters') !== 'ignored') {
+  if (db.fact('filters') !== 'ignored' && db.fact('order') !== 'other') {
     try {
-      await readOpenWindows(run);
       const since = beginningOf(run, full);
       await readOn(run, since);
-      await readTail(run);
       await readLateUpdates(run, since);
       await auditCounts(run);
       return db.commit(() => db.setFact('filters', 'honoured'));
     } catch (error) {
-      if (!(error instanceof FiltersIgnored)) throw error;
-      run.warn('the service takes no notice of from and to: the list is read from its first page');
+      if (!(error instanceof NoSpans)) throw error;
+      const isFiltered = error.why === 'order';
+      const why = isFiltered ? 'lists transactions in no order of time' : 'takes no notice of from and to';
+      run.warn(`the service ${why}: the list is read from its first page`);
       db.commit(() => {
         db.run('delete from open_window');
-        storeRecords(run, newest);
+        db.setFact('filters', isFiltered ? 'honoured' : 'ignored');
+        if (isFiltered) db.setFact('order', 'other');
       });
     }
   }
   await walkAll(run, { full });
 }
 
-/** Where the closed windows of this run begin, ms. */
+/** From where on this run reads everything, ms. */
 function beginningOf({ db, end }: SyncRun, full: boolean): number {
   const last = db.number('windows_end');
   if (last !== undefined && !full) {

@@ -1,10 +1,10 @@
 /**
- * Reads records complete, in spans of time that end in the past, or page by page where a service ignores times. Counts
- * tell what moved.
+ * Reads records complete, newest first: each request ends where the page before it ended, so that nothing shifts however
+ * much comes meanwhile. Where a service ignores times or lists in no order of them, its list is read page by page.
  */
 
 import type { Input } from '../contract/calls.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
+import { HOUR, SECOND } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
 import { foldedRecords } from './fold.ts';
@@ -16,7 +16,7 @@ export interface SyncRun extends Writing {
   readonly db: MirrorDatabase;
   readonly ask: PacedReader;
   readonly clock: Clock;
-  /** Everything before it was read in this sync from closed windows; ms of the service. */
+  /** Nothing comes any more that is dated before it; ms of the service. */
   readonly end: number;
   readonly tally: {
     /** Windows read complete. */
@@ -27,215 +27,138 @@ export interface SyncRun extends Writing {
   readonly onRows: (rows: number) => void;
 }
 
-/** The service takes no notice of from and to. */
-export class FiltersIgnored extends Error {
-  override readonly name = 'FiltersIgnored';
+/** A service that cannot be read by spans of time: it takes no notice of from and to, or lists in no order of time. */
+export class NoSpans extends Error {
+  override readonly name = 'NoSpans';
+  readonly why: 'filters' | 'order';
+
+  constructor(why: NoSpans['why']) {
+    super(why);
+    this.why = why;
+  }
 }
 
 // Reads spans of time complete.
 
-/** Pages that a window aims at, and rows of a page. */
-const AIM_PAGES = 40;
 const PAGE_ROWS = 25;
-/** A span of more rows is read in halves at once. */
-const LARGE_ROWS = 2.5 * AIM_PAGES * PAGE_ROWS;
-/** Times a span that moved is read again. */
-const TRIES = 3;
-/** Services may cut times to the second. */
-const TOLERANCE_MS = SECOND;
-
-interface Reading {
-  readonly kind: 'complete' | 'moved' | 'large';
-  readonly rows: ReadonlyMap<string, Transaction>;
-  readonly pages: number;
-}
+/** Rows that a window has at least, but for the last one of its span: they are committed at once. */
+const WINDOW_ROWS = 40 * PAGE_ROWS;
+/** Of a span that ends with what is newest. */
+const NO_END = Number.MAX_SAFE_INTEGER;
 
 interface Part extends Span {
-  readonly tries: number;
   readonly type?: 'authorization' | undefined;
 }
 
-interface WindowOptions {
-  readonly type?: 'authorization' | undefined;
-  /** Told in the commit of each part that is complete, with its end. */
-  readonly onPart?: (to: number) => void;
+/** The newest rows of a span, complete down to `from`. */
+interface Window {
+  readonly rows: ReadonlyMap<string, Transaction>;
+  readonly from: number;
+  /** Nothing of the span is left. */
+  readonly isLast: boolean;
 }
 
 /**
- * Reads a span and commits what it holds, in parts where it is large or moves. A part that moved each time stays open:
- * its rows are kept, and the next sync tries it again. Resolves to the number of pages. Throws `FiltersIgnored`.
+ * Reads a span and commits what it holds, window by window. `onWindow` is told in each commit to where the span is still to be
+ * read. Throws `NoSpans`.
  */
-async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowOptions = {}): Promise<number> {
-  const { db } = run;
-  const parts: Part[] = [{ ...span, tries: 0, type }];
-  let pages = 0;
-  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-    const { from, to, tries } = part;
-    const reading = await readSpan(run, part);
-    pages += reading.pages;
-    if (reading.kind === 'large') {
-      parts.unshift(...halves(part, tries));
-      continue;
-    }
-    const isComplete = reading.kind === 'complete';
-    const goesOn = !isComplete && tries < TRIES;
-    // How many known records were missing for the first time.
-    const missing = db.commit(() => {
-      storeRecords(run, [...reading.rows.values()]);
-      if (goesOn) return 0;
-      onPart?.(to);
-      if (!isComplete) {
-        db.insert('open_window', { from_ms: from, to_ms: to, tried_ms: run.now });
-        return 0;
-      }
-      run.tally.windows += 1;
-      const ids = new Set(reading.rows.keys());
-      return missRecords(run, { from: from + 1, to: to - 1, ids, type: part.type });
-    });
-    if (goesOn) parts.unshift(...halves(part, tries + 1));
+async function readSpan(run: SyncRun, { type, ...span }: Part, onWindow?: (to: number) => void): Promise<void> {
+  let { to } = span;
+  for (let isAgain = false; ; ) {
     // Missing from two complete readings it is gone; the second one asks for every type, for a type may change.
-    else if (missing > 0) parts.unshift({ from, to, tries });
+    const asked: Part = { from: span.from, to, type: isAgain ? undefined : type };
+    const { rows, from, isLast } = await readWindow(run, asked);
+    const missing = run.db.commit(() => {
+      storeRecords(run, [...rows.values()]);
+      onWindow?.(from - 1);
+      return missRecords(run, { from, to, ids: new Set(rows.keys()), type: asked.type });
+    });
+    isAgain = missing > 0 && !isAgain;
+    if (isAgain) continue;
+    run.tally.windows += 1;
+    if (isLast) return;
+    to = from - 1;
   }
-  return pages;
 }
 
-function halves({ from, to, type }: Part, tries: number): Part[] {
-  const middle = Math.floor((from + to) / 2);
-  if (middle <= from || to - from < 2 * SECOND) return [{ from, to, tries, type }];
-  return [
-    { from, to: middle, tries, type },
-    { from: middle, to, tries, type },
-  ];
+/** Page after page, each up to the oldest row of the one before. */
+async function readWindow(run: SyncRun, { from, to, type }: Part): Promise<Window> {
+  const rows = new Map<string, Transaction>();
+  for (let end = to; ; ) {
+    let total: number | undefined;
+    for await (const page of run.ask.pages('transactions.list', timesOf({ from, to: end, type }))) {
+      const oldest = oldestOf(page.rows, { from, to: end });
+      for (const row of page.rows) rows.set(row.id, row);
+      run.onRows(page.fresh);
+      if (page.number === 1) total = page.facts.total;
+      const isOther = page.isLast && total !== undefined && total === page.facts.total && total !== page.seen.size;
+      noteTotals(run, isOther ? 'wrong' : total === undefined ? 'absent' : 'told');
+      if (page.isLast) return { rows, from, isLast: true };
+      // More of one second than stand on a page: they are read by the pages of this request.
+      if (wholeSecond(oldest) === wholeSecond(end)) continue;
+      if (rows.size >= WINDOW_ROWS) return { rows, from: oldest + 1, isLast: false };
+      end = oldest;
+      break;
+    }
+  }
 }
+
+/** Whether lists count their rows. A service that once counted others than it shows is not believed again. */
+function noteTotals({ db }: SyncRun, found: 'told' | 'absent' | 'wrong'): void {
+  const known = db.fact('totals');
+  if (known !== found && known !== 'wrong') db.commit(() => db.setFact('totals', found));
+}
+
+const wholeSecond = (ms: number) => Math.floor(ms / SECOND) * SECOND;
 
 type Times = Pick<Input<'transactions.list'>, 'from' | 'to' | 'type'>;
 
-function timesOf({ from, to, type }: Pick<Part, 'from' | 'to' | 'type'>): Times {
-  const times = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
-  return type === undefined ? times : { ...times, type };
+/** Services may cut times to the second, and leave out what stands on an end. */
+function timesOf({ from, to, type }: Part): Times {
+  return {
+    from: new Date(Math.max(0, wholeSecond(from) - 1)).toISOString(),
+    ...(to < NO_END && { to: new Date(wholeSecond(to) + 2 * SECOND - 1).toISOString() }),
+    ...(type !== undefined && { type }),
+  };
 }
 
-async function readSpan(run: SyncRun, part: Part): Promise<Reading> {
-  const reading = await readPages(run, part);
-  if (reading === 'large') return { kind: 'large', rows: new Map(), pages: 1 };
-  const { rows, pages, first, last, firstIds } = reading;
-  const isTold = first !== undefined && run.db.fact('totals') !== 'wrong';
-  if (isTold && first === last && first === rows.size) return { kind: 'complete', rows, pages };
-  if (!isTold) {
-    // One page alone is read in one piece.
-    if (pages === 1) return { kind: 'complete', rows, pages };
-    const { data } = await run.ask.read('transactions.list', timesOf(part));
-    return { kind: data.map(({ id }) => id).join('\n') === firstIds ? 'complete' : 'moved', rows, pages: pages + 1 };
+/** The time of the last row. Throws `NoSpans` for rows that lie outside of what was asked for, or stand in no order. */
+function oldestOf(rows: readonly Transaction[], { from, to }: Span): number {
+  let before = to < NO_END ? to + 3 * SECOND : Number.POSITIVE_INFINITY;
+  const [first] = rows;
+  for (const row of rows) {
+    const at = timeOf(row.created_at);
+    if (at === null || at < from - 3 * SECOND) throw new NoSpans('filters');
+    if (at > before) throw new NoSpans(row === first ? 'filters' : 'order');
+    before = at;
   }
-  if (first !== last) return { kind: 'moved', rows, pages };
-  // The service may count something else than what it shows.
-  const again = await readPages(run, part);
-  if (again === 'large') return { kind: 'moved', rows, pages };
-  const isSame =
-    again.first === first && again.rows.size === rows.size && [...rows.keys()].every(id => again.rows.has(id));
-  if (isSame) run.db.commit(() => run.db.setFact('totals', 'wrong'));
-  return { kind: isSame ? 'complete' : 'moved', rows: again.rows, pages: pages + again.pages };
+  return before;
 }
 
-interface ReadPages {
-  readonly rows: ReadonlyMap<string, Transaction>;
-  /** Of the first page, a line each. */
-  readonly firstIds: string;
-  /** What the first and the last page that held rows count. */
-  readonly first: number | undefined;
-  readonly last: number | undefined;
-  readonly pages: number;
-}
-
-async function readPages(run: SyncRun, part: Part): Promise<ReadPages | 'large'> {
+/** Reads what came since `since`, and what a sync that was stopped has left: a span is written down until it is read. */
+export async function readOn(run: SyncRun, since: number): Promise<void> {
   const { db } = run;
-  const rows = new Map<string, Transaction>();
-  let [firstIds, pages] = ['', 0];
-  let [first, last]: (number | undefined)[] = [];
-  const mayBeHalved = part.to - part.from >= 2 * SECOND;
-  for await (const page of run.ask.pages('transactions.list', timesOf(part))) {
-    refuseOutside(part, page.rows);
-    for (const row of page.rows) rows.set(row.id, row);
-    run.onRows(page.fresh);
-    pages = page.number;
-    const { total } = page.facts;
-    last = total ?? last;
-    if (pages === 1) {
-      first = total;
-      firstIds = page.rows.map(({ id }) => id).join('\n');
-      const found = total === undefined ? 'absent' : 'told';
-      if (db.fact('totals') !== found && db.fact('totals') !== 'wrong') db.commit(() => db.setFact('totals', found));
-    }
-    if (mayBeHalved && Math.max(first ?? 0, rows.size) > LARGE_ROWS) return 'large';
-  }
-  return { rows, firstIds, first, last, pages };
-}
-
-function refuseOutside({ from, to }: Span, rows: readonly Transaction[]): void {
-  for (const { created_at } of rows) {
-    const at = timeOf(created_at);
-    const isInside = at !== null && at >= from - TOLERANCE_MS && at <= to + TOLERANCE_MS;
-    if (!isInside) throw new FiltersIgnored('from and to are ignored');
-  }
-}
-
-/** Longest step from one window to the next. */
-const GROWTH = 8;
-const SHORTEST_MS = MINUTE;
-
-/** Reads from `from` to the end of this run, window after window, each aiming at 40 pages. */
-export async function readOn(run: SyncRun, from: number): Promise<void> {
-  const { db, end } = run;
-  let length: number = DAY;
-  for (let at = from; at < end; ) {
-    const to = Math.min(at + length, end);
-    const pages = await readWindow(run, { from: at, to }, { onPart: done => db.setFact('windows_end', done) });
-    const factor = Math.min(GROWTH, Math.max(1 / GROWTH, AIM_PAGES / Math.max(1, pages)));
-    length = Math.max(SHORTEST_MS, Math.round(length * factor));
-    at = to;
-  }
-}
-
-/** Reads once more what stayed open at former syncs. */
-export async function readOpenWindows(run: SyncRun): Promise<void> {
-  const { db } = run;
+  db.commit(() => {
+    const joined = db.get<{ from: number | null }>(
+      'select min(from_ms) as "from" from open_window where to_ms >= ?',
+      since,
+    );
+    db.run('delete from open_window where to_ms >= ?', since);
+    db.insert('open_window', { from_ms: Math.min(since, joined?.from ?? since), to_ms: NO_END });
+    db.setFact('windows_end', run.end);
+  });
   const open = db.all<{ id: number; from_ms: number; to_ms: number }>(
-    'select rowid as id, from_ms, to_ms from open_window',
+    'select rowid as id, from_ms, to_ms from open_window order by to_ms desc',
   );
   for (const { id, from_ms, to_ms } of open) {
-    await readWindow(run, { from: from_ms, to: to_ms });
-    // What stayed open again was written down anew.
+    await readSpan(run, { from: from_ms, to: to_ms }, to =>
+      db.run('update open_window set to_ms = ? where rowid = ?', to, id),
+    );
     db.commit(() => db.run('delete from open_window where rowid = ?', id));
   }
 }
 
-/**
- * Reads what came since the end of the closed windows. Rows of several pages may still shift, so nothing is concluded from
- * them; where all of them stand on one page, those that are missing from it twice are gone.
- */
-export async function readTail(run: SyncRun): Promise<void> {
-  if ((await tailOnce(run)) > 0) await tailOnce(run);
-}
-
-/** Resolves to how many known records were missing for the first time. */
-async function tailOnce(run: SyncRun): Promise<number> {
-  let pages = 0;
-  let ids: ReadonlySet<string> = new Set();
-  for await (const { number, rows, fresh, seen } of run.ask.pages('transactions.list', {
-    from: new Date(run.end).toISOString(),
-  })) {
-    run.onRows(fresh);
-    if (rows.length > 0) run.db.commit(() => storeRecords(run, rows));
-    [pages, ids] = [number, seen];
-    if (number === AIM_PAGES) break;
-  }
-  if (pages > 1) return 0;
-  // A service may cut times to the second.
-  const since = { from: run.end + SECOND, to: Number.MAX_SAFE_INTEGER };
-  return run.db.commit(() => missRecords(run, { ...since, ids }));
-}
-
-// Reads the list of a service that takes no notice of from and to
+// Reads the list of a service that cannot be read by spans of time
 
 /** Pages of nothing new that end a walk. */
 const QUIET_PAGES = 2;
@@ -245,8 +168,6 @@ const ROUNDS = 2;
 
 /** `full`: to the end of the list, whatever is known. */
 export async function walkAll(run: SyncRun, { full }: { readonly full: boolean }): Promise<void> {
-  const { db } = run;
-  db.commit(() => db.setFact('filters', 'ignored'));
   for (let round = 1; round <= ROUNDS; round += 1) if ((await walkOnce(run, full)) === 0) return;
 }
 
@@ -302,13 +223,13 @@ function oldEnough(run: SyncRun): number {
 
 // Reads authorizations again that may have changed since
 
-/** `since`: the closed windows of this run began there; everything from there on has just been read. */
+/** Everything from `since` on has just been read. */
 export async function readLateUpdates(run: SyncRun, since: number): Promise<void> {
-  for (const span of spansOf(run, dueTimes(run, since))) await readWindow(run, span, { type: 'authorization' });
+  for (const span of spansOf(run, dueTimes(run, since))) await readSpan(run, { ...span, type: 'authorization' });
 }
 
 /** Times of the authorizations before `since` that may have changed, ms, oldest first. */
-function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
+function dueTimes({ db, sync }: SyncRun, since: number): number[] {
   const finished = db.number('finished_sync') ?? 0;
   const rows = db.all<{ at_ms: number }>(
     `select at_ms from record
@@ -316,13 +237,9 @@ function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
     union
     select a.at_ms from record s join record a on a.tx_id = s.authorization_id
       where s.first_sync > ? and s.type in ('settlement', 'refund') and a.type = 'authorization'
-        and a.gone_at is null and (a.at_ms < ? or s.at_ms >= ?) and (s.first_sync = ? or a.status is not 'settled')
+        and a.gone_at is null and a.at_ms < ? and (s.first_sync = ? or a.status is not 'settled')
     order by 1`,
-    since,
-    finished,
-    since,
-    end,
-    sync,
+    ...[since, finished, since, sync],
   );
   return rows.map(({ at_ms }) => at_ms);
 }
@@ -338,14 +255,10 @@ function spansOf({ db }: SyncRun, times: readonly number[]): Span[] {
       last.to = at;
     else spans.push({ from: at, to: at });
   }
-  // Services may keep parts of a ms, or cut times to the second.
-  const floor = (ms: number) => Math.floor(ms / SECOND) * SECOND;
-  return spans.map(({ from, to }) => ({ from: floor(from) - 1, to: floor(to) + 2 * SECOND - 1 }));
+  return spans;
 }
 
 // Compares how many records the service counts with how many are here.
-
-const READ_AT_ONCE = AIM_PAGES * PAGE_ROWS;
 
 /** Audits everything up to the end of this run. */
 export async function auditCounts(run: SyncRun): Promise<void> {
@@ -357,8 +270,8 @@ export async function auditCounts(run: SyncRun): Promise<void> {
 }
 
 async function totalOf({ ask }: SyncRun, { from, to }: Span): Promise<number | undefined> {
-  const until = { to: new Date(to).toISOString() };
-  const { page } = await ask.read('transactions.list', from === 0 ? until : timesOf({ from, to }));
+  const since = from === 0 ? {} : { from: new Date(from).toISOString() };
+  const { page } = await ask.read('transactions.list', { ...since, to: new Date(to).toISOString() });
   return page.total;
 }
 
@@ -366,8 +279,8 @@ async function auditSpan(run: SyncRun, span: Span, total: number | undefined): P
   const here = countHere(run, span);
   if (total === undefined || total === here) return;
   const { from, to } = span;
-  if (Math.max(total, here) <= READ_AT_ONCE || to - from <= 2 * SECOND) {
-    await readWindow(run, span);
+  if (Math.max(total, here) <= WINDOW_ROWS || to - from <= 2 * SECOND) {
+    await readSpan(run, span);
     return;
   }
   const middle = Math.floor((from + to) / 2);

@@ -30,7 +30,6 @@ async function expectSumsOfAllRecords(seed: number, rounds: number): Promise<voi
   await using world = await syncing(service);
   const checkpoints: (KeptCheckpoint | undefined)[] = [undefined];
   for (let round = 0; round < rounds; round += 1) {
-    // A window that moved at each try stays open; what is here is summed all the same.
     await world.mirror.sync();
     service.live(20, 3_600_000);
     using copy = await world.mirror.read();

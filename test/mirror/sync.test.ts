@@ -106,23 +106,22 @@ it('refuses a damaged file, and reads everything again once it was moved aside',
   expect(await world.held()).toEqual(service.truth());
 });
 
-it('leaves a window open that moves at each try, and reads it when it stands still', async () => {
-  const service = still(6);
-  let isMoving = true;
-  const reader = {
-    ...service.reader,
-    async read(operation: string, input: object) {
-      const answer = await service.reader.read(operation as 'transactions.list', input);
-      // The service counts one row more at each look.
-      if (operation !== 'transactions.list' || !('to' in input) || !isMoving) return answer;
-      return { ...answer, page: { ...answer.page, total: service.requests + 1_000_000_000 - 999_999_900 } };
-    },
-  };
-  await using world = await syncing(service, { reader: async () => reader as never });
-  const report = await world.mirror.sync();
-  expect(report.windows.open).toBeGreaterThan(0);
-  isMoving = false;
-  expect(await world.mirror.sync()).toMatchObject({ windows: { open: 0 } });
+it('reads on where a stopped sync has left, and no page shifts while more comes', async () => {
+  const service = new MovingService(6, { steps: 3 });
+  service.live(2_600, HOUR / 60);
+  const known = service.records.length;
+  await using world = await syncing(service);
+  service.failAt = 55;
+  await expect(world.mirror.sync()).rejects.toMatchObject({ kind: 'unreachable' });
+  expect(await world.mirror.status()).toMatchObject({ open_windows: 1 });
+  service.failAt = Number.POSITIVE_INFINITY;
+  const before = service.requests;
+  const { windows, transactions } = await world.mirror.sync();
+  expect(windows.open).toBe(0);
+  expect(transactions.new).toBeLessThan(known);
+  expect(service.requests - before).toBeLessThan(known / 15);
+  service.moves = false;
+  await world.mirror.sync();
   expect(await world.held()).toEqual(service.truth());
 });
 

@@ -7,7 +7,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { must } from '../../contract/field.ts';
-import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';
+import { DEFAULT_RATE } from '../../mirror/rate.ts';
 import { type Column, pairsBlock } from '../../terminal/view.ts';
 
 const COUNTS = {
@@ -28,7 +28,7 @@ export const syncBooks = command({
       windows: tells.object(
         {
           read: tells.count('Windows of time that were read complete.'),
-          open: tells.count('Windows that moved at each try; the next sync reads them again.'),
+          open: tells.count('Spans of time that are not read yet; 0 where the sync came to its end.'),
         },
         'Windows of time.',
       ),
@@ -38,11 +38,11 @@ export const syncBooks = command({
   },
   about: [
     'Cards, transactions, challenges and the wallet go into a file of this user alone, never a card number, a code or a key. What was read stays when a sync is stopped; the next one goes on there. When nothing moved, three requests are enough.',
-    'The service has no list of changes: windows of time are read complete, authorizations that may have changed are read again, and counts are compared.',
+    'The service has no list of changes: what came since is read, authorizations that may have changed are read again, and counts are compared.',
   ],
   reach: 'service',
   ends: {
-    unreachable: 'The service cannot be asked, or a window moved at each try; what was read is kept.',
+    unreachable: 'The service cannot be asked; what was read is kept.',
     guarded: 'The file is of another account, or the profile has mirror off.',
   },
   flags: {
@@ -72,7 +72,6 @@ export const syncBooks = command({
         ['Requests', String(report.requests)],
       ]),
     ],
-    ...(report.windows.open > 0 && { failure: stillOpen(report.windows.open) }),
   }),
 });
 
@@ -95,7 +94,7 @@ export const booksState = command({
       merchants: tells.count('Merchant names.'),
       changes: tells.count('Changes of records that were seen.'),
       moves: tells.count('Rows of the journal of this machine.'),
-      open_windows: tells.count('Windows of time that moved at each try.'),
+      open_windows: tells.count('Spans of time that a sync which was stopped has left.'),
       kept_since: orNull(tells.time('Older records were left out, as mirror_months says; null where all are kept.')),
       folded: tells.count('Records that were left out; sums count them.'),
       last_exact_cut: orNull(tells.text('The last checkpoint at which everything was explained.')),
