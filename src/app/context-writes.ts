@@ -76,7 +76,7 @@ export function contextWrites(opening: Opening, parts: WriteParts) {
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const gate = once(async () => {
     const { cardReveal } = await import('./reveal.ts');
-    return cardReveal({ host, globals, terminal, opened, reader, limits, recorder });
+    return cardReveal({ host, globals, terminal, opened, reader, limits, recorder, audit });
   });
   const readOnly = async () => (await limits.strictest()).read_only?.source;
   const checkSpending = async (spending: Spending) => {
@@ -87,16 +87,7 @@ export function contextWrites(opening: Opening, parts: WriteParts) {
   const pipeline = createPipeline({ ...settings, recorder, checkSpending, readOnly });
   const writer = createWriter({ ...settings, notice, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {
-    journal: {
-      ...{ open: journal, approvals, admin, audit, pipeline, recorder, planned, ops },
-      cleanupLog: once(async () => {
-        const { openCleanupLog } = await import('../events/cleanup-log.ts');
-        const files = { platform: host.platform, random: host.noise, warn };
-        const { pid, folders } = host;
-        const isRunning = (other: number) => host.isRunning(other);
-        return openCleanupLog({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
-      }),
-    },
+    journal: { open: journal, approvals, admin, audit, pipeline, recorder, planned, ops },
     write: writer.write,
     ask: (question: ChangeQuestion) => confirmWithPerson(settings, question),
     confirmCount: writer.confirmCount,

@@ -107,6 +107,11 @@ export function openContext(opening: Opening): OpenContext {
     checkRunWithCard: async options => (await writes.gate()).checkRunWithCard(options),
     openBrowser: address => openBrowser(host, address),
     takeSignals: onSignal => host.handOver(onSignal),
+    async processes() {
+      const { isNamedGone, processName } = await import('../files/lock.ts');
+      const own = processName(host.pid);
+      return { own, isGone: name => isNamedGone(name, own, pid => host.isRunning(pid)) };
+    },
     toolHost: () => toolHost({ host, version, globals }),
     runProgram: (program, variables) =>
       runForAccount({ host, globals, opened, stdin }, program, { variables, handsKeys: true }),

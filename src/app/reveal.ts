@@ -1,6 +1,6 @@
 /** Card details behind the gate: where they may go, what is asked before, and what is shown. */
 
-import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';
+import { type AuditLog, REVEALS_A_MINUTE } from '../audit/log.ts';
 import type { CardPart, RevealOptions, RunWithCard, Shown } from '../cli/context.ts';
 import { isSet } from '../cli/parsing/globals.ts';
 import type { Item, Result } from '../contract/calls.ts';
@@ -26,6 +26,7 @@ export interface RevealParts extends Pick<Opening, 'host' | 'globals'> {
   readonly reader: () => Promise<Reader>;
   readonly limits: RunLimits;
   readonly recorder: Recorder;
+  readonly audit: () => Promise<AuditLog>;
 }
 
 type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
@@ -55,7 +56,7 @@ type Card = Item<'cards.list'>;
 /** Of one run. */
 export type CardReveal = ReturnType<typeof cardReveal>;
 
-export function cardReveal({ host, globals, terminal, opened, reader, limits, recorder }: RevealParts) {
+export function cardReveal({ host, globals, terminal, opened, reader, limits, recorder, audit }: RevealParts) {
   const { prompts, canAsk, notice } = terminal;
   const runtime = { execArgv: host.execArgv, env: host.env, inspected: host.inspected() };
 
@@ -122,17 +123,13 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
     const { cardId, sink } = wish;
     const { identity, asks } = await check(wish);
     const card = await (await reader()).read('cards.get', { card_id: cardId });
-    const { revealBudget } = await import('../audit/reveal-budget.ts');
-    const { clock, noise: random, pid, platform, folders } = host;
-    const files = { clock, random, pid, platform, stateFolder: folders.state, warn: terminal.warn };
-    const budget = revealBudget(identity.profile, { ...files, isRunning: other => host.isRunning(other) });
-    if (asks) await askForLastFour(identity, card, sink, await budget.used());
-    // A person is waited with as often as a minute can be full; a script is told when to come back.
-    for (let round = 1; ; round += 1) {
-      const answer = await budget.take();
-      if (answer.taken) break;
-      if (!canAsk || round > 3) throw tooMany(answer.waitMs);
-      await countDown(answer.waitMs);
+    const reveals = async () => (await audit()).revealsOf(identity.profile);
+    if (asks) await askForLastFour(identity, card, sink, (await reveals()).used);
+    // A person is waited with as often as a minute can be full; a script is told when to come back, by the line of its reveal.
+    for (let round = 1; canAsk && round <= 3; round += 1) {
+      const { used, freeInMs } = await reveals();
+      if (used < REVEALS_A_MINUTE) break;
+      await countDown(freeInMs);
     }
     const { result } = await recorder.around(
       { event: 'reveal', operation: OPERATION, card_id: cardId, sink },
@@ -314,14 +311,6 @@ function checkSameCard({ number }: Result<'cards.details'>, { last4 }: Card, car
     hint: `cardwright cards get ${shellWord(cardId)}`,
     operation: OPERATION,
   });
-}
-
-function tooMany(waitMs: number): CliError {
-  return notSent(
-    'rate_limited',
-    `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
-    { retryAfterMs: waitMs, operation: OPERATION },
-  );
 }
 
 function guarded(message: string, hint: string): CliError {

@@ -3,7 +3,10 @@
  * this machine's journal, under the account of no service. Whoever may write as this user can rewrite it; against that, export it elsewhere.
  */
 import { createHash } from 'node:crypto';
-import { CliError, type ErrorKind } from '../core/errors.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { MINUTE } from '../core/durations.ts';
+import { CliError, type ErrorKind, notSent } from '../core/errors.ts';
+import { jsonOrUndefined } from '../core/objects.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import type { Clock } from '../platform/host.ts';
 
@@ -132,9 +135,12 @@ export interface AuditLog {
   readonly path: string;
   /**
    * Appends one line and syncs it; resolves to its number. With `soon` the next write that is synced takes it to the disk. Throws
-   * `guarded` when it cannot be written and `check_failed` when the last line is not the one that was written last.
+   * `guarded` when it cannot be written, `check_failed` when the last line is not the one that was written last, and
+   * `rate_limited` for a reveal where `revealsOf` has none left.
    */
   append(facts: AuditFacts, durability?: 'soon'): Promise<number>;
+  /** Reveals of a profile in the last minute, over all processes of this machine, and ms until one of them is older. */
+  revealsOf(profile: string): Promise<{ readonly used: number; readonly freeInMs: number }>;
   /** Appends several lines together, in their order, soon; throws as `append`. */
   appendAll(facts: readonly AuditFacts[]): Promise<void>;
   /** All lines up to the first flaw, oldest first. */
@@ -156,6 +162,8 @@ interface AuditSettings {
   readonly host: string;
 }
 
+export const REVEALS_A_MINUTE: number = LIMITS.detailsRate.max;
+
 /** Stands for this machine where accounts stand. */
 const MACHINE = 'machine';
 
@@ -170,6 +178,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     const at = new Date(clock.now()).toISOString();
     return (await database()).grouped(async tx => {
       let after = await lastLine(tx);
+      for (const { event, profile } of facts) if (event === 'reveal') refuseBeyond(await recentReveals(tx, profile));
       const batch = facts.length > 1 ? after.seq + 1 : undefined;
       const rows: (string | number)[][] = [];
       for (const each of facts) {
@@ -202,6 +211,18 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     });
   }
 
+  /** A time ahead of the clock counts: a clock that was set back must not open the gate. */
+  async function recentReveals(tx: Pick<Transaction, 'all'>, profile: string) {
+    const since = clock.now() - MINUTE;
+    const times: number[] = [];
+    for await (const entry of newestFirst(tx)) {
+      const time = Date.parse(entry.at ?? '');
+      if (time <= since) break;
+      if (entry.event === 'reveal' && entry.profile === profile) times.push(time);
+    }
+    return { used: times.length, freeInMs: Math.min(...times) - since };
+  }
+
   async function lines() {
     const found = await existing();
     return found?.read(async tx => ({
@@ -213,6 +234,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
   return {
     path,
     append: (facts, durability) => append([facts], durability),
+    revealsOf: async profile => (await existing())?.read(tx => recentReveals(tx, profile)) ?? { used: 0, freeInMs: 0 },
     appendAll: async facts => void (await append(facts, 'soon')),
     async read() {
       const kept = await lines();
@@ -228,6 +250,29 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
         : kept.lines.map(({ line }) => `${line}\n`).join('');
     },
   };
+}
+
+/** Throws `rate_limited` (7). */
+function refuseBeyond({ used, freeInMs }: { readonly used: number; readonly freeInMs: number }): void {
+  if (used < REVEALS_A_MINUTE) return;
+  throw notSent(
+    'rate_limited',
+    `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(freeInMs / 1000)} s`,
+    { retryAfterMs: freeInMs, operation: 'cards.details' },
+  );
+}
+
+async function* newestFirst(tx: Pick<Transaction, 'all'>): AsyncGenerator<Partial<AuditEntry>> {
+  for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+    const some = await tx.all<{ seq: number; line: string }>(
+      'select seq, line from audit where account = ? and seq < ? order by seq desc limit 256',
+      MACHINE,
+      below,
+    );
+    if (some.length === 0) return;
+    for (const { line } of some) yield (jsonOrUndefined(line) ?? {}) as Partial<AuditEntry>;
+    below = some.at(-1)?.seq ?? 0;
+  }
 }
 
 function endFlaw(entries: readonly AuditEntry[], { seq, hash }: { readonly seq: number; readonly hash: string }) {

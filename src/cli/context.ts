@@ -9,7 +9,6 @@ import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts
 import type { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import type { CleanupLog } from '../events/cleanup-log.ts';
 import type { ChainFlaw } from '../journal/chain.ts';
 import type { Journal, OpDetail } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
@@ -103,6 +102,14 @@ interface SandboxDeliveries {
   settle(signal: AbortSignal): Promise<void>;
 }
 
+/** What carries the name of a process that is gone was left behind. */
+export interface Processes {
+  /** That of this run, as others may see it: letters and dashes. */
+  readonly own: string;
+  /** Provably, and so never of another machine. */
+  isGone(name: string): boolean;
+}
+
 /** A browser that was asked to open an address. */
 export interface StartedBrowser {
   readonly started: boolean;
@@ -160,8 +167,6 @@ export interface ContextJournal {
   readonly pipeline: Pipeline;
   /** Tells the audit log what is about to happen, and what became of it. */
   readonly recorder: Recorder;
-  /** What must be taken away again, kept for whoever comes after a crash. */
-  cleanupLog(): Promise<CleanupLog>;
   /** Single operations of the journal that this run has carried out. */
   readonly ops: readonly string[];
   /** What a dry run would have sent. */
@@ -283,6 +288,8 @@ export interface Context {
    * must clean up with requests of its own.
    */
   takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  /** Names of processes, for what a run makes at the service and takes away at its end. */
+  processes(): Promise<Processes>;
   /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
   runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
   /** Standard input and output as those of a server of tools, and the way to run commands in it. */

@@ -10,9 +10,17 @@ const LETTERS = 'ghijklmnop';
 
 /** Two letters, a to p, for each byte. */
 export function randomName(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/[0-9]/g, digit => LETTERS[Number(digit)] ?? digit);
+  return withoutDigits(Buffer.from(bytes).toString('hex'));
+}
+
+/** A text without letters above f, its digits as letters. */
+export function withoutDigits(text: string): string {
+  return text.replace(/[0-9]/g, digit => LETTERS[Number(digit)] ?? digit);
+}
+
+/** The text that `withoutDigits` was given. */
+export function withDigits(text: string): string {
+  return text.replace(/[g-p]/g, letter => `${LETTERS.indexOf(letter)}`);
 }
 
 /** Without letters that are taken for digits. */

@@ -1,10 +1,12 @@
 /** Which process holds what: lock files, which a later process takes over from a dead one, process identities, and folders in use. */
 
+import { createHash } from 'node:crypto';
 import { constants, readFileSync, readlinkSync } from 'node:fs';
 import { copyFile, link, lstat, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
+import { withDigits, withoutDigits } from '../core/names.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
 import { createPrivate, inOurWords, nothingThere, ourUid, readOrdinary, systemCode } from './private-files.ts';
@@ -189,20 +191,24 @@ export function isProvablyRunning(other: ProcessIdentity, us: ProcessIdentity): 
   return row !== undefined && !row.ended && row.started === other.started;
 }
 
-/** An identity in one text, `pid:start:boot:set of pids`, for a store that no two machines share. */
-export function ownerName(pid: number): string {
-  const { started, boot, pids } = identify(pid);
-  return [pid, started, boot, pids].join(':');
+/** An identity in one text that others may see, letters and dashes: pid, start, and digests of boot and machine. */
+export function processName(pid: number): string {
+  const { started, boot, pids, machine } = identify(pid);
+  return withoutDigits([pid, started, boot && digest(boot), digest(`${machine} ${pids}`)].join('-'));
 }
 
 /** Whether the process of that name is provably gone. What cannot be known is no proof; then a lease decides. */
-export function isOwnerGone(owner: string, us: string, isRunning?: IsRunning): boolean {
-  return owner !== us && isProvablyGone(identityIn(owner), identityIn(us), isRunning);
+export function isNamedGone(name: string, us: string, isRunning?: IsRunning): boolean {
+  return name !== us && isProvablyGone(identityIn(name), identityIn(us), isRunning);
 }
 
 function identityIn(name: string): ProcessIdentity {
-  const [pid = '', started = '', boot = '', ...pids] = name.split(':');
-  return { pid: Number(pid), started, boot, pids: pids.join(':'), machine: '' };
+  const [pid = '', started = '', boot = '', machine = ''] = withDigits(name).split('-');
+  return { pid: Number(pid), started, boot, pids: '', machine };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
 function processRow(pid: number): { readonly started: string; readonly ended: boolean } | undefined {

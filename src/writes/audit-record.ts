@@ -30,8 +30,8 @@ export interface Recorder {
   /** The two lines of a write that was refused before anything was asked, held or sent. A lost line is a warning. */
   refused(facts: Recorded, thrown: unknown): Promise<void>;
   /**
-   * Records, does the work, records its outcome. Throws `guarded` or `check_failed` before the work when the log
-   * cannot be written and the key is live; with another key that is a warning.
+   * Records, does the work, records its outcome. Throws `guarded` or `check_failed` before the work when the log cannot be
+   * written, for a reveal and with a live key; else that is a warning. Throws `rate_limited` for a reveal too many.
    */
   around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T>;
   /**
@@ -84,7 +84,8 @@ async function beginWrite(settings: RecorderSettings, facts: Recorded, durabilit
   const of = await append(settings, { ...facts, ...who }, durability).catch(thrown => {
     if (!(thrown instanceof CliError)) throw thrown;
     // Whoever keeps the log does not know when it is written: only here is it before the send.
-    if (who.mode === 'live') throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+    if (who.mode === 'live' || facts.event === 'reveal')
+      throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
     return unrecorded(settings, `${facts.operation} is`, thrown);
   });
   return async (outcome: string, learned: Learned = {}) => {

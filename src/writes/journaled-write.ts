@@ -22,6 +22,8 @@ export interface JournaledWrite {
   readonly asked?: Values | undefined;
   /** Exact text of the body, in the caller's words. */
   readonly body?: string | undefined;
+  /** Words of the command; those of the operation when left out. */
+  readonly command?: string | undefined;
 }
 
 export interface JournaledResult {
@@ -36,6 +38,7 @@ export interface JournaledResult {
 /** The run of one write. */
 export function planOfOne(wanted: JournaledWrite): RunPlan {
   const { operation, input, key, marker, intentName, purpose, asked, body } = wanted;
+  const { command = operation === 'api.write' ? 'api' : operation.replace('.', ' ') } = wanted;
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -51,7 +54,6 @@ export function planOfOne(wanted: JournaledWrite): RunPlan {
     ...(purpose !== undefined && { purpose }),
     ...(asked !== undefined && { asked }),
   };
-  const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');
   const given = key === undefined ? {} : { key };
   return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...given };
 }

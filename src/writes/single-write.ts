@@ -37,8 +37,8 @@ export interface WriteOptions<Before> {
   readonly confirmed?: boolean;
   /** False: what an earlier command with the same name has done is refused and not shown; who began it is still to see it. */
   readonly showsEarlier?: false | undefined;
-  /** Told its op before that is begun; what it throws ends the command, and nothing was written or sent. */
-  readonly begins?: ((op: string) => Promise<void>) | undefined;
+  /** Words of the command for the journal, where they are not those of the operation. */
+  readonly command?: string | undefined;
   /** Exact text of the body, which the input was read from; no marker can be added to it. */
   readonly body?: string | undefined;
 }
@@ -138,7 +138,7 @@ interface Wanted extends WriteOptions<unknown> {
 /** Create, fund, withdraw and terminate: a run of one row. */
 async function throughJournal(
   settings: WriteSettings,
-  { marker = true, key, before, begins, ...wanted }: Wanted,
+  { marker = true, key, before, ...wanted }: Wanted,
 ): Promise<Prepared> {
   const { executeOnly, planOfOne, resultBefore } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
@@ -183,10 +183,7 @@ async function throughJournal(
     ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
     async execute(admitted) {
       const open = async () => {
-        if (earlier === undefined) {
-          seen = before && (await readBefore(before(await settings.reader())));
-          await begins?.(prepared.op);
-        }
+        if (earlier === undefined) seen = before && (await readBefore(before(await settings.reader())));
         return prepared.begin();
       };
       const execute = async (run: Run) => {

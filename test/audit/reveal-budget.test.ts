@@ -1,44 +1,33 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+/** Reveals are counted by their lines in the audit log. */
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { REVEALS_A_MINUTE, revealBudget } from '../../src/audit/reveal-budget.ts';
+import { expect, it } from 'vitest';
+import { auditLog, REVEALS_A_MINUTE } from '../../src/audit/log.ts';
+import { openSqlite } from '../../src/journal/sqlite.ts';
 import { clock, random } from '../client/served.ts';
 
-let folder: string;
-let now: number;
-const budget = (profile = 'team') =>
-  revealBudget(profile, {
-    stateFolder: join(folder, 'state'),
-    clock: { ...clock, now: () => now },
-    random,
-    pid: process.pid,
-    platform: process.platform,
-    warn: () => undefined,
-  });
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cardwright-budget-'));
-  now = Date.parse('2026-11-20T14:03:11Z');
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-async function takeAll(count = REVEALS_A_MINUTE): Promise<void> {
-  for (let taken = 0; taken < count; taken += 1) expect(await budget().take()).toEqual({ taken: true });
-}
-
-it('is neither freed nor locked for long by a clock that was set back', async () => {
-  await takeAll();
+it('counts those of a minute, and those ahead of a clock that was set back', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-budget-'));
+  let now = Date.parse('2026-11-20T14:03:11Z');
+  const moved = { ...clock, now: () => now };
+  const files = { platform: process.platform, random, warn: () => undefined };
+  const opened = await openSqlite({ stateFolder: folder, files, clock: moved });
+  const database = async () => opened;
+  const log = auditLog({ path: folder, database, existing: database, clock: moved, pid: 1, user: 'ana', host: 'desk' });
+  const reveal = (profile = 'team') => {
+    const facts = { profile, mode: 'test', origin: 'https://api.example.com', operation: 'cards.details' } as const;
+    return log.append({ event: 'reveal', ...facts });
+  };
+  const full = { kind: 'rate_limited', facts: { outcome: 'not_sent' } };
+  for (let taken = 0; taken < REVEALS_A_MINUTE; taken += 1) await reveal();
+  await expect(reveal()).rejects.toMatchObject({ ...full, facts: { retryAfterMs: 60_000 } });
+  await reveal('other');
   now -= 3_600_000;
-  expect(await budget().take()).toMatchObject({ taken: false });
-  now += 60_001;
-  expect(await budget().take()).toEqual({ taken: true });
-});
-
-it.each(['', 'not JSON', '{}', '["x"]', 'null'])('counts %j in its file as a full minute, once', async text => {
-  await takeAll(1);
-  await writeFile(join(folder, 'state', 'reveals', 'team.json'), text);
-  expect(await budget().take()).toEqual({ taken: false, waitMs: 60_000 });
-  now += 60_001;
-  expect(await budget().take()).toEqual({ taken: true });
+  await expect(reveal()).rejects.toMatchObject(full);
+  now += 3_660_001;
+  expect((await log.revealsOf('team')).used).toBe(0);
+  await reveal();
+  await opened.close();
+  await rm(folder, { recursive: true });
 });

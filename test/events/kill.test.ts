@@ -2,7 +2,7 @@
  * The built program, killed while it listens or leases: what it left behind is found and taken away
  * (docs/design/security.md, L7).
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ended, type Home, home } from '../package/built.ts';
@@ -52,7 +52,6 @@ it('kill -9 of a listener, then the reaper: no subscription is left', async () =
   expect(code).toBe(0);
   expect(JSON.parse(out).ended).toHaveLength(1);
   expect(await subscriptions(place)).toEqual([]);
-  expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
 });
 
 it('kill -9 of a lease, then the reaper: no funded card is left', async () => {
@@ -66,5 +65,4 @@ it('kill -9 of a lease, then the reaper: no funded card is left', async () => {
   expect(code).toBe(0);
   expect(JSON.parse(out).terminated).toHaveLength(1);
   expect(await leased(place)).toMatchObject([{ status: 'terminated', balance: 0 }]);
-  expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
 });

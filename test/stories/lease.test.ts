@@ -1,20 +1,12 @@
 /** A card for the length of a program: its environment, its end, and what a crash leaves to the reaper. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
+import { processName } from '../../src/files/lock.ts';
 import { type World, world } from '../support/world.ts';
 
 const cards = async (here: World) =>
   JSON.parse((await here.run('cards list --all --json')).out).data as { id: string; status: string; balance: number }[];
-const left = (here: World) => readdir(join(here.folder, 'state', 'leftovers')).catch(() => []);
-/** As if the process that made the only lease had ended. */
-async function endedProcess(here: World): Promise<void> {
-  const [name = ''] = await left(here);
-  const path = join(here.folder, 'state', 'leftovers', name);
-  const note = JSON.parse(await readFile(path, 'utf8'));
-  await writeFile(path, JSON.stringify({ ...note, by: { ...note.by, boot: 'an earlier one' } }));
-}
 const LEASE = 'cards lease --bin bin_1 --amount 25 --reveal --yes';
 
 /** Nothing arrives, and nothing can be looked up. */
@@ -66,7 +58,6 @@ describe('cards lease', () => {
     expect({ code, out, err }).toEqual({ code: 7, out: '', err: '' });
     expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated', balance: 0 }]);
     expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000);
-    expect(await left(here)).toEqual([]);
   });
 
   it('makes no card where it may not be revealed or nobody said yes', async () => {
@@ -82,7 +73,6 @@ describe('cards lease', () => {
       expect([2, 3], line).toContain((await here.run(line)).code);
     }
     expect(await cards(here)).toEqual([]);
-    expect(await left(here)).toEqual([]);
   });
   it('says which card still holds money when it cannot be ended, and the reaper ends it', async () => {
     await using here = await world();
@@ -94,7 +84,6 @@ describe('cards lease', () => {
     expect(err).toContain('card_1');
     expect(err).toContain('cards lease --reap --yes');
     await here.run('sandbox faults clear --yes');
-    expect(await left(here)).toHaveLength(1);
     await here.run('sandbox clock advance --by 30m');
     const reaped = await here.run('cards lease --reap --yes --json');
     expect(reaped.err).toBe('');
@@ -127,7 +116,6 @@ describe('cards lease', () => {
     const lease = `${LEASE}${name} -- true`;
     expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
     await here.run('sandbox faults clear --yes');
-    await endedProcess(here);
     const [{ op }] = JSON.parse((await here.run('ops list --json')).out).data;
     for (let times = 0; times < 2; times += 1) {
       const early = await here.run('cards lease --reap --yes --json');
@@ -139,9 +127,9 @@ describe('cards lease', () => {
     const settled = await here.run(name === '' ? `ops resume ${op}` : lease);
     expect([settled.code, settled.err], settled.err).toEqual([name === '' ? 0 : 15, expect.anything()]);
     expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'active' }]);
+    await here.run('sandbox clock advance --by 30m');
     const reaped = await here.run('cards lease --reap --yes --json');
     expect([reaped.code, JSON.parse(reaped.out), reaped.err]).toEqual([0, { terminated: ['card_1'] }, '']);
-    expect(await left(here)).toEqual([]);
   });
 
   it('reaps by the mark on the card once its time is over, without any note', async () => {
@@ -158,6 +146,18 @@ describe('cards lease', () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({ terminated: ['card_1'] });
     expect((await cards(here)).map(({ status }) => status).toSorted()).toEqual(['active', 'terminated']);
+  });
+
+  it('reaps at once what a process of this machine has left, and nothing of one that runs', async () => {
+    await using here = await world();
+    const own = processName(process.pid);
+    const [pid, , ...place] = own.split('-');
+    const earlier = [pid, 'h', ...place].join('-');
+    for (const mark of [earlier, own, 'another-machine']) {
+      const value = `lease_0011 until 2026-11-21T14:10:00Z by ${mark}`;
+      await here.run(`cards create --bin bin_1 --amount 25 --metadata 'cardwright_lease=${value}'`);
+    }
+    expect(JSON.parse((await here.run('cards lease --reap --yes --json')).out)).toEqual({ terminated: ['card_1'] });
   });
 
   it('terminates the card at the end of its time, whatever the program does', async () => {

@@ -1,4 +1,4 @@
-/** A card for one run of a program. Its end stands in a file here and on the card itself before the card is made. */
+/** A card for one run of a program. The card itself tells its end and whose it is, so that any later run can end it. */
 
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -12,7 +12,7 @@ import { CliError, type ErrorKind, notSent, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
-import type { Noted } from '../../events/cleanup-log.ts';
+import type { OpState } from '../../journal/types.ts';
 import { rest } from '../../platform/time.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { recordOf } from '../../writes/audit-record.ts';
@@ -22,10 +22,11 @@ import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
 import { intent, intentNamed, purpose, purposeGiven } from './create.ts';
 
+const COMMAND = 'cards lease';
 const DEFAULT_TTL = '20m';
 
 export const leaseCard = command({
-  path: 'cards lease',
+  path: COMMAND,
   summary: 'Make a card for one program and terminate it afterwards',
   answers: {
     either: [
@@ -35,7 +36,7 @@ export const leaseCard = command({
   },
   about: [
     'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
-    'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other. While the operation of a lease is not settled it may still make its card: --reap says which, and is run again after ops resume.',
+    'The card carries the end of the lease and the process that made it. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other. While the operation of a lease is not settled it may still make its card: --reap says which, and is run again after ops resume.',
     'A lease with an --intent that was begun before ends with 14, and the program is not run: it may have paid. Where the earlier command never told what came of its card, this one settles it first and ends with 15. The same lease again, after one whose outcome is unknown or that was killed, ends with 14 until ops resume has told its result; of another operator it is another lease where one of the two has an --intent.',
     'In a script give --reveal and --yes. A live key needs the same as with cards exec.',
   ],
@@ -167,16 +168,15 @@ function withProgramEnd(thrown: unknown, card: string, { words }: ProgramEnd): u
   });
 }
 
-/** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock>`. */
+/** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock> by <process>`. */
 const LEASE_MARK = 'cardwright_lease';
 
 interface Lease {
   readonly cardId: string;
-  readonly noted: Noted;
   ended?: Promise<void>;
 }
 
-/** Makes the card. When it is not known whether there is one, the note stays for the reaper. */
+/** Makes the card. When it is not known whether there is one, its mark leads the reaper to it. */
 async function makeLease(
   ctx: Context,
   card: Input<'cards.create'>,
@@ -187,40 +187,19 @@ async function makeLease(
   // The first answer tells the time there.
   await ctx.api.read('wallet.get', {});
   const until = isoTime(ctx.api.serviceNow() + ttlMs);
-  const body = { ...card, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
+  const mark = `${id} until ${until} by ${(await ctx.processes()).own}`;
   // The mark of the lease is ours, and another one each time: what is asked for is a lease.
   const asks = { ...asked, metadata: { [LEASE_MARK]: 'lease' } };
   const options = { ...named, intent: 'Lease a card', asked: asks, confirmed: true, showsEarlier: false } as const;
-  const create = (begins?: (op: string) => Promise<void>) =>
-    ctx.api.write('cards.create', body, { ...options, begins }).catch((error: unknown) => {
+  const body = { ...card, metadata: { [LEASE_MARK]: mark } };
+  const { result, intent } = await ctx.api
+    .write('cards.create', body, { ...options, command: COMMAND })
+    .catch((error: unknown) => {
       throw begunBefore(error);
     });
-  if (ctx.dryRun) await create();
-  const { profile, baseUrl } = await ctx.api.identity();
-  const now = ctx.clock.now();
-  const noted = await (await ctx.journal.cleanupLog()).note({
-    kind: 'lease',
-    profile,
-    base_url: baseUrl,
-    made_at: now,
-    ends_at: now + ttlMs,
-    facts: { lease: id },
-  });
-  try {
-    // The reaper asks the journal whether that op may still make the card.
-    const { result, intent } = await create(op => noted.add({ op }));
-    if (intent?.repeated) {
-      await noted.forget();
-      throw leasedBefore(intent, result.id);
-    }
-    await proveOurs(ctx, result, body.metadata[LEASE_MARK]);
-    await noted.add({ card_id: result.id });
-    return { cardId: result.id, noted };
-  } catch (error) {
-    const outcome = error instanceof CliError ? error.facts.outcome : 'unknown';
-    if (outcome === 'refused' || outcome === 'not_sent') await noted.forget();
-    throw error;
-  }
+  if (intent?.repeated) throw leasedBefore(intent, result.id);
+  await proveOurs(ctx, result, mark);
+  return { cardId: result.id };
 }
 
 /** An earlier lease of the same card is in the way: its program may have paid, and its card may be there. */
@@ -280,12 +259,10 @@ async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: str
 
 /** Terminates the card, once. When that fails it is said which card still holds money, and how to end it. */
 function endLease(ctx: Context, lease: Lease): Promise<void> {
-  lease.ended ??= terminate(ctx, lease.cardId)
-    .then(() => lease.noted.forget())
-    .catch((error: unknown) => {
-      delete lease.ended;
-      throw error;
-    });
+  lease.ended ??= terminate(ctx, lease.cardId).catch((error: unknown) => {
+    delete lease.ended;
+    throw error;
+  });
   return lease.ended;
 }
 
@@ -316,22 +293,19 @@ async function confirmLease(ctx: Context, verdict: GuardDecision, amount: string
   throw cannotConfirm(`a lease makes a card with ${amount} and terminates it`, command);
 }
 
-const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
+const MARKED = /^lease_[0-9a-z]+ until (\S+)(?: by (\S+))?$/;
 
 /**
  * Terminates leased cards whose run is gone, and those of any machine whose time is over by the service's clock.
  * Resolves to their ids. Throws `not_confirmed` off a terminal without `--yes`, `guarded` for a live key.
  */
 async function reapLeases(ctx: Context): Promise<readonly string[]> {
-  const { profile, baseUrl } = await ctx.api.identity();
-  const abandoned = (await (await ctx.journal.cleanupLog()).abandoned('lease')).filter(
-    ({ leftover }) => leftover.profile === profile && leftover.base_url === baseUrl,
-  );
   // Asked before the cards are read: what is settled by then has its card among them.
-  const waiting = await waitingOps(ctx, abandoned);
-  const gone = new Set(abandoned.map(({ leftover }) => leftover.facts['lease']));
+  const waiting = await unsettledLeases(ctx);
+  const { isGone } = await ctx.processes();
   const cards = await leasedCards(ctx);
-  const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.api.serviceNow()).map(({ id }) => id);
+  const isDue = ({ until, by }: LeasedCard) => until <= ctx.api.serviceNow() || (by !== undefined && isGone(by));
+  const due = cards.filter(isDue).map(({ id }) => id);
   if (due.length > 0) {
     await ctx.journal.pipeline.admit({
       audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
@@ -345,39 +319,22 @@ async function reapLeases(ctx: Context): Promise<readonly string[]> {
     await terminate(ctx, id, { isReaping: true }).catch((error: unknown) => void failed.push(error));
   }
   if (failed.length > 0) throw notAllEnded(failed, due.length);
-  // Only now: whatever stopped this before must find them again.
-  for (const noted of abandoned) {
-    const op = waiting.get(noted);
-    if (op === undefined) await noted.forget();
-    else
-      ctx.ui.notice(
-        `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`,
-      );
+  for (const op of waiting) {
+    ctx.ui.notice(
+      `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`,
+    );
   }
   return due;
 }
 
-/** The ops of leases that are not settled, and whose card is not known: a resume may make it, for no program. */
-async function waitingOps(ctx: Context, abandoned: readonly Noted[]): Promise<ReadonlyMap<Noted, string>> {
-  const waiting = new Map<Noted, string>();
-  for (const noted of abandoned) {
-    const { op, card_id: card } = noted.leftover.facts;
-    if (op !== undefined && card === undefined && (await mayMakeCard(ctx, op))) waiting.set(noted, op);
-  }
-  return waiting;
-}
-
-async function mayMakeCard(ctx: Context, op: string): Promise<boolean> {
-  try {
-    const { state, counts } = await (await ctx.journal.open()).show(op);
-    return state !== 'finished' && state !== 'rejected' && counts.open + counts.unknown > 0;
-  } catch (thrown) {
-    if (!(thrown instanceof CliError)) throw thrown;
-    // Its run ended before it was begun. One that is damaged may have been sent.
-    if (thrown.kind === 'usage') return false;
-    if (thrown.kind === 'check_failed') return true;
-    throw thrown;
-  }
+/** Ops of leases that nobody works on and that are not settled: a resume may make the card, for no program. */
+async function unsettledLeases(ctx: Context): Promise<readonly string[]> {
+  const { profile } = await ctx.api.identity();
+  const unsettled: readonly OpState[] = ['open', 'unknown', 'pending'];
+  const ops = await (await ctx.journal.open()).list();
+  return ops
+    .filter(op => op.command === COMMAND && op.profile === profile && unsettled.includes(op.state))
+    .map(({ op }) => op);
 }
 
 /** The first that failed; where others are terminated, it does not say that nothing was sent. */
@@ -419,9 +376,8 @@ async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
 
 type LeasedCard = NonNullable<ReturnType<typeof leasedCard>>;
 
-/** `until` is ms UTC. Undefined for a card without the mark of a lease. */
+/** `until` is ms UTC, `by` the process that made it. Undefined for a card without the mark of a lease. */
 function leasedCard({ id, metadata }: Item<'cards.list'>) {
-  const [, lease, until = ''] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
-  const ends = Date.parse(until);
-  return lease === undefined ? undefined : { id, lease, until: Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends };
+  const [, until, by] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
+  return until === undefined ? undefined : { id, until: Date.parse(until), by };
 }

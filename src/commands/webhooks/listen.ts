@@ -13,7 +13,6 @@ import { asCliError, CliError, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { dollars, toCents } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
-import type { Noted } from '../../events/cleanup-log.ts';
 import type { Arrived, Counts, ReceivedEvent } from '../../events/listener.ts';
 import { patient, pollTimes } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
@@ -38,52 +37,26 @@ async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
   return isHere ? identity : undefined;
 }
 
-/** Subscribes; written down before, so that a crash leaves no subscription that nobody knows of. */
-async function subscribe(
-  ctx: Context,
-  { profile, baseUrl }: Identity,
-  body: { readonly url: string; readonly events: readonly string[]; readonly secret: string },
-) {
-  const cleanupLog = await ctx.journal.cleanupLog();
-  const { url } = body;
-  const noted = await cleanupLog.note({
-    kind: 'listener',
-    profile,
-    base_url: baseUrl,
-    made_at: ctx.clock.now(),
-    facts: { url },
-  });
-  const { result } = await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${url}` });
-  await noted.add({ webhook_id: result.id });
-  return { id: result.id, end: () => endOne(ctx, noted) };
-}
+/** The path of a receiver names its process, and is another one each time: the port may be that of another run by then. */
+const LISTENER = /^http:\/\/127\.0\.0\.1:\d+\/listener-([a-p-]+)\/\w+$/;
 
 /** Takes away subscriptions of runs that crashed. Resolves to their ids. */
-async function endAbandoned(ctx: Context, { profile, baseUrl }: Identity): Promise<readonly string[]> {
-  const cleanupLog = await ctx.journal.cleanupLog();
-  const ended: string[] = [];
-  for (const noted of await cleanupLog.abandoned('listener')) {
-    const { leftover } = noted;
-    // Another service knows nothing of it; a run with its profile will see to it.
-    if (leftover.profile !== profile || leftover.base_url !== baseUrl) continue;
-    ended.push(...(await endOne(ctx, noted)));
-  }
-  return ended;
+async function endAbandoned(ctx: Context): Promise<readonly string[]> {
+  const { isGone } = await ctx.processes();
+  const { data } = await ctx.api.read('webhooks.list', {});
+  const left = data.filter(({ url }) => {
+    const [, name] = LISTENER.exec(url) ?? [];
+    return name !== undefined && isGone(name);
+  });
+  for (const { id } of left) await endSubscription(ctx, id);
+  return left.map(({ id }) => id);
 }
 
-/** By its id, or by its address where the run did not live to learn the id. */
-async function endOne(ctx: Context, noted: Noted): Promise<readonly string[]> {
-  const { webhook_id: known, url } = noted.leftover.facts;
-  const named = async () => (await ctx.api.read('webhooks.list', {})).data.filter(each => each.url === url);
-  const ids = known === undefined ? (await named()).map(({ id }) => id) : [known];
-  for (const id of ids) {
-    const intent = `End subscription ${id}`;
-    await ctx.api.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
-      if (!(error instanceof CliError && error.kind === 'not_found')) throw error;
-    });
-  }
-  await noted.forget();
-  return ids;
+async function endSubscription(ctx: Context, id: string): Promise<void> {
+  const intent = `End subscription ${id}`;
+  await ctx.api.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
+    if (!(error instanceof CliError && error.kind === 'not_found')) throw error;
+  });
 }
 
 /** Rejects when the subscription is gone, switched off, or the service no longer answers; resolves at the signal. */
@@ -315,8 +288,8 @@ async function openSession(ctx: Context, options: SessionOptions) {
     },
   });
   const origin = `http://127.0.0.1:${listener.port}`;
-  // A path of its own: the port may be another run's next time.
-  const address = identity === undefined ? origin : `${origin}/${randomName(ctx.random.bytes(8))}`;
+  const { own } = await ctx.processes();
+  const address = identity === undefined ? origin : `${origin}/listener-${own}/${randomName(ctx.random.bytes(8))}`;
   const background = new AbortController();
   const running: Promise<void>[] = [];
   const until = (work: Promise<void>) => running.push(work.catch((error: unknown) => listener.fail(asCliError(error))));
@@ -340,10 +313,11 @@ async function openSession(ctx: Context, options: SessionOptions) {
     const [secret] = secrets;
     if (identity !== undefined && secret !== undefined) {
       const events = patterns.includes('*') ? ['*'] : [...new Set(patterns.flatMap(eventsMatching))];
-      await endAbandoned(ctx, identity);
-      const subscription = await subscribe(ctx, identity, { url: address, events, secret: secret.expose() });
-      undo.push(subscription.end);
-      until(watched(ctx, subscription.id, background.signal));
+      await endAbandoned(ctx);
+      const body = { url: address, events, secret: secret.expose() };
+      const { id } = (await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${address}` })).result;
+      undo.push(() => endSubscription(ctx, id));
+      until(watched(ctx, id, background.signal));
       if (deliveries !== undefined) until(deliveries.run(background.signal));
     }
     if (ready !== undefined) {
@@ -409,8 +383,7 @@ export const listenWebhooks = command({
   ],
   async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, event: events, ...more }) {
     if (reap) {
-      const identity = await sandboxHere(ctx);
-      const reaped = identity === undefined ? [] : await endAbandoned(ctx, identity);
+      const reaped = (await sandboxHere(ctx)) === undefined ? [] : await endAbandoned(ctx);
       return { listing: undefined, reaped, exit: () => 0 };
     }
     const { createForwarder, targetOf } = await import('../../events/forward.ts');

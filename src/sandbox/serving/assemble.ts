@@ -5,7 +5,7 @@ import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { type IsRunning, isOwnerGone, ownerName } from '../../files/lock.ts';
+import { type IsRunning, isNamedGone, processName } from '../../files/lock.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/challenges.ts';
 import { Archives } from '../archive/archives.ts';
@@ -188,7 +188,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     }
     const { clock } = plan;
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
-    const owner = ownerName(host.pid);
+    const owner = processName(host.pid);
     const { accounts, rateLimits, virtualLimits, onStop, scenarios, webhookSecret, version } = plan;
     const base: ServiceParts = {
       ...{ store, owner, accounts, rateLimits, virtualLimits, onStop, scenarios, webhookSecret, version, onFault },
@@ -201,7 +201,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       platform: host.platform,
       pid: host.pid,
       startedWith: { data, size, wallet },
-      isGone: other => isOwnerGone(other, owner, host.isRunning),
+      isGone: other => isNamedGone(other, owner, host.isRunning),
       requestNumbers: new RequestNumbers(),
       activeDialect: new ActiveDialect(plan.dialect),
       requestLog: new RequestLog(),
