@@ -3,8 +3,8 @@
  * from files of this machine alone. No key is opened here, no program of the user is run, and nothing is asked.
  */
 import { lstat } from 'node:fs/promises';
-import { statesFor } from '../cli/complete-line.ts';
 import type { Candidate, ValueProvider, WantedName } from '../cli/completion/complete.ts';
+import { statesFor } from '../cli/known-ids.ts';
 import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
 import { readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';

@@ -1,11 +1,10 @@
 /** What is asked for where a value was left out, and what there is to choose from. */
-import { CARD_STATUSES } from '../contract/card.ts';
-import { CARD_TRANSITIONS } from '../contract/transitions.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, dollars, plainAmount, toCents } from '../core/money.ts';
+import { type Cents, plainAmount } from '../core/money.ts';
 import type { Choice } from '../terminal/prompts.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
+import { knownIds, statesFor } from './known-ids.ts';
 import type { Command, Registry } from './parsing/command.ts';
 import { flagsOf, type ResolvedFlag } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
@@ -120,62 +119,20 @@ function sentence(doc: string): string {
 /** More than a person looks through; who has more types an id. */
 const MOST = 1_000;
 
-/**
- * Ids of that kind with what tells them apart; for cards only those whose state the operation can act on. Undefined
- * for a kind there is no list of.
- */
+/** Ids of that kind; for cards only those whose state the operation can act on. Undefined for a kind there is no list of. */
 async function offered(
-  ctx: Context,
+  context: Context,
   command: Command,
   kind: string | undefined,
 ): Promise<readonly Choice<string>[] | undefined> {
-  switch (kind) {
-    case 'card':
-      return cardChoices(ctx, command);
-    case 'bin':
-      return (await ctx.api.read('bins.list', {})).data
-        .toSorted((a, b) => (b.acceptance_rate ?? 0) - (a.acceptance_rate ?? 0))
-        .map(bin =>
-          choice(bin.id, [
-            bin.network,
-            bin.type,
-            bin.acceptance_rate == null ? undefined : `${bin.acceptance_rate}% accepted`,
-            bin.best_for?.join(', '),
-          ]),
-        );
-    case 'webhook':
-      return (await ctx.api.read('webhooks.list', {})).data.map(hook => choice(hook.id, [hook.url]));
-    case 'profile':
-      return (await (await ctx.profiles()).list()).map(({ name, mode, base_url }) => choice(name, [mode, base_url]));
-    default:
-      return undefined;
-  }
-}
-
-async function cardChoices(ctx: Context, { operation }: Command): Promise<readonly Choice<string>[]> {
-  const states = statesFor(operation);
-  const reader = await ctx.api.reader();
-  const pages = reader.pages('cards.list', {
-    per_page: 100,
-    // Asking for one state leaves the others to the service.
-    status: states?.length === 1 ? CARD_STATUSES.find(status => status === states[0]) : undefined,
-  });
+  const choice = (value: string, facts: readonly string[]) => ({ value, name: [value, ...facts].join('  ') });
+  if (kind === 'profile')
+    return (await (await context.profiles()).list()).map(({ name, mode, base_url }) => choice(name, [mode, base_url]));
+  if (kind !== 'card' && kind !== 'bin' && kind !== 'webhook') return undefined;
   const found: Choice<string>[] = [];
-  for await (const { data } of pages) {
-    const fitting = data.filter(({ status }) => states === undefined || states.includes(status));
-    for (const { id, network, last4, status, balance, label } of fitting)
-      found.push(choice(id, [`${network} ${last4}`, status, dollars(toCents(balance)), label]));
+  for await (const { id, facts } of knownIds(kind, { command, context, states: statesFor(command.operation) })) {
+    found.push(choice(id, facts));
     if (found.length >= MOST) break;
   }
   return found;
-}
-
-function choice(value: string, facts: readonly (string | null | undefined)[]): Choice<string> {
-  return { value, name: [value, ...facts.filter(Boolean)].join('  ') };
-}
-
-/** States the operation starts from; undefined when it asks for none. A terminated card has no details to show. */
-export function statesFor(operation: string | undefined): readonly string[] | undefined {
-  if (operation === 'cards.details') return ['active', 'frozen'];
-  return CARD_TRANSITIONS.find(({ trigger }) => trigger === operation)?.from;
 }

@@ -3,12 +3,11 @@
  * is no whole id, so it is looked up in all pages of the list before the command runs. Every other word is a whole id.
  */
 import type { Effect } from '../contract/operation.ts';
-import { incompleteList } from '../contract/whole-list.ts';
 import { notSent, usage } from '../core/errors.ts';
-import { dollars, toCents } from '../core/money.ts';
 import { typedCommand } from '../core/shell-quote.ts';
 import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
+import { KINDS, type Kind, type KnownId, knownIds } from './known-ids.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/globals.ts';
 import { quote, SHORT_MARK } from './parsing/values.ts';
@@ -41,7 +40,7 @@ interface ShortId {
 }
 
 interface Resolved extends ShortId {
-  readonly found: Candidate;
+  readonly found: KnownId;
 }
 
 /**
@@ -52,9 +51,11 @@ export async function withWholeIds(line: Line): Promise<Input> {
   const typed = shortIdsIn(line);
   if (typed.length === 0) return line.input;
   const resolved: Resolved[] = [];
+  if (isOfSandbox(line.command) && (await line.context.api.identity()).mode !== 'sandbox')
+    throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
   for (const kind of new Set(typed.map(each => each.kind))) {
-    const found: Candidate[] = [];
-    for await (const candidate of candidates(line, kind)) found.push(candidate);
+    const found: KnownId[] = [];
+    for await (const known of knownIds(kind, line)) found.push(known);
     for (const each of typed) if (each.kind === kind) resolved.push({ ...each, found: theOne(each, found) });
   }
   await agree(line, resolved);
@@ -132,7 +133,7 @@ function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
 }
 
 /** The one that a word stands for. Throws `not_found` where none fits, `usage` where several do. */
-function theOne({ kind, word }: ShortId, found: readonly Candidate[]): Candidate {
+function theOne({ kind, word }: ShortId, found: readonly KnownId[]): KnownId {
   const written = word.replace(SHORT_MARK, '');
   const isDigits = byDigits({ kind, word });
   const fitting = found.filter(
@@ -161,97 +162,13 @@ function theOne({ kind, word }: ShortId, found: readonly Candidate[]): Candidate
 }
 
 /** An id with what helps to recognise it. */
-function candidateText({ id, facts }: Candidate): string {
-  return `${id} (${facts})`;
+function candidateText({ id, facts }: KnownId): string {
+  return `${id} (${facts.join(', ')})`;
 }
 
 /** The last four digits: only the service knows them. */
 function byDigits({ kind, word }: Pick<ShortId, 'kind' | 'word'>): boolean {
   return kind === 'card' && LAST_FOUR.test(word);
-}
-
-/** Kinds of ids that can be looked up: what one is, and the command that shows the whole ids. */
-const KINDS = {
-  card: { noun: 'card', list: 'cardwright cards list --all' },
-  bin: { noun: 'BIN', list: 'cardwright bins list' },
-  webhook: { noun: 'subscription', list: 'cardwright webhooks list' },
-  op: { noun: 'operation', list: 'cardwright ops list' },
-  transaction: { noun: 'transaction', list: 'cardwright tx list --all' },
-  challenge: { noun: 'challenge', list: 'cardwright 3ds list' },
-  pending: { noun: 'authorization or challenge', list: 'cardwright 3ds list' },
-} as const;
-type Kind = keyof typeof KINDS;
-
-interface Candidate {
-  readonly id: string;
-  readonly last4?: string;
-  /** What tells it from others: `visa ending 4242, active, $20.00, "ads"`. */
-  readonly facts: string;
-}
-
-/**
- * Every id of the kind, over all pages; of cards from what the command itself reads, the service or the mirror. Throws `usage`
- * for a sandbox that was not chosen, `contract_mismatch` at the end of a list of cards that may be incomplete.
- */
-async function* candidates({ command, context: ctx }: Line, kind: Kind): AsyncIterable<Candidate> {
-  if (isOfSandbox(command) && (await ctx.api.identity()).mode !== 'sandbox') {
-    throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
-  }
-  switch (kind) {
-    case 'card': {
-      if (command.reach !== 'files' || command.path.startsWith('audit ')) return yield* cards(await ctx.api.reader());
-      using copy = await (await ctx.api.mirror()).read();
-      return yield* cards(copy.reader);
-    }
-    case 'bin':
-      for (const { id, network, type } of (await ctx.api.read('bins.list', {})).data)
-        yield { id, facts: facts([network, type]) };
-      return;
-    case 'webhook':
-      for (const { id, url, status } of (await ctx.api.read('webhooks.list', {})).data)
-        yield { id, facts: facts([url, status]) };
-      return;
-    case 'transaction':
-      return yield* transactions(ctx);
-    case 'challenge':
-      return yield* challenges(ctx);
-    case 'pending':
-      yield* challenges(ctx);
-      return yield* transactions(ctx, 'authorization');
-    case 'op':
-      for (const { op, command, state } of await (await ctx.journal.open()).list())
-        yield { id: op, facts: facts([command, state]) };
-  }
-}
-
-async function* cards(reader: Awaited<ReturnType<Context['api']['reader']>>): AsyncIterable<Candidate> {
-  let incomplete: string | undefined;
-  const onIncomplete = (why: string) => {
-    incomplete = why;
-  };
-  for await (const { data } of reader.pages('cards.list', { per_page: 100 }, { onIncomplete })) {
-    for (const { id, last4, network, status, balance, label } of data) {
-      const name = `${network ?? 'card'} ending ${last4}`;
-      yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
-    }
-  }
-  if (incomplete !== undefined) throw incompleteList('cards.list', `${incomplete}. A short id could mean another card`);
-}
-
-async function* transactions(ctx: Context, type?: 'authorization'): AsyncIterable<Candidate> {
-  for await (const { data } of (await ctx.api.reader()).pages('transactions.list', { type })) {
-    for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
-  }
-}
-
-async function* challenges(ctx: Context): AsyncIterable<Candidate> {
-  for (const { id, merchant, amount, status } of (await ctx.api.read('challenges.list', {})).data) {
-    yield { id, facts: facts([merchant, amount == null ? undefined : dollars(toCents(amount)), status]) };
-  }
-}
-
-function facts(values: readonly (string | null | undefined)[]): string {
-  return values.filter(Boolean).join(', ');
 }
 
 /** Speaks to the control surface of a sandbox. */

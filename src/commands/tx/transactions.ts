@@ -6,12 +6,9 @@ import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, S
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
-import { quote } from '../../cli/parsing/values.ts';
-import type { Item } from '../../contract/calls.ts';
 import { must } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
-import { CliError, notSent, usage } from '../../core/errors.ts';
-import { dollars, toCents } from '../../core/money.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import type { Row } from '../../terminal/view.ts';
 
 export const TRANSACTION_COLUMNS = columnsOf(
@@ -88,23 +85,6 @@ export async function labelsOf(ctx: Context): Promise<ReadonlyMap<string, string
   return labels;
 }
 
-type Transaction = Item<'transactions.list'>;
-
-/** The most candidates an error names. */
-const MOST_NAMED = 10;
-
-function severalFit(word: string, alike: readonly Transaction[]): CliError {
-  const named = alike.slice(0, MOST_NAMED).map(({ id, created_at, merchant, amount }) => {
-    const facts = [created_at, merchant, dollars(toCents(amount))];
-    return `${id} (${facts.filter(Boolean).join(', ')})`;
-  });
-  const more = alike.length > MOST_NAMED ? [`and ${alike.length - MOST_NAMED} more`] : [];
-  return notSent('usage', `${quote(word)} fits ${alike.length} transactions: write more characters of the id`, {
-    notes: [...named, ...more],
-    hint: 'cardwright tx list --all',
-  });
-}
-
 export const getTransaction = command({
   path: 'tx get',
   summary: 'Show one transaction',
@@ -112,7 +92,9 @@ export const getTransaction = command({
   about: 'The service has no request for one transaction, so the pages of the list are read until it is found.',
   operation: 'transactions.list',
   ends: { not_found: 'There is no such transaction.' },
-  args: { transaction: argument(must(takes.text('Transaction identifier.', { maxLength: 128 }))) },
+  args: {
+    transaction: argument(must(takes.text('Transaction identifier.', { maxLength: 128, names: 'transaction' }))),
+  },
   flags: { card: 'query.card_id' },
   examples: [
     { does: 'In words', run: 'tx get txn_1' },
@@ -120,18 +102,12 @@ export const getTransaction = command({
   ],
   async run(ctx, { transaction, card }) {
     const pages = (await ctx.api.reader()).pages('transactions.list', { card_id: card });
-    const beginning = transaction.replace(/(?:…|\.\.\.)$/u, '');
-    const alike: Transaction[] = [];
     let count = 0;
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.ui.progress })) {
       const found = data.find(({ id }) => id === transaction);
       if (found !== undefined) return found;
-      alike.push(...data.filter(({ id }) => id.startsWith(beginning)));
       count += data.length;
     }
-    const [only] = alike;
-    if (alike.length === 1 && only !== undefined) return only;
-    if (alike.length > 1) throw severalFit(transaction, alike);
     const where = card === undefined ? 'of this account' : `of ${card}`;
     throw new CliError('not_found', {
       message: `no transaction ${transaction} among the ${count} ${where}`,
