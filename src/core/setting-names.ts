@@ -9,75 +9,54 @@ interface SettingWords {
   readonly example: string;
 }
 
-const usd = (example: string) => ({ form: 'an amount in USD, or none', example });
-const trueOrFalse = { form: 'true or false', example: 'true' };
+const usd = (means: string, example: string): SettingWords => ({ means, form: 'an amount in USD, or none', example });
+const onOff = (means: string): SettingWords => ({ means, form: 'true or false', example: 'true' });
+const path = (means: string, example: string): SettingWords => ({ means, form: 'a path, or none', example });
+const whole = (means: string, example: string, range = ''): SettingWords => ({
+  means,
+  form: `a whole number${range}, or none`,
+  example,
+});
 
 /** What a profile keeps under `settings`, in the order in which it is shown. */
 const KEPT = {
-  allow_unattended_reveal: { means: 'reveal live cards with nobody at the terminal', ...trueOrFalse },
-  read_only: { means: 'refuse every operation that writes', ...trueOrFalse },
-  max_per_call: { means: 'most one operation may move', ...usd('50.00') },
-  max_per_run: { means: 'most one run, single or bulk, may move', ...usd('250.00') },
-  max_per_day: {
-    means: 'most that may leave the wallet on a day (UTC), counted from the journal',
-    ...usd('500.00'),
-  },
-  max_cards: { means: 'most cards one run may create', form: 'a whole number, or none', example: '20' },
+  allow_unattended_reveal: onOff('reveal live cards with nobody at the terminal'),
+  read_only: onOff('refuse every operation that writes'),
+  max_per_call: usd('most one operation may move', '50.00'),
+  max_per_run: usd('most one run, single or bulk, may move', '250.00'),
+  max_per_day: usd('most that may leave the wallet on a day (UTC), counted from the journal', '500.00'),
+  max_cards: whole('most cards one run may create', '20'),
   bins: {
     means: 'the only BINs cards may be created from',
     form: 'BIN ids separated by commas, or none',
     example: 'bin_1,bin_2',
   },
-  approve_above: {
-    means: 'most one operation may take from the wallet without approval of other persons',
-    ...usd('1000.00'),
-  },
-  approve_day: {
-    means: 'most that may leave the wallet on a day (UTC) without approval',
-    ...usd('2000.00'),
-  },
-  approve_irreversible: { means: 'hold what cannot be undone until it is approved', ...trueOrFalse },
-  approve_rows: {
-    means: 'most rows of one run without approval; rows that freeze cards do not count',
-    form: 'a whole number, or none',
-    example: '50',
-  },
-  approvals_needed: {
-    means: 'persons who must approve, 1 when not set',
-    form: 'a whole number from 1 to 9, or none',
-    example: '2',
-  },
-  approve_within_hours: {
-    means: 'hours that a request for approval stands, 24 when not set',
-    form: 'a whole number from 1 to 168, or none',
-    example: '48',
-  },
-  approvers_file: {
-    means: 'file of those who may approve, one key a line',
-    form: 'a path, or none',
-    example: './approvers',
-  },
+  approve_above: usd('most one operation may take from the wallet without approval of other persons', '1000.00'),
+  approve_day: usd('most that may leave the wallet on a day (UTC) without approval', '2000.00'),
+  approve_irreversible: onOff('hold what cannot be undone until it is approved'),
+  approve_rows: whole('most rows of one run without approval; rows that freeze cards do not count', '50'),
+  approvals_needed: whole('persons who must approve, 1 when not set', '2', ' from 1 to 9'),
+  approve_within_hours: whole('hours that a request for approval stands, 24 when not set', '48', ' from 1 to 168'),
+  approvers_file: path('file of those who may approve, one key a line', './approvers'),
   journal: {
     means: 'shared journal that operations are kept in, without a password',
     form: 'an address, local, or none',
     example: 'postgres://db.example.com/cards',
   },
-  sandbox_token_file: {
-    means: 'file with the admin token of the sandbox at this address; commands of the sandbox go there',
-    form: 'a path, or none',
-    example: './admin-token',
-  },
+  sandbox_token_file: path(
+    'file with the admin token of the sandbox at this address; commands of the sandbox go there',
+    './admin-token',
+  ),
   mirror: { means: 'whether a copy of the account may lie on this machine', form: 'on or off', example: 'off' },
-  mirror_months: {
-    means: 'months of records the copy keeps; older ones are left out after an exact reconciliation',
-    form: 'a whole number from 3 to 1200, or none',
-    example: '24',
-  },
-  policy: {
-    means: 'file of rules that policy check and policy apply read when none is named, checked at once',
-    form: 'a path, or none',
-    example: './policy.yaml',
-  },
+  mirror_months: whole(
+    'months of records the copy keeps; older ones are left out after an exact reconciliation',
+    '24',
+    ' from 3 to 1200',
+  ),
+  policy: path(
+    'file of rules that policy check and policy apply read when none is named, checked at once',
+    './policy.yaml',
+  ),
 } as const satisfies Record<string, SettingWords>;
 
 export type KeptSetting = keyof typeof KEPT;
@@ -87,11 +66,7 @@ export const KEPT_SETTINGS = Object.keys(KEPT) as readonly KeptSetting[];
 /** All that `profiles set` changes; the last two are properties of the profile itself. */
 export const SETTINGS = {
   ...KEPT,
-  contract: {
-    means: 'file with contract overrides, checked at once',
-    form: 'a path, or none',
-    example: './overrides.json',
-  },
+  contract: path('file with contract overrides, checked at once', './overrides.json'),
   base_url: {
     means: 'base address of the service; scheme, host and port stay those the key is bound to',
     form: 'an https address',

@@ -5,6 +5,7 @@ import {
   isAmountLimit,
   isLimitName,
   isLooser,
+  LIMIT_NAMES,
   type LimitName,
   limitText,
   parseLimit,
@@ -26,6 +27,10 @@ const limit = (name: LimitName) => (text: string) => {
   return value !== undefined && isAmountLimit(name) ? limitText(name, value) : value;
 };
 
+const LIMITS = Object.fromEntries(LIMIT_NAMES.map(name => [name, limit(name)])) as Readonly<
+  Record<LimitName, ReturnType<typeof limit>>
+>;
+
 function parsePath(text: string): string | undefined {
   return isAbsolutePath(text) ? text : undefined;
 }
@@ -45,18 +50,7 @@ function parseJournal(text: string): string | undefined {
 /** The value of a typed text by setting, undefined when the text does not have the form. `none` never reaches it. */
 const PARSERS = {
   allow_unattended_reveal: (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined),
-  read_only: limit('read_only'),
-  max_per_call: limit('max_per_call'),
-  max_per_run: limit('max_per_run'),
-  max_per_day: limit('max_per_day'),
-  max_cards: limit('max_cards'),
-  bins: limit('bins'),
-  approve_above: limit('approve_above'),
-  approve_day: limit('approve_day'),
-  approve_irreversible: limit('approve_irreversible'),
-  approve_rows: limit('approve_rows'),
-  approvals_needed: limit('approvals_needed'),
-  approve_within_hours: limit('approve_within_hours'),
+  ...LIMITS,
   approvers_file: parsePath,
   journal: parseJournal,
   sandbox_token_file: parsePath,
