@@ -47,14 +47,14 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '__complete') return await complete(machine, typed.slice(1));
     if (first === '__query') return await machine.answerQuery().then(() => 0);
     const page = keptPage(typed);
-    if (page !== undefined) return await print(machine, page);
+    if (page !== undefined) return await printPage(machine, page);
     const { readLine } = await import('./parsing/tree.ts');
     const asked = await readLine(typed, machine.registry);
     if (asked.asks === 'version') return await print(machine, `${machine.version}\n`);
     if (asked.asks !== 'command') {
       const { helpText, startText } = await import('./docs/help.ts');
       const { registry } = machine;
-      return await print(
+      return await printPage(
         machine,
         asked.asks === 'start' ? startText(registry) : await helpText(asked.located, registry),
       );
@@ -202,6 +202,20 @@ async function answerOf({ typed, context, registry, settings, line }: Underway):
 async function print({ host }: Machine, text: string): Promise<number> {
   await host.streams.stdout.write(text);
   return 0;
+}
+
+/** A page of help, broken anew where the screen is narrower. */
+async function printPage(machine: Machine, page: string): Promise<number> {
+  const { streams, env } = machine.host;
+  if (!streams.stdout.isTerminal) return print(machine, page);
+  const [{ fitted }, { screenWidth }] = await Promise.all([
+    import('../terminal/fold.ts'),
+    import('../terminal/screen.ts'),
+  ]);
+  const cells = screenWidth(env, streams.stdout);
+  // A command to copy stays as it is, with the lines that it goes on in.
+  const lines = page.split(/(?<!\\)\n/).flatMap(line => (/^ *\$ /.test(line) ? [line] : fitted(line, cells)));
+  return print(machine, lines.join('\n'));
 }
 
 /** Reports what nothing caught, as far as the words alone tell how it must look. Resolves to the exit code. */

@@ -45,8 +45,11 @@ export function meaningsOf(word: string): readonly Meaning[] {
   if (/^\d{1,3}$/.test(word)) {
     return all.filter(({ exit }) => exit === Number(word)).map(meaning => ({ is: 'exit code', ...meaning }));
   }
-  const kind = all.filter(each => each.kind === word).map(meaning => ({ is: 'error kind', ...meaning }));
-  return [...kind, ...identifier(word)];
+  const named = identifier(word);
+  // Some words of the service are kinds too: what they mean is said once.
+  const [operations = []] = named.map(each => each.operations);
+  const kind = all.filter(each => each.kind === word).map(each => ({ is: 'error kind', ...each, operations }));
+  return kind.length > 0 ? kind : named;
 }
 
 type Meaning = { readonly is: string } & typeof DONE;

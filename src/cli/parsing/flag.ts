@@ -44,8 +44,8 @@ export function option<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<
   return { field, needed: false, ...(placeholder === undefined ? {} : { placeholder }) };
 }
 
-/** A flag with a letter of its own. */
-export function lettered<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
+/** A flag with a short form. */
+export function withShort<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
   return { ...flag, short };
 }
 

@@ -2,7 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import { pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, lettered, local, option, takes } from '../../cli/parsing/flag.ts';
+import { argument, local, option, takes, withShort } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
@@ -38,11 +38,11 @@ export const api = command({
     path: argument(takes.text('Path below the base address, /cards for example.')),
   },
   flags: {
-    field: lettered('f', option(takes.map('A text field.'), '<key=value>')),
-    typed: lettered('F', option(takes.map('A JSON field: a number, a list, null.'), '<key:=json>')),
+    field: withShort('f', option(takes.map('A text field.'), '<key=value>')),
+    typed: withShort('F', option(takes.map('A JSON field: a number, a list, null.'), '<key:=json>')),
     input: option(local('file', 'File with the JSON body; - for standard input.'), '<file>'),
     paginate: option(takes.flag('Merge all pages of a list.')),
-    include: lettered('i', option(takes.flag('Also print status and headers.'))),
+    include: withShort('i', option(takes.flag('Also print status and headers.'))),
     intent,
     idempotencyKey,
     marker: option(takes.flag('Add the metadata key cardwright to a card that is created, to find it again.')),

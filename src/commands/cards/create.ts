@@ -48,14 +48,10 @@ export function withIntent<Answer extends object>(
   return used === undefined ? answer : { ...answer, intent: used };
 }
 
-/** For people: that nothing was sent. Empty where it was. */
-export function repeatedLines(
-  used: UsedIntent | undefined,
-): readonly { readonly kind: 'line'; readonly text: string }[] {
-  if (used?.repeated !== true) return [];
-  return [
-    lineBlock(`The intent ${JSON.stringify(used.name)} was carried out before, by ${used.op}: nothing was done twice.`),
-  ];
+/** For people: what was done, and whether an earlier command with the name had done it. */
+export function doneLine(used: UsedIntent | undefined, line: string) {
+  if (used?.repeated !== true) return lineBlock(line);
+  return lineBlock(`Done before under the intent ${JSON.stringify(used.name)}, by ${used.op}, and not again: ${line}`);
 }
 
 const bin = takes.text('BIN to issue from, or auto for the best one.', { names: 'bin' });
@@ -122,8 +118,7 @@ export const createCard = command({
     noun: 'card',
     columns: CARD_COLUMNS,
     blocks: [
-      ...repeatedLines(made.intent),
-      lineBlock(`Created ${made.id} with ${money(made.balance)} from the wallet.`),
+      doneLine(made.intent, `Created ${made.id} with ${money(made.balance)} from the wallet.`),
       pairsBlock(
         cardPairs(made)
           .filter(([label]) => label !== 'Balance')

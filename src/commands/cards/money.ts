@@ -7,9 +7,9 @@ import { FUNDING } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, dollars, toCents } from '../../core/money.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
+import { pairsBlock } from '../../terminal/view.ts';
 import { card, money } from './cards.ts';
-import { idempotencyKey, intent, intentNamed, purpose, purposeGiven, repeatedLines, withIntent } from './create.ts';
+import { doneLine, idempotencyKey, intent, intentNamed, purpose, purposeGiven, withIntent } from './create.ts';
 
 const FUNDING_COLUMNS = columnsOf(FUNDING, 'card_id amount:2 card_balance wallet_balance', { card_id: 'CARD ID' });
 
@@ -56,8 +56,7 @@ function transferView(
     idField: 'card_id',
     columns: FUNDING_COLUMNS,
     blocks: [
-      ...repeatedLines(intent),
-      lineBlock(`${verb} ${result.card_id ?? 'the card'}: ${money(result.amount)}.`),
+      doneLine(intent, `${verb} ${result.card_id ?? 'the card'}: ${money(result.amount)}.`),
       pairsBlock([
         ['Card', change(before?.card, result.card_balance)],
         ['Wallet', change(before?.wallet, result.wallet_balance)],

@@ -13,7 +13,7 @@ import { lineBlock } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
-import { intent, intentNamed, repeatedLines, withIntent } from './create.ts';
+import { doneLine, intent, intentNamed, withIntent } from './create.ts';
 import { beforeTermination, returnedBalance } from './money.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
@@ -93,7 +93,7 @@ function showState(result: StateResult, words: { readonly done: string; readonly
     data: withIntent({ ...card, changed }, used),
     noun: 'card',
     columns: [...CARD_COLUMNS, { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 6, wideOnly: true }],
-    blocks: [...repeatedLines(used), lineBlock(line), ...(returned === undefined ? [] : [lineBlock(returned)])],
+    blocks: [doneLine(used, line), ...(returned === undefined ? [] : [lineBlock(returned)])],
   };
 }
 
