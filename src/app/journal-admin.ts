@@ -26,6 +26,18 @@ interface AdminAround extends SharedAround {
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;
 
+const NO_JOURNAL = {
+  shared: false,
+  journal: null,
+  account: null,
+  audit_line: null,
+  seen_line: null,
+  unfinished: 0,
+  locked_by: [],
+  limits: [],
+  approvers: [],
+} as const;
+
 export function journalAdmin(around: AdminAround): JournalAdmin {
   const { host } = around;
 
@@ -85,24 +97,8 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     },
     async status(): Promise<JournalState> {
       const place = await around.place();
-      const nothing = {
-        journal: undefined,
-        account: undefined,
-        keyListed: undefined,
-        auditLine: undefined,
-        seenLine: undefined,
-      };
       const database = await place.existing();
-      if (database === undefined)
-        return {
-          place: host.folders.state,
-          shared: false,
-          ...nothing,
-          unfinished: 0,
-          lockedBy: [],
-          limits: [],
-          approvers: [],
-        };
+      if (database === undefined) return { ...NO_JOURNAL, place: host.folders.state };
       const account = await accountHere(database, place);
       const journal = await database.read(journalId);
       const ops = await summaries(database, selfFor(host, place), account);
@@ -120,12 +116,12 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
         place: database.shown,
         shared: isShared(place),
         journal,
-        account,
-        keyListed: isShared(place) ? account !== undefined : undefined,
-        auditLine: found.seq,
-        seenLine: seen.find(each => each.journal === journal && each.account === account)?.seq,
+        account: account ?? null,
+        ...(isShared(place) && { key_listed: account !== undefined }),
+        audit_line: found.seq ?? null,
+        seen_line: seen.find(each => each.journal === journal && each.account === account)?.seq ?? null,
         unfinished: ops.filter(({ state }) => !['finished', 'not_sent', 'rejected'].includes(state)).length,
-        lockedBy: isShared(place) ? await lockedBy(database) : [],
+        locked_by: isShared(place) ? await lockedBy(database) : [],
         limits: Object.entries(found.limits).map(
           ([name, value]) => `${name} ${isLimitName(name) ? limitWords(name, value) : value}`,
         ),

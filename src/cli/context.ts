@@ -416,19 +416,20 @@ export interface InitWishes {
   readonly approvers: readonly string[];
 }
 
+/** By the names of `journal status --json`, as what `journal check` finds. */
 export interface JournalState {
   readonly place: string;
   readonly shared: boolean;
-  readonly journal: string | undefined;
-  readonly account: string | undefined;
-  /** The API key of this run is listed; undefined for a journal of one machine. */
-  readonly keyListed: boolean | undefined;
+  readonly journal: string | null;
+  readonly account: string | null;
+  /** The API key of this run is listed; left out for a journal of one machine. */
+  readonly key_listed?: boolean;
   /** Number of the last audit line, and the highest that this machine has seen. */
-  readonly auditLine: number | undefined;
-  readonly seenLine: number | undefined;
+  readonly audit_line: number | null;
+  readonly seen_line: number | null;
   readonly unfinished: number;
   /** Sessions that hold the account at this moment: whoever waits longer than a second waits for one of them. */
-  readonly lockedBy: readonly string[];
+  readonly locked_by: readonly string[];
   /** Limits that the journal sets: `max_per_day $500.00`. */
   readonly limits: readonly string[];
   readonly approvers: readonly string[];

@@ -93,31 +93,21 @@ const journalStatus = command({
   run: async ctx => (await ctx.journal.admin()).status(),
   columns: 'place shared account:2 unfinished:2',
   show: state => ({
-    data: {
-      place: state.place,
-      shared: state.shared,
-      journal: state.journal ?? null,
-      account: state.account ?? null,
-      ...(state.keyListed !== undefined && { key_listed: state.keyListed }),
-      audit_line: state.auditLine ?? null,
-      seen_line: state.seenLine ?? null,
-      unfinished: state.unfinished,
-      locked_by: [...state.lockedBy],
-      limits: [...state.limits],
-      approvers: [...state.approvers],
-    },
+    data: { ...state },
     noun: 'journal',
     blocks: [
       pairsBlock([
         ['Journal', `${state.place}${state.shared ? ', shared' : ', of this machine'}`],
         ['Account', state.account ?? 'none yet'],
-        ...(state.keyListed === undefined
+        ...(state.key_listed === undefined
           ? []
-          : [['API key', state.keyListed ? 'listed' : 'not listed: cardwright journal init <address> --key'] as const]),
-        ['Audit line', String(state.auditLine ?? 'none')],
-        ...(state.seenLine === undefined ? [] : [['Seen here', String(state.seenLine)] as const]),
+          : [
+              ['API key', state.key_listed ? 'listed' : 'not listed: cardwright journal init <address> --key'] as const,
+            ]),
+        ['Audit line', String(state.audit_line ?? 'none')],
+        ...(state.seen_line === null ? [] : [['Seen here', String(state.seen_line)] as const]),
         ['Unfinished', String(state.unfinished)],
-        ...state.lockedBy.map(each => ['Locked by', each] as const),
+        ...state.locked_by.map(each => ['Locked by', each] as const),
         ...state.limits.map(each => ['Limit', each] as const),
         ...state.approvers.map(each => ['Approver', each] as const),
       ]),
@@ -149,13 +139,7 @@ const checkJournal = command({
   show: found => {
     const count = found.flaws.length + found.strangers.length;
     return {
-      data: {
-        place: found.place,
-        account: found.account,
-        lines: found.lines,
-        flaws: found.flaws.map(each => ({ ...each })),
-        strangers: found.strangers.map(each => ({ ...each })),
-      },
+      data: { ...found },
       noun: 'journal',
       blocks: [
         lineBlock(`${found.lines} audit lines of ${found.account} in ${found.place}`),
