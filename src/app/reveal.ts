@@ -123,14 +123,7 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
     const { cardId, sink } = wish;
     const { identity, asks } = await check(wish);
     const card = await (await reader()).read('cards.get', { card_id: cardId });
-    const reveals = async () => (await audit()).revealsOf(identity.profile);
-    if (asks) await askForLastFour(identity, card, sink, (await reveals()).used);
-    // A person is waited with as often as a minute can be full; a script is told when to come back, by the line of its reveal.
-    for (let round = 1; canAsk && round <= 3; round += 1) {
-      const { used, freeInMs } = await reveals();
-      if (used < REVEALS_A_MINUTE) break;
-      await countDown(freeInMs);
-    }
+    if (asks) await askForLastFour(identity, card, sink, await (await audit()).revealsOf(identity.profile));
     const { result } = await recorder.around(
       { event: 'reveal', operation: OPERATION, card_id: cardId, sink },
       async () => {
@@ -158,14 +151,6 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
     const question = 'Type the last four digits to continue (Ctrl-C cancels):';
     if (await prompts.typed(question, { expect: card.last4, flag: '--reveal' })) return;
     throw notSent('not_confirmed', 'these are not the last four digits. Nothing was shown.', { operation: OPERATION });
-  }
-
-  async function countDown(ms: number): Promise<void> {
-    const { countDown: shown } = await import('../terminal/reveal-screen.ts');
-    const redraw = !globals.accessible && host.env['TERM'] !== 'dumb';
-    const says = (seconds: number) =>
-      `The limit of this minute is reached; continuing in ${seconds} s (Ctrl-C cancels)`;
-    await shown(ms, says, { stderr: host.streams.stderr, clock: host.clock, signal: host.signal, redraw });
   }
 
   async function onScreen(card: Card, parts: Parts, field: CardPart | undefined): Promise<Shown> {

@@ -139,8 +139,8 @@ export interface AuditLog {
    * `rate_limited` for a reveal where `revealsOf` has none left.
    */
   append(facts: AuditFacts, durability?: 'soon'): Promise<number>;
-  /** Reveals of a profile in the last minute, over all processes of this machine, and ms until one of them is older. */
-  revealsOf(profile: string): Promise<{ readonly used: number; readonly freeInMs: number }>;
+  /** How many cards a profile has revealed in the last minute, in all processes of this machine. */
+  revealsOf(profile: string): Promise<number>;
   /** Appends several lines together, in their order, soon; throws as `append`. */
   appendAll(facts: readonly AuditFacts[]): Promise<void>;
   /** All lines up to the first flaw, oldest first. */
@@ -178,7 +178,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     const at = new Date(clock.now()).toISOString();
     return (await database()).grouped(async tx => {
       let after = await lastLine(tx);
-      for (const { event, profile } of facts) if (event === 'reveal') refuseBeyond(await recentReveals(tx, profile));
+      for (const { event, profile } of facts) if (event === 'reveal') await refuseBeyondLimit(tx, profile);
       const batch = facts.length > 1 ? after.seq + 1 : undefined;
       const rows: (string | number)[][] = [];
       for (const each of facts) {
@@ -220,7 +220,18 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
       if (time <= since) break;
       if (entry.event === 'reveal' && entry.profile === profile) times.push(time);
     }
-    return { used: times.length, freeInMs: Math.min(...times) - since };
+    return { times, since };
+  }
+
+  async function refuseBeyondLimit(tx: Transaction, profile: string): Promise<void> {
+    const { times, since } = await recentReveals(tx, profile);
+    if (times.length < REVEALS_A_MINUTE) return;
+    const waitMs = Math.min(...times) - since;
+    throw notSent(
+      'rate_limited',
+      `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
+      { retryAfterMs: waitMs, operation: 'cards.details' },
+    );
   }
 
   async function lines() {
@@ -234,7 +245,10 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
   return {
     path,
     append: (facts, durability) => append([facts], durability),
-    revealsOf: async profile => (await existing())?.read(tx => recentReveals(tx, profile)) ?? { used: 0, freeInMs: 0 },
+    async revealsOf(profile) {
+      const found = await (await existing())?.read(tx => recentReveals(tx, profile));
+      return found?.times.length ?? 0;
+    },
     appendAll: async facts => void (await append(facts, 'soon')),
     async read() {
       const kept = await lines();
@@ -250,16 +264,6 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
         : kept.lines.map(({ line }) => `${line}\n`).join('');
     },
   };
-}
-
-/** Throws `rate_limited` (7). */
-function refuseBeyond({ used, freeInMs }: { readonly used: number; readonly freeInMs: number }): void {
-  if (used < REVEALS_A_MINUTE) return;
-  throw notSent(
-    'rate_limited',
-    `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(freeInMs / 1000)} s`,
-    { retryAfterMs: freeInMs, operation: 'cards.details' },
-  );
 }
 
 async function* newestFirst(tx: Pick<Transaction, 'all'>): AsyncGenerator<Partial<AuditEntry>> {

@@ -3,21 +3,21 @@
 import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
-import { MARKER_KEY } from '../journal/names.ts';
 import type { Rows } from '../journal/types.ts';
-import { type Column, copiedLine, type Listing, type Row } from '../terminal/view.ts';
+import { copiedLine, type Listing, type Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
+import { PLANNED } from './docs/answers.ts';
 import { columnsOf, SHORT_ID } from './listing.ts';
 
-const [METHOD, PATH, BODY, KEY]: readonly [Column, Column, Column, Column] = [
-  { field: 'method', title: 'METHOD', kind: 'word', priority: 1 },
-  { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
-  { field: 'body', title: 'BODY', kind: 'map', priority: 7, wideOnly: true },
-  { field: 'idempotency_key', title: 'KEY', kind: 'text', priority: 6 },
-];
-const COLUMNS: readonly Column[] = [METHOD, PATH, BODY, KEY];
-/** Values that tell one row of a file from another are the last to go on a narrow screen. */
-const ASKED_FIRST: readonly string[] = ['amount', 'label'];
+/** What tells one row of a file from another. */
+const ASKED = { screenOnly: true, unlessEmpty: true } as const;
+const COLUMNS = columnsOf(PLANNED, 'method path body.amount:2 body.label:2 body.bin_id:4 body:7+ idempotency_key:6', {
+  method: { kind: 'word' },
+  'body.amount': { ...ASKED, kind: 'money' },
+  'body.label': { ...ASKED, shrink: true },
+  'body.bin_id': { ...ASKED, shortTo: SHORT_ID },
+  idempotency_key: 'KEY',
+});
 const NOTHING_SENT = 'Dry run: nothing was sent.';
 /** Requests that are shown together. */
 const BATCH = 256;
@@ -27,10 +27,10 @@ const BATCH = 256;
  * is parsed back so that JSON shows it as JSON.
  */
 export function showPlanned(planned: Rows<PlannedRequest>, { isList = planned.length !== 1 } = {}): Shown {
-  const shown = { noun: 'request', idField: 'idempotency_key', columns: COLUMNS };
+  const shown = { noun: 'request', idField: 'idempotency_key' };
   const [only] = planned;
   if (isList || only === undefined) {
-    return { ...shown, columns: [METHOD, PATH, ...askedColumns(planned), BODY, KEY], listing: listed(planned) };
+    return { ...shown, columns: COLUMNS, listing: listed(planned) };
   }
   const { method, path, idempotencyKey } = only;
   const body = bodyOf(only);
@@ -41,34 +41,10 @@ export function showPlanned(planned: Rows<PlannedRequest>, { isList = planned.le
   ];
   return {
     ...shown,
+    columns: COLUMNS.filter(({ screenOnly }) => screenOnly !== true),
     data: rowOf(only),
     blocks: [...lines, NOTHING_SENT].map(text => copiedLine(text)),
   };
-}
-
-/** A column for each value that the first requests ask for. */
-function askedColumns(planned: Rows<PlannedRequest>): readonly Column[] {
-  const asked = new Map<string, Column>();
-  let looked = 0;
-  for (const request of planned) {
-    for (const [name, value] of Object.entries(bodyOf(request) ?? {})) {
-      const isOurs = name === 'metadata' && Object.keys(Object(value)).every(key => key === MARKER_KEY);
-      if (!isOurs && !asked.has(name)) asked.set(name, askedColumn(request.operation, name));
-    }
-    looked += 1;
-    if (looked === BATCH) break;
-  }
-  const rank = (name: string) => (ASKED_FIRST.includes(name) ? ASKED_FIRST.indexOf(name) : ASKED_FIRST.length);
-  return [...asked].sort(([a], [b]) => rank(a) - rank(b)).map(([, column]) => column);
-}
-
-function askedColumn(operation: string, name: string): Column {
-  const field = `body.${name}`;
-  const priority = ASKED_FIRST.includes(name) ? 2 : 4;
-  const [known] = name in bodyShape(operation) ? columnsOf(bodyShape(operation), `${name}:${priority}`) : [];
-  const column = known ?? { title: name.toUpperCase(), kind: 'text', priority };
-  const short = name === 'bin_id' ? { shortTo: SHORT_ID } : {};
-  return { ...column, ...short, field, screenOnly: true, ...(name === 'label' && { shrink: true }) };
 }
 
 function bodyShape(operation: string): Shape {

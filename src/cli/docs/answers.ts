@@ -8,7 +8,7 @@ import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
 import { effectOf, type Globals, rowOf } from '../parsing/globals.ts';
 
 /** What `--dry-run` prints in place of the answer. */
-const PLANNED = {
+export const PLANNED = {
   dry_run: tells.yes('Always true.'),
   operation: tells.text('Operation of the contract.'),
   method: tells.text('HTTP method.'),

@@ -22,11 +22,10 @@ import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
 import { intent, intentNamed, purpose, purposeGiven } from './create.ts';
 
-const COMMAND = 'cards lease';
 const DEFAULT_TTL = '20m';
 
 export const leaseCard = command({
-  path: COMMAND,
+  path: 'cards lease',
   summary: 'Make a card for one program and terminate it afterwards',
   answers: {
     either: [
@@ -193,7 +192,7 @@ async function makeLease(
   const options = { ...named, intent: 'Lease a card', asked: asks, confirmed: true, showsEarlier: false } as const;
   const body = { ...card, metadata: { [LEASE_MARK]: mark } };
   const { result, intent } = await ctx.api
-    .write('cards.create', body, { ...options, command: COMMAND })
+    .write('cards.create', body, { ...options, command: leaseCard.path })
     .catch((error: unknown) => {
       throw begunBefore(error);
     });
@@ -333,7 +332,7 @@ async function unsettledLeases(ctx: Context): Promise<readonly string[]> {
   const unsettled: readonly OpState[] = ['open', 'unknown', 'pending'];
   const ops = await (await ctx.journal.open()).list();
   return ops
-    .filter(op => op.command === COMMAND && op.profile === profile && unsettled.includes(op.state))
+    .filter(op => op.command === leaseCard.path && op.profile === profile && unsettled.includes(op.state))
     .map(({ op }) => op);
 }
 
