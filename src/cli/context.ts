@@ -104,7 +104,7 @@ interface SandboxDeliveries {
 
 /** What carries the name of a process that is gone was left behind. */
 export interface Processes {
-  /** That of this run, as others may see it: letters and dashes. */
+  /** That of this run, as others may see it: letters and underscores. */
   readonly own: string;
   /** Provably, and so never of another machine. */
   isGone(name: string): boolean;

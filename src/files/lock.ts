@@ -191,10 +191,10 @@ export function isProvablyRunning(other: ProcessIdentity, us: ProcessIdentity): 
   return row !== undefined && !row.ended && row.started === other.started;
 }
 
-/** An identity in one text that others may see, letters and dashes: pid, start, and digests of boot and machine. */
+/** An identity in one word that others may see, `pid_start_boot_machine` in letters, the last two as digests. */
 export function processName(pid: number): string {
   const { started, boot, pids, machine } = identify(pid);
-  return withoutDigits([pid, started, boot && digest(boot), digest(`${machine} ${pids}`)].join('-'));
+  return withoutDigits([pid, started, boot && digest(boot, 4), digest(`${machine} ${pids}`, 8)].join('_'));
 }
 
 /** Whether the process of that name is provably gone. What cannot be known is no proof; then a lease decides. */
@@ -203,12 +203,12 @@ export function isNamedGone(name: string, us: string, isRunning?: IsRunning): bo
 }
 
 function identityIn(name: string): ProcessIdentity {
-  const [pid = '', started = '', boot = '', machine = ''] = withDigits(name).split('-');
+  const [pid = '', started = '', boot = '', machine = ''] = withDigits(name).split('_');
   return { pid: Number(pid), started, boot, pids: '', machine };
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+function digest(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length);
 }
 
 function processRow(pid: number): { readonly started: string; readonly ended: boolean } | undefined {

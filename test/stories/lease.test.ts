@@ -151,8 +151,8 @@ describe('cards lease', () => {
   it('reaps at once what a process of this machine has left, and nothing of one that runs', async () => {
     await using here = await world();
     const own = processName(process.pid);
-    const [pid, , ...place] = own.split('-');
-    const earlier = [pid, 'h', ...place].join('-');
+    const [pid, , ...place] = own.split('_');
+    const earlier = [pid, 'h', ...place].join('_');
     for (const mark of [earlier, own, 'another-machine']) {
       const value = `lease_0011 until 2026-11-21T14:10:00Z by ${mark}`;
       await here.run(`cards create --bin bin_1 --amount 25 --metadata 'cardwright_lease=${value}'`);

@@ -38,7 +38,7 @@ async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
 }
 
 /** The path of a receiver names its process, and is another one each time: the port may be that of another run by then. */
-const LISTENER = /^http:\/\/127\.0\.0\.1:\d+\/listener-([a-p-]+)\/\w+$/;
+const LISTENER = /^http:\/\/127\.0\.0\.1:\d+\/([a-p]+(?:_[a-p]*){3})_[a-p]{8}$/;
 
 /** Takes away subscriptions of runs that crashed. Resolves to their ids. */
 async function endAbandoned(ctx: Context): Promise<readonly string[]> {
@@ -289,7 +289,7 @@ async function openSession(ctx: Context, options: SessionOptions) {
   });
   const origin = `http://127.0.0.1:${listener.port}`;
   const { own } = await ctx.processes();
-  const address = identity === undefined ? origin : `${origin}/listener-${own}/${randomName(ctx.random.bytes(8))}`;
+  const address = identity === undefined ? origin : `${origin}/${own}_${randomName(ctx.random.bytes(4))}`;
   const background = new AbortController();
   const running: Promise<void>[] = [];
   const until = (work: Promise<void>) => running.push(work.catch((error: unknown) => listener.fail(asCliError(error))));
