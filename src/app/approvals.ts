@@ -10,7 +10,8 @@ import {
   signRequest,
   visible,
 } from '../approvals/request.ts';
-import type { Approvals, HeldRequest, OwnKey } from '../cli/context.ts';
+import type { Approvals, HeldRequest } from '../cli/context.ts';
+import type { OwnKey } from '../cli/told.ts';
 import { CliError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
@@ -92,7 +93,7 @@ export function approvalsFor(around: ApprovalsAround): Approvals {
       keyid,
       line: approverLine(named, publicKey),
       place: kept.where,
-      isListed: listed !== undefined,
+      listed: listed !== undefined,
     };
   }
 

@@ -9,7 +9,6 @@ import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts
 import type { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import type { ChainFlaw } from '../journal/chain.ts';
 import type { Journal, OpDetail } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
@@ -22,18 +21,7 @@ import type { Pipeline } from '../writes/pipeline.ts';
 import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
 import type { ChildEnd } from './child.ts';
 import type { PlannedFile } from './completion/scripts.ts';
-
-/** Profiles as commands see them: never a key, only its hint. */
-export interface ProfileRow {
-  readonly name: string;
-  readonly current: boolean;
-  readonly mode: 'sandbox' | 'test' | 'live';
-  readonly base_url: string;
-  readonly key: string;
-  readonly key_source: string;
-  readonly contract: string | null;
-  readonly settings: Readonly<Record<string, unknown>>;
-}
+import type { Finding, JournalCheck, JournalState, OwnKey, ProfileRow } from './told.ts';
 
 /** A setting before and after it is changed, as text; `none` where it is not set. */
 interface SettingChange {
@@ -336,18 +324,6 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
   readonly goesOn?: () => Promise<void>;
 }
 
-/** One thing `doctor` looked at. */
-export interface Finding {
-  /** `key`, `network`, `clock` … */
-  readonly check: string;
-  /** `fail` makes the whole examination fail; `warn` should be known; `skip` could not be looked at. */
-  readonly status: 'ok' | 'warn' | 'fail' | 'skip';
-  /** One line; no secret in it. */
-  readonly says: string;
-  /** The next command, for what is not ok. */
-  readonly hint?: string;
-}
-
 export interface RevealOptions {
   readonly reveal: boolean;
   readonly print: boolean;
@@ -383,18 +359,6 @@ export interface HeldRequest {
   readonly requests: readonly string[];
 }
 
-/** The key that this user approves with. */
-export interface OwnKey {
-  readonly person: string;
-  readonly keyid: string;
-  /** `person ed25519 key`. */
-  readonly line: string;
-  /** Where it lies: a path, or `keychain`. */
-  readonly place: string;
-  /** It is among the approvers of the journal of this run. */
-  readonly isListed: boolean;
-}
-
 export interface Approvals {
   /** Throws `usage` for an op that waits for nobody, `check_failed` where the journal was changed by something else. */
   review(op: string): Promise<HeldRequest>;
@@ -414,34 +378,6 @@ export interface InitWishes {
   readonly limits: readonly string[];
   /** `person ed25519 key`. */
   readonly approvers: readonly string[];
-}
-
-/** By the names of `journal status --json`, as what `journal check` finds. */
-export interface JournalState {
-  readonly place: string;
-  readonly shared: boolean;
-  readonly journal: string | null;
-  readonly account: string | null;
-  /** The API key of this run is listed; left out for a journal of one machine. */
-  readonly key_listed?: boolean;
-  /** Number of the last audit line, and the highest that this machine has seen. */
-  readonly audit_line: number | null;
-  readonly seen_line: number | null;
-  readonly unfinished: number;
-  /** Sessions that hold the account at this moment: whoever waits longer than a second waits for one of them. */
-  readonly locked_by: readonly string[];
-  /** Limits that the journal sets: `max_per_day $500.00`. */
-  readonly limits: readonly string[];
-  readonly approvers: readonly string[];
-}
-
-export interface JournalCheck {
-  readonly place: string;
-  readonly account: string;
-  readonly lines: number;
-  readonly flaws: readonly ChainFlaw[];
-  /** Cards at the service whose mark no operation of the journal knows. */
-  readonly strangers: readonly { readonly card_id: string; readonly marker: string }[];
 }
 
 export interface JournalAdmin {

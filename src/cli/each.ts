@@ -1,20 +1,12 @@
 /** One action on one card or on several, with one result a card and one exit code for all. */
 
 import type { WriteName } from '../contract/calls.ts';
+import type { ToldOf } from '../contract/field.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
 import type { Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
 import { columnsOf, SHORT_ID } from './listing.ts';
 import { maybe, tells } from './parsing/flag.ts';
-
-export interface Attempt {
-  readonly card_id: string;
-  readonly outcome: 'done' | 'refused' | 'unknown' | 'not_sent';
-  readonly changed?: boolean;
-  readonly status?: string;
-  readonly error?: string;
-  readonly request_id?: string;
-}
 
 export interface Attempts {
   readonly attempts: readonly Attempt[];
@@ -29,6 +21,8 @@ export const ATTEMPT_ROW = {
   error: maybe(tells.text('Why it was not done.')),
   request_id: maybe(tells.text('Identifier of the request, for support.')),
 } as const;
+
+export type Attempt = ToldOf<typeof ATTEMPT_ROW>;
 
 export const ATTEMPT_COLUMNS = columnsOf(ATTEMPT_ROW, 'card_id outcome changed:3 status:2 error:2 request_id:4', {
   card_id: { shortTo: SHORT_ID },

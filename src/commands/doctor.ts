@@ -1,20 +1,12 @@
-import type { Finding } from '../cli/context.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
-import { maybe, tells } from '../cli/parsing/flag.ts';
+import { FINDING, type Finding } from '../cli/told.ts';
 import { CliError } from '../core/errors.ts';
 
 export const doctor = command({
   path: 'doctor',
   summary: 'Check key, network, clock, TLS, proxy, files, contract and store',
-  answers: {
-    list: {
-      check: tells.text('What was looked at.'),
-      status: tells.word('The outcome.', ['ok', 'warn', 'fail', 'skip']),
-      says: tells.text('In one line.'),
-      hint: maybe(tells.text('The next command.')),
-    },
-  },
+  answers: { list: FINDING },
   about:
     'Sends one read request; with --sandbox nothing leaves this machine. Private files with too open modes are repaired, as in every command. A failed check is exit 15.',
   reach: 'service',

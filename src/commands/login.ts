@@ -1,9 +1,10 @@
-import type { Context, KeyInput, ProfileRow } from '../cli/context.ts';
+import type { Context, KeyInput } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, option, takes } from '../cli/parsing/flag.ts';
+import { PROFILE_ROW, type ProfileRow } from '../cli/told.ts';
 import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
-import { askToLoosen, auditLimit, PROFILE_ROW, shownProfile } from './profiles/profiles.ts';
+import { askToLoosen, auditLimit, shownProfile } from './profiles/profiles.ts';
 
 const MAX_KEY_BYTES = 4096;
 

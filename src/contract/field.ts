@@ -153,6 +153,13 @@ export type WireOf<S extends Shape> = Flatten<
 /** An answer as the sandbox makes it: every field, in the types of the wire. */
 export type CompleteOf<S extends Shape> = { readonly [K in keyof S]: WireOfField<S[K]> };
 
+/** An answer of our own: what need not be there is left out, and never null where its field does not say so. */
+export type ToldOf<S extends Shape> = Flatten<
+  { readonly [K in Required<S>]: WireOfField<S[K]> } & {
+    readonly [K in Exclude<keyof S, Required<S>>]?: WireOfField<S[K]>;
+  }
+>;
+
 /** What a caller hands in for a body, a query or path parameters. */
 export type InputFields<S extends Shape> = Flatten<
   { readonly [K in Required<S>]: AskedOfField<S[K]> } & {

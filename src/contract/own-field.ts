@@ -25,3 +25,27 @@ export const object = <const S extends field.Shape>(shape: S, doc: string, more?
 /** A list of texts, and one of objects. */
 export const texts = (doc: string) => list(text('One of them.'), doc);
 export const rows = <const S extends field.Shape>(shape: S, doc: string) => list(object(shape, 'One of them.'), doc);
+
+/** Fields of our own answers; in every answer unless wrapped in `maybe`, never null unless in `orNull`. */
+export const tells = {
+  text: (doc: string) => field.must(text(doc)),
+  word: <const C extends readonly string[]>(doc: string, choices: C) =>
+    field.must(choice(choices, doc)) as field.Field<C[number], C[number], true>,
+  time: (doc: string) => field.must(time(doc)),
+  /** JSON numbers. */
+  usd: (doc: string) => field.must(money(doc)) as field.Field<number, number, true>,
+  count: (doc: string) => field.must(integer(doc)),
+  number: (doc: string) => field.must(number(doc)),
+  yes: (doc: string) => field.must(flag(doc)),
+  map: (doc: string) => field.must(map(doc)),
+  texts: (doc: string) => field.must(list(text(''), doc)),
+  rows: <const S extends field.Shape>(shape: S, doc: string) => field.must(list(object(shape, ''), doc)),
+  object: <const S extends field.Shape>(shape: S, doc: string) => field.must(object(shape, doc)),
+  /** Whatever stands there. */
+  json: <T = unknown>(doc: string): field.Field<T, T, true> => ({ kind: 'object', must: true, doc, basis: {} }),
+} as const;
+
+export const orNull = field.nullable;
+export function maybe<Wire, Asked>(of: field.Field<Wire, Asked>): field.Field<Wire, Asked, false> {
+  return { ...of, must: false };
+}

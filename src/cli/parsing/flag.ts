@@ -3,8 +3,9 @@
  * that limits, choices and help come from the contract, or one of ours made here.
  */
 import type { Calls } from '../../contract/calls.ts';
-import { type AnyField, type Field, type InputFields, must, nullable, type Shape } from '../../contract/field.ts';
+import type { AnyField, Field, InputFields, Shape } from '../../contract/field.ts';
 import * as own from '../../contract/own-field.ts';
+import { maybe, orNull, tells } from '../../contract/own-field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 
 type Rows = Calls & AdminOperations;
@@ -149,26 +150,7 @@ export type Answers =
 
 /** Fields of our own options and arguments, by what help says of them. */
 export const takes = own;
-
-/** Fields of our own answers; in every answer unless wrapped in `maybe`, never null unless in `orNull`. */
-export const tells = {
-  text: (doc: string): AnyField => must(own.text(doc)),
-  word: (doc: string, choices: readonly string[]): AnyField => must(own.choice(choices, doc)),
-  time: (doc: string): AnyField => must(own.time(doc)),
-  usd: (doc: string): AnyField => must(own.money(doc)),
-  count: (doc: string): AnyField => must(own.integer(doc)),
-  number: (doc: string): AnyField => must(own.number(doc)),
-  yes: (doc: string): AnyField => must(own.flag(doc)),
-  map: (doc: string): AnyField => must(own.map(doc)),
-  texts: (doc: string): AnyField => must(own.list(own.text(''), doc)),
-  rows: (shape: Shape, doc: string): AnyField => must(own.list(own.object(shape, ''), doc)),
-  object: (shape: Shape, doc: string): AnyField => must(own.object(shape, doc)),
-  /** Whatever stands there. */
-  json: (doc: string): AnyField => ({ kind: 'object', must: true, doc, basis: {} }),
-} as const;
-
-export const orNull = (field: AnyField): AnyField => nullable(field);
-export const maybe = (field: AnyField): AnyField => ({ ...field, must: false });
+export { maybe, orNull, tells };
 
 /** `page` of a bulk run: where it stands. */
 export const RUN_PAGE = {

@@ -4,7 +4,8 @@ import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, eachTime, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { JOURNAL_CHECK, JOURNAL_STATE } from '../../cli/told.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 
@@ -69,21 +70,7 @@ export const initJournal = command({
 const journalStatus = command({
   path: 'journal status',
   summary: 'Show where operations are kept, and how that journal stands',
-  answers: {
-    one: {
-      place: tells.text('The file, or the address of the database.'),
-      shared: tells.yes('Whether several people may use it.'),
-      journal: orNull(tells.text('Its id.')),
-      account: orNull(tells.text('The account of this run in it.')),
-      key_listed: maybe(tells.yes('Whether it lists the API key of this run.')),
-      audit_line: orNull(tells.count('Number of its last audit line.')),
-      seen_line: orNull(tells.count('Highest number that this machine has seen.')),
-      unfinished: tells.count('Operations that are not finished.'),
-      locked_by: tells.json('Sessions that hold the account at this moment.'),
-      limits: tells.json('Limits that the journal sets.'),
-      approvers: tells.json('Who may approve.'),
-    },
-  },
+  answers: { one: JOURNAL_STATE },
   reach: 'service',
   ends: { guarded: 'The database cannot be reached.' },
   examples: [
@@ -118,15 +105,7 @@ const journalStatus = command({
 const checkJournal = command({
   path: 'journal check',
   summary: 'Check that nothing else changed the journal, and that it knows all its cards',
-  answers: {
-    one: {
-      place: tells.text('The journal.'),
-      account: tells.text('The account.'),
-      lines: tells.count('Audit lines that were followed.'),
-      flaws: tells.json('What does not fit: what, and op where it is about one.'),
-      strangers: tells.json('Cards whose mark no operation knows: card_id and marker.'),
-    },
-  },
+  answers: { one: JOURNAL_CHECK },
   reach: 'service',
   ends: { check_failed: 'Something does not fit; all of it is shown.' },
   about: [

@@ -1,9 +1,10 @@
 /** Approving or rejecting an operation, and the keys that sign. */
 
-import type { Context, HeldRequest, OwnKey, Shown } from '../../cli/context.ts';
+import type { Context, HeldRequest, Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { OWN_KEY, type OwnKey } from '../../cli/told.ts';
 import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
@@ -105,19 +106,12 @@ export const rejectOp = command({
   show: detail => showDetail(detail),
 });
 
-const KEY_ANSWER = {
-  person: tells.text('The person; of a shared journal the login role.'),
-  keyid: tells.text('First digits of the digest of its public part.'),
-  line: tells.text('The line that makes it an approver.'),
-  place: tells.text('Where it lies: a path, or keychain.'),
-  listed: tells.yes('Whether it may approve in the journal of this run.'),
-} as const;
+const KEY_COLUMNS = columnsOf(OWN_KEY, 'person keyid', { keyid: 'KEY' });
 
-const KEY_COLUMNS = columnsOf(KEY_ANSWER, 'person keyid', { keyid: 'KEY' });
-
-function keyView({ person, keyid, line, place, isListed }: OwnKey): Shown {
+function keyView(key: OwnKey): Shown {
+  const { person, line, listed } = key;
   return {
-    data: { person, keyid, line, place, listed: isListed },
+    data: { ...key },
     noun: 'key',
     idField: 'keyid',
     columns: KEY_COLUMNS,
@@ -125,7 +119,7 @@ function keyView({ person, keyid, line, place, isListed }: OwnKey): Shown {
     blocks: [
       copiedLine(line),
       lineBlock(
-        isListed ? `It may approve as ${person}.` : 'It may not approve yet: its line is not among the approvers.',
+        listed ? `It may approve as ${person}.` : 'It may not approve yet: its line is not among the approvers.',
       ),
     ],
   };
@@ -136,7 +130,7 @@ const SHORTEST_PASSPHRASE = 8;
 export const createApprovalKey = command({
   path: 'ops keys create',
   summary: 'Make the key that you approve operations with',
-  answers: { one: KEY_ANSWER },
+  answers: { one: OWN_KEY },
   effect: 'reversible',
   effectSays: 'keeps one key on this machine',
   reach: 'files',
@@ -170,7 +164,7 @@ function refusal(why: string, reason: string): CliError {
 export const showApprovalKey = command({
   path: 'ops keys show',
   summary: 'Show the line of the key that you approve with',
-  answers: { one: KEY_ANSWER },
+  answers: { one: OWN_KEY },
   reach: 'files',
   about: 'The line is "person ed25519 key". It holds no secret.',
   examples: [

@@ -1,10 +1,11 @@
 /** Profiles of this machine. */
 
 import { confirmed } from '../../cli/confirm.ts';
-import type { Context, ProfileRow, Shown } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, local, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
+import { PROFILE_ROW, type ProfileRow } from '../../cli/told.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
@@ -25,18 +26,6 @@ function profilePairs(row: ProfileRow): [string, string][] {
     ...Object.entries(row.settings).map(([name, value]): [string, string] => [name, String(value)]),
   ];
 }
-
-/** A profile as data. */
-export const PROFILE_ROW = {
-  name: tells.text('Name.'),
-  current: tells.yes('Whether it is used when none is named.'),
-  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
-  base_url: tells.text('Address of the service.'),
-  key: tells.text('Prefix and last four characters of the key.'),
-  key_source: tells.text('Where the key is kept.'),
-  contract: orNull(tells.text('File of contract overrides.')),
-  settings: tells.json('Settings that differ from none.'),
-} as const;
 
 export const PROFILE_COLUMNS = columnsOf(PROFILE_ROW, 'name current mode base_url:2 key:3 key_source:5 contract:6+', {
   base_url: 'BASE ADDRESS',

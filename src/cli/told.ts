@@ -1,0 +1,65 @@
+/** What the composition tells of this machine, by the names of the JSON: each once, as shape and as type. */
+import type { ToldOf } from '../contract/field.ts';
+import type { ChainFlaw } from '../journal/chain.ts';
+import { maybe, orNull, tells } from './parsing/flag.ts';
+
+/** Profiles as commands see them: never a key, only its hint. */
+export const PROFILE_ROW = {
+  name: tells.text('Name.'),
+  current: tells.yes('Whether it is used when none is named.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  base_url: tells.text('Address of the service.'),
+  key: tells.text('Prefix and last four characters of the key.'),
+  key_source: tells.text('Where the key is kept.'),
+  contract: orNull(tells.text('File of contract overrides.')),
+  settings: tells.json<Readonly<Record<string, unknown>>>('Settings that differ from none.'),
+} as const;
+export type ProfileRow = ToldOf<typeof PROFILE_ROW>;
+
+/** One thing `doctor` looked at. `fail` makes the whole examination fail; `warn` should be known; `skip` could not be looked at. */
+export const FINDING = {
+  check: tells.text('What was looked at.'),
+  status: tells.word('The outcome.', ['ok', 'warn', 'fail', 'skip']),
+  says: tells.text('In one line.'),
+  hint: maybe(tells.text('The next command.')),
+} as const;
+export type Finding = ToldOf<typeof FINDING>;
+
+export const JOURNAL_STATE = {
+  place: tells.text('The file, or the address of the database.'),
+  shared: tells.yes('Whether several people may use it.'),
+  journal: orNull(tells.text('Its id.')),
+  account: orNull(tells.text('The account of this run in it.')),
+  key_listed: maybe(tells.yes('Whether it lists the API key of this run.')),
+  audit_line: orNull(tells.count('Number of its last audit line.')),
+  seen_line: orNull(tells.count('Highest number that this machine has seen.')),
+  unfinished: tells.count('Operations that are not finished.'),
+  locked_by: tells.json<readonly string[]>('Sessions that hold the account at this moment.'),
+  limits: tells.json<readonly string[]>('Limits that the journal sets.'),
+  approvers: tells.json<readonly string[]>('Who may approve.'),
+} as const;
+export type JournalState = ToldOf<typeof JOURNAL_STATE>;
+
+interface Stranger {
+  readonly card_id: string;
+  readonly marker: string;
+}
+
+export const JOURNAL_CHECK = {
+  place: tells.text('The journal.'),
+  account: tells.text('The account.'),
+  lines: tells.count('Audit lines that were followed.'),
+  flaws: tells.json<readonly ChainFlaw[]>('What does not fit: what, and op where it is about one.'),
+  strangers: tells.json<readonly Stranger[]>('Cards whose mark no operation knows: card_id and marker.'),
+} as const;
+export type JournalCheck = ToldOf<typeof JOURNAL_CHECK>;
+
+/** The key that this user approves with. */
+export const OWN_KEY = {
+  person: tells.text('The person; of a shared journal the login role.'),
+  keyid: tells.text('First digits of the digest of its public part.'),
+  line: tells.text('The line that makes it an approver.'),
+  place: tells.text('Where it lies: a path, or keychain.'),
+  listed: tells.yes('Whether it may approve in the journal of this run.'),
+} as const;
+export type OwnKey = ToldOf<typeof OWN_KEY>;
