@@ -56,20 +56,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'core',
     'platform',
   ],
-  // The context hands out the cleanup log of `events` by its type.
-  cli: [
-    'approvals',
-    'writes',
-    'bulk',
-    'mirror',
-    'terminal',
-    'contract',
-    'journal',
-    'audit',
-    'events',
-    'core',
-    'platform',
-  ],
+  cli: ['approvals', 'writes', 'bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'core', 'platform'],
   // The one order of every change; the journal, the audit log and the limits are handed in.
   writes: ['terminal', 'contract', 'journal', 'audit', 'limits', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.

@@ -3,9 +3,11 @@
  * this machine's journal, under the account of no service. Whoever may write as this user can rewrite it; against that, export it elsewhere.
  */
 import { createHash } from 'node:crypto';
+import type { ToldOf } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
+import { maybe, tells } from '../contract/own-field.ts';
 import { MINUTE } from '../core/durations.ts';
-import { CliError, type ErrorKind, notSent } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { jsonOrUndefined } from '../core/objects.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import type { Clock } from '../platform/host.ts';
@@ -13,58 +15,47 @@ import type { Clock } from '../platform/host.ts';
 /** Which line is wrong and why. */
 export type Flaw = { readonly line: number; readonly why: string };
 
-/** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */
-export interface AuditFacts {
-  /**
-   * `write` and `run` stand before the request, `outcome` after it, `reveal` before card details are asked for, `limit` behind
-   * the change of a limit.
-   */
-  readonly event: 'write' | 'outcome' | 'run' | 'reveal' | 'limit';
-  readonly profile: string;
-  readonly mode: 'sandbox' | 'test' | 'live';
-  readonly origin: string;
-  readonly operation: string;
-  readonly card_id?: string;
-  readonly last4?: string;
-  /** USD. */
-  readonly amount?: number;
-  readonly rows?: number;
-  /** Row of a run that it is about, from 1. */
-  readonly row?: number;
-  readonly op?: string;
-  readonly idempotency_key?: string;
-  /** Where card details went: `screen`, `print`, `file`, `clipboard`, `child`. */
-  readonly sink?: string;
-  /** `done`, or the outcome or kind of the error. */
-  readonly outcome?: string;
-  /** Kind of the error, for outcomes that are not done. */
-  readonly kind?: ErrorKind;
-  /** The service's word for why, or the status of its answer. */
-  readonly reason?: string;
+/**
+ * A line of the log; `prev` and `hash` chain them. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. `write` and
+ * `run` stand before the request, `outcome` after it, `reveal` before card details are asked for, `limit` behind the change of one.
+ */
+export const AUDIT_ENTRY = {
+  seq: tells.count('Number of the line, from 1.'),
+  at: tells.time('When it happened.'),
+  pid: tells.count('Process in which it happened.'),
+  user: maybe(tells.text('User of the operating system; missing in lines of older releases.')),
+  host: maybe(tells.text('Machine.')),
+  batch: maybe(tells.count('First of the lines that were written together with it.')),
+  event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal', 'limit']),
+  profile: tells.text('Profile.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  origin: tells.text('Address of the service.'),
+  operation: tells.text('Operation of the contract, or the command of a run.'),
+  card_id: maybe(tells.text('Card.')),
+  last4: maybe(tells.text('Its last four digits.')),
+  amount: maybe(tells.usd('Amount, USD.')),
+  rows: maybe(tells.count('Rows of a run.')),
+  row: maybe(tells.count('Row of a run, from 1.')),
+  op: maybe(tells.text('Operation in the journal.')),
+  idempotency_key: maybe(tells.text('Key chosen by the caller.')),
+  sink: maybe(tells.text('Where card details went.')),
+  outcome: maybe(tells.text('The outcome.')),
+  kind: maybe(tells.text('Kind of the error.')),
+  reason: maybe(tells.text("The service's word for why, or the status of its answer.")),
+  limit: maybe(tells.text('Limit of a profile that was changed.')),
+  before: maybe(tells.text('What it was before.')),
+  after: maybe(tells.text('What it is now.')),
+  of: maybe(tells.count('Line this is the outcome of.')),
+  prev: tells.text('Digest of the line before.'),
+  hash: tells.text('Digest of this line.'),
+} as const;
+type AuditEntry = ToldOf<typeof AUDIT_ENTRY>;
+
+/** What a line may tell, beside what stands in each. */
+export type AuditFacts = Omit<AuditEntry, 'seq' | 'at' | 'pid' | 'user' | 'host' | 'batch' | 'prev' | 'hash'> & {
   /** Who approved it, where it was held. */
   readonly approved_by?: string;
-  /** Setting of a profile that was changed, and what it was before and after. */
-  readonly limit?: string;
-  readonly before?: string;
-  readonly after?: string;
-  /** Number of the line this is the outcome of. */
-  readonly of?: number;
-}
-
-interface AuditEntry extends AuditFacts {
-  /** Number of the line, from 1. */
-  readonly seq: number;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly pid: number;
-  /** Who ran the command, by name of the operating system, and where. Missing in lines of releases before 0.2. */
-  readonly user?: string;
-  readonly host?: string;
-  /** Number of the first of the lines that were written together with this one, when there were several. */
-  readonly batch?: number;
-  readonly prev: string;
-  readonly hash: string;
-}
+};
 
 /** `prev` of the first line. */
 const BEGINNING = '0'.repeat(64);

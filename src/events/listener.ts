@@ -14,6 +14,8 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole } from '../contract/events.ts';
+import type { ToldOf } from '../contract/field.ts';
+import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { CliError, notSent } from '../core/errors.ts';
@@ -24,12 +26,18 @@ import type { Clock } from '../platform/host.ts';
 import { createDedupeSet } from './poll.ts';
 import { verifyPayload } from './verify.ts';
 
-export interface ReceivedEvent extends DeliveredEvent {
-  /** ISO 8601 UTC, by this machine's clock. */
-  readonly received_at: string;
-  /** It happened before one that was shown already. */
-  readonly out_of_order: boolean;
-}
+/** An event as it was received. */
+export const EVENT_ROW = {
+  id: tells.text('The event; the same in every delivery of it.'),
+  type: tells.text('Its name.'),
+  created_at: maybe(orNull(tells.time('When it happened, as the service says.'))),
+  data: maybe(tells.json('The object it is about.')),
+  received_at: tells.time("When it came, by this machine's clock."),
+  out_of_order: tells.yes('Whether it happened before one that was shown already.'),
+} as const;
+export type ReceivedEvent = ToldOf<typeof EVENT_ROW>;
+/** Before it is known when it came. Its id is a digest of the payload where it has none. */
+type DeliveredEvent = Omit<ReceivedEvent, 'received_at' | 'out_of_order'>;
 
 /** An event with the bytes that were signed, for whoever passes it on. */
 export interface Arrived {
@@ -249,15 +257,6 @@ function gone(what: string, cause: unknown): CliError {
 // A delivered payload as an event, whatever its names are. Read only after its signature was checked.
 
 type Fields = Readonly<Record<string, unknown>>;
-
-interface DeliveredEvent {
-  /** The event's own id; a digest of the payload where it has none. */
-  readonly id: string;
-  readonly type: string;
-  /** Time that the service wrote; null where it does not say. */
-  readonly created_at: string | null;
-  readonly data: unknown;
-}
 
 interface ReadEvent {
   /** Without card numbers: an event is no card's details. */

@@ -1,44 +1,12 @@
 /** The audit log of this machine: listed, verified, exported. */
 
-import type { AuditLog, Flaw } from '../../audit/log.ts';
+import { AUDIT_ENTRY, type AuditLog, type Flaw } from '../../audit/log.ts';
 import { columnsOf, countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
 import { lineBlock } from '../../terminal/view.ts';
-
-/** A line of the log; `prev` and `hash` chain them. */
-const AUDIT_ENTRY = {
-  seq: tells.count('Number of the line, from 1.'),
-  at: tells.time('When it happened.'),
-  pid: tells.count('Process in which it happened.'),
-  user: maybe(tells.text('User of the operating system; missing in lines of older releases.')),
-  host: maybe(tells.text('Machine.')),
-  batch: maybe(tells.count('First of the lines that were written together with it.')),
-  event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal', 'limit']),
-  profile: tells.text('Profile.'),
-  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
-  origin: tells.text('Address of the service.'),
-  operation: tells.text('Operation of the contract, or the command of a run.'),
-  card_id: maybe(tells.text('Card.')),
-  last4: maybe(tells.text('Its last four digits.')),
-  amount: maybe(tells.usd('Amount, USD.')),
-  rows: maybe(tells.count('Rows of a run.')),
-  row: maybe(tells.count('Row of a run, from 1.')),
-  op: maybe(tells.text('Operation in the journal.')),
-  idempotency_key: maybe(tells.text('Key chosen by the caller.')),
-  sink: maybe(tells.text('Where card details went.')),
-  outcome: maybe(tells.text('The outcome.')),
-  kind: maybe(tells.text('Kind of the error.')),
-  reason: maybe(tells.text("The service's word for why, or the status of its answer.")),
-  limit: maybe(tells.text('Limit of a profile that was changed.')),
-  before: maybe(tells.text('What it was before.')),
-  after: maybe(tells.text('What it is now.')),
-  of: maybe(tells.count('Line this is the outcome of.')),
-  prev: tells.text('Digest of the line before.'),
-  hash: tells.text('Digest of this line.'),
-} as const;
 
 export const AUDIT_COLUMNS = columnsOf(
   AUDIT_ENTRY,

@@ -4,7 +4,7 @@ import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { type Answers, argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { type Answers, argument, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
@@ -13,7 +13,7 @@ import { asCliError, CliError, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { dollars, toCents } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
-import type { Arrived, Counts, ReceivedEvent } from '../../events/listener.ts';
+import { type Arrived, type Counts, EVENT_ROW, type ReceivedEvent } from '../../events/listener.ts';
 import { patient, pollTimes } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
@@ -119,16 +119,6 @@ function footerOf(counts: Readonly<Counts> | undefined, took: string): string {
   ];
   return `${[`${events} ${events === 1 ? 'event' : 'events'}`, ...more].filter(Boolean).join(', ')} in ${took}.`;
 }
-
-/** An event as it was received. */
-const EVENT_ROW = {
-  id: tells.text('The event; the same in every delivery of it.'),
-  type: tells.text('Its name.'),
-  created_at: maybe(orNull(tells.time('When it happened, as the service says.'))),
-  data: maybe(tells.json('The object it is about.')),
-  received_at: tells.time("When it came, by this machine's clock."),
-  out_of_order: tells.yes('Whether it happened before one that was shown already.'),
-} as const;
 
 export const RECEIVED_COLUMNS = columnsOf(EVENT_ROW, 'id type data.id:2 created_at:3 out_of_order:4', {
   id: 'EVENT ID',
