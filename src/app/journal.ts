@@ -14,20 +14,10 @@ import type { Journal } from '../journal/types.ts';
 import type { AppHost } from './process-host.ts';
 import type { JournalAround, JournalPlace, SharedAround } from './shared-journal.ts';
 
-/** The journal of this machine, which holds its audit log too. Opened once. */
-export interface LocalDatabase {
-  readonly path: string;
-  /** Makes it where there is none. */
-  open(): Promise<Database>;
-  /** Undefined where there is none. */
-  existing(): Promise<Database | undefined>;
-}
+export type LocalDatabase = ReturnType<typeof localDatabase>;
 
-export function localDatabase({
-  host,
-  opened,
-  notice,
-}: Pick<JournalAround, 'host' | 'opened' | 'notice'>): LocalDatabase {
+/** The journal of this machine, which holds its audit log too. Opened once. */
+export function localDatabase({ host, opened, notice }: Pick<JournalAround, 'host' | 'opened' | 'notice'>) {
   const { platform, random, clock, folders } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   let database: Promise<Database> | undefined;
@@ -40,7 +30,9 @@ export function localDatabase({
   };
   return {
     path: join(folders.state, JOURNAL_FILE),
+    /** Makes it where there is none. */
     open,
+    /** Undefined where there is none. */
     existing: async () => (database !== undefined || hasJournal(folders.state) ? open() : undefined),
   };
 }

@@ -1,9 +1,7 @@
 /** Questions, progress and notices of one run. */
-import type { ContextUi } from '../cli/context.ts';
 import { withRepeated } from '../cli/repeated.ts';
-import type { PostgresSettings } from '../journal/postgres.ts';
-import type { Environment, InputStream } from '../platform/host.ts';
-import { createProgress, createSignOfLife, type ProgressMode, type SignOfLife } from '../terminal/progress.ts';
+import type { Environment } from '../platform/host.ts';
+import { createProgress, createSignOfLife, type ProgressMode } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import type { Opening } from './context.ts';
@@ -11,18 +9,10 @@ import type { Opening } from './context.ts';
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;
 
-export interface RunTerminal extends Pick<ContextUi, 'prompts' | 'progress' | 'notice' | 'canAsk' | 'maskInLog'> {
-  readonly stdin: InputStream;
-  readonly warn: (text: string) => void;
-  /** A line that was asked for by name: `--quiet` does not take it away. */
-  readonly trace: (line: string) => void;
-  readonly life: SignOfLife;
-  /** How long this command waits for a shared journal, and how a person is told. */
-  readonly waiting: Pick<PostgresSettings, 'patienceMs' | 'onWait'>;
-}
+export type RunTerminal = ReturnType<typeof openTerminal>;
 
 /** The terminal of one run; nothing is read or asked yet. */
-export function openTerminal(opening: Opening): RunTerminal {
+export function openTerminal(opening: Opening) {
   const { host, globals } = opening;
   const { stdout, stderr } = host.streams;
   const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
@@ -44,10 +34,12 @@ export function openTerminal(opening: Opening): RunTerminal {
     progress,
     canAsk: !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal,
     notice,
-    warn: text => notice(`warning: ${text}`),
-    trace: line => progress.line(line),
-    maskInLog: texts => maskInLog(texts, host.env, text => host.writeTerminal(text)),
+    warn: (text: string) => notice(`warning: ${text}`),
+    /** A line that was asked for by name: `--quiet` does not take it away. */
+    trace: (line: string) => progress.line(line),
+    maskInLog: (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text)),
     life,
+    /** How long this command waits for a shared journal, and how a person is told. */
     waiting: { onWait: life.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
   };
 }

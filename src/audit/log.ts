@@ -121,24 +121,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-export interface AuditLog {
-  /** The journal that holds it. */
-  readonly path: string;
-  /**
-   * Appends one line and syncs it; resolves to its number. With `soon` the next write that is synced takes it to the disk. Throws
-   * `guarded` when it cannot be written, `check_failed` when the last line is not the one that was written last, and
-   * `rate_limited` for a reveal where `revealsOf` has none left.
-   */
-  append(facts: AuditFacts, durability?: 'soon'): Promise<number>;
-  /** How many cards a profile has revealed in the last minute, in all processes of this machine. */
-  revealsOf(profile: string): Promise<number>;
-  /** Appends several lines together, in their order, soon; throws as `append`. */
-  appendAll(facts: readonly AuditFacts[]): Promise<void>;
-  /** All lines up to the first flaw, oldest first. */
-  read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }>;
-  /** The lines as they are, undefined when nothing was recorded yet. */
-  text(): Promise<string | undefined>;
-}
+export type AuditLog = ReturnType<typeof auditLog>;
 
 interface AuditSettings {
   readonly path: string;
@@ -164,7 +147,7 @@ interface Head {
 }
 
 /** Nothing is opened or made before the first call. */
-export function auditLog({ path, database, existing, clock, pid, user, host }: AuditSettings): AuditLog {
+export function auditLog({ path, database, existing, clock, pid, user, host }: AuditSettings) {
   async function append(facts: readonly AuditFacts[], durability?: 'soon'): Promise<number> {
     const at = new Date(clock.now()).toISOString();
     return (await database()).grouped(async tx => {
@@ -234,20 +217,30 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
   }
 
   return {
+    /** The journal that holds it. */
     path,
-    append: (facts, durability) => append([facts], durability),
-    async revealsOf(profile) {
+    /**
+     * Appends one line and syncs it; resolves to its number. With `soon` the next write that is synced takes it to the disk. Throws
+     * `guarded` when it cannot be written, `check_failed` when the last line is not the one that was written last, and
+     * `rate_limited` for a reveal where `revealsOf` has none left.
+     */
+    append: (facts: AuditFacts, durability?: 'soon') => append([facts], durability),
+    /** How many cards a profile has revealed in the last minute, in all processes of this machine. */
+    async revealsOf(profile: string) {
       const found = await (await existing())?.read(tx => recentReveals(tx, profile));
       return found?.times.length ?? 0;
     },
-    appendAll: async facts => void (await append(facts, 'soon')),
-    async read() {
+    /** Appends several lines together, in their order, soon; throws as `append`. */
+    appendAll: async (facts: readonly AuditFacts[]) => void (await append(facts, 'soon')),
+    /** All lines up to the first flaw, oldest first. */
+    async read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }> {
       const kept = await lines();
       const followed = followChain(kept?.lines.map(({ line }) => line) ?? []);
       const { audit_seq: seq = 0, audit_hash: hash = BEGINNING } = kept?.head ?? {};
       const flaw = followed.flaw ?? endFlaw(followed.entries, { seq, hash });
       return { entries: followed.entries, ...(flaw && { flaw }) };
     },
+    /** The lines as they are, undefined when nothing was recorded yet. */
     async text() {
       const kept = await lines();
       return kept === undefined || kept.lines.length === 0

@@ -15,7 +15,7 @@ export interface RowTally {
 }
 
 /** A list that is read page by page. */
-interface ReadSoFar {
+export interface ReadSoFar {
   /** One of its rows, in the singular. */
   readonly noun: string;
   readonly rows: number;

@@ -25,7 +25,7 @@ interface PromptOptions {
 }
 
 /** The flag that answers the question without asking, for the refusal where nobody can be asked. */
-interface Substitute {
+export interface Substitute {
   readonly flag: string;
 }
 

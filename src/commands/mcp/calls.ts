@@ -5,15 +5,7 @@ import { usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, parseAmount } from '../../core/money.ts';
 import { isObject } from '../../core/objects.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
-import {
-  type InputSchema,
-  inputFault,
-  inputSchema,
-  type Tool,
-  type ToolInput,
-  type ToolWishes,
-  toolsFor,
-} from './tools.ts';
+import { inputFault, inputSchema, type Tool, type ToolInput, type ToolWishes, toolsFor } from './tools.ts';
 
 export interface ToolServerWishes extends ToolWishes {
   readonly maxTotal: Cents | undefined;
@@ -39,13 +31,9 @@ interface ReportedError {
   readonly approval?: { readonly render: readonly (readonly [string, string])[]; readonly expires_at: string };
 }
 
-export interface ToolServer {
-  readonly tools: readonly { name: string; description: string; inputSchema: InputSchema }[];
-  /** Undefined for a name that is no tool of this server. Never rejects for what a command refuses. */
-  call(name: string, input: Readonly<Record<string, unknown>>): Promise<ToolResult | undefined>;
-}
+export type ToolServer = ReturnType<typeof toolServer>;
 
-export function toolServer(run: CommandRunner, wishes: ToolServerWishes): ToolServer {
+export function toolServer(run: CommandRunner, wishes: ToolServerWishes) {
   const tools = toolsFor(wishes);
   const bound = new RunBound(wishes.maxTotal);
   const { intentPrefix } = wishes;
@@ -67,7 +55,8 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes): ToolSe
       description: tool.description,
       inputSchema: inputSchema(tool),
     })),
-    async call(name, given) {
+    /** Undefined for a name that is no tool of this server. Never rejects for what a command refuses. */
+    async call(name: string, given: Readonly<Record<string, unknown>>): Promise<ToolResult | undefined> {
       const tool = tools.get(name);
       if (tool === undefined) return undefined;
       const fault = inputFault(tool, given);
