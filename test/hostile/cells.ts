@@ -1,4 +1,4 @@
-/** One cell of the table: what is asked on which road, what the service does and says, and whether what is told is true. */
+/** One cell of the table: what is asked on which road, what the service does and says, and whether what is reported is true. */
 import type { Behind, BookOptions, WriteOperation } from '../support/card-books.ts';
 import type { SeenRequest } from '../support/hostile-service.ts';
 import type { Ran } from '../support/world.ts';
@@ -143,7 +143,7 @@ function effectsOf({ arena, cell, place }: Stage, row: number): number {
   return effects.filter(effect => effect.operation === cell.operation && fits(effect)).length;
 }
 
-interface Told {
+interface Reported {
   readonly code: number;
   readonly op: string | undefined;
   /** What is claimed of each row. */
@@ -160,7 +160,7 @@ const ROW_CLAIMS: Readonly<Record<string, Claim>> = {
   unknown: 'unknown',
 };
 
-function toldBy({ code, out, err }: Ran, rows: readonly number[]): Told {
+function reportedBy({ code, out, err }: Ran, rows: readonly number[]): Reported {
   const error = jsonOf(err.trim().split('\n').at(-1) ?? '')['error'] as ToldError | undefined;
   const printed = jsonOf(out);
   const listed = Array.isArray(printed['data']) ? (printed['data'] as Record<string, unknown>[]) : [];
@@ -214,42 +214,42 @@ export async function playCell(arena: Arena, cell: Cell, how: HowFar): Promise<P
   if (cell.doze) arena.clock.doze(DAY);
   const { line, stdin } = commandOf(cell);
   const wrong: string[] = [];
-  const told = toldBy(await place.run(line, stdin), rows);
-  const needless = cell.road !== 'lease end' && isNeedless(stage, told, classes);
-  wrong.push(...judged(stage, told, 'the command'), ...strangers(stage));
+  const reported = reportedBy(await place.run(line, stdin), rows);
+  const needless = cell.road !== 'lease end' && isNeedless(stage, reported, classes);
+  wrong.push(...judged(stage, reported, 'the command'), ...strangers(stage));
   arena.service.settle();
-  if (!cell.road.startsWith('lease')) wrong.push(...(await followed(stage, told, how)));
+  if (!cell.road.startsWith('lease')) wrong.push(...(await followed(stage, reported, how)));
   return { cell, needless, wrong };
 }
 
-/** Laws about one command that says how things stand; `op` where only an operation of the journal is told of. */
-function judged(stage: Stage, told: Told, what: string, op?: string): string[] {
+/** Laws about one command that says how things stand; `op` where only an operation of the journal is reported. */
+function judged(stage: Stage, reported: Reported, what: string, op?: string): string[] {
   const { cell } = stage;
-  if (told.code === 1) return [`${what}: exit 1`];
+  if (reported.code === 1) return [`${what}: exit 1`];
   const isLease = cell.road.startsWith('lease');
   const wrong = rowsOn(cell.road).flatMap(row => {
     const effects = effectsOf(stage, row);
-    const claim = told.claims.get(row) ?? 'unknown';
+    const claim = reported.claims.get(row) ?? 'unknown';
     const own = op === undefined || claim === 'done' ? effects : effectsBy(stage, row, op);
     // What no reading shows while rows are sent cannot be prevented; it must not go unsaid.
-    const isSaid = cell.behind !== undefined && cell.road === 'bulk' && told.objectsTo(row);
+    const isSaid = cell.behind !== undefined && cell.road === 'bulk' && reported.objectsTo(row);
     return [
       ...(effects > 1 && !isSaid ? [`${what}: row ${row} has ${effects} effects`] : []),
-      // What ends a lease after its card was made is told by other means.
+      // What ends a lease after its card was made is reported by other means.
       // A request that was refused may find its card in the wanted state: it was so before.
       ...(isTrue(claim, own > 0) || ((isLease || cell.already === true) && claim === 'not done')
         ? []
-        : [`${what}: exit ${told.code} says "${claim}" of row ${row}, ${own} effects`]),
+        : [`${what}: exit ${reported.code} says "${claim}" of row ${row}, ${own} effects`]),
     ];
   });
-  return [...wrong, ...untrueNumbers(stage, told, what), ...untrueChanges(stage, told, what)];
+  return [...wrong, ...untrueNumbers(stage, reported, what), ...untrueChanges(stage, reported, what)];
 }
 
 /** What is printed as the result is so in the books. */
-function untrueNumbers({ arena, cell, place }: Stage, told: Told, what: string): string[] {
-  if (told.code !== 0 || cell.road === 'bulk' || cell.road === 'several' || what !== 'the command') return [];
+function untrueNumbers({ arena, cell, place }: Stage, reported: Reported, what: string): string[] {
+  if (reported.code !== 0 || cell.road === 'bulk' || cell.road === 'several' || what !== 'the command') return [];
   const { cards, effects, walletCents } = arena.service.books(place.key);
-  const { id, card_balance, wallet_balance, status } = told.printed;
+  const { id, card_balance, wallet_balance, status } = reported.printed;
   if (cell.operation === 'create' && cell.road === 'single') {
     const made = effects.find(({ operation }) => operation === 'create')?.card;
     return id === made ? [] : [`${what}: prints ${String(id)} as the new card, and that is ${String(made)}`];
@@ -267,7 +267,7 @@ function untrueNumbers({ arena, cell, place }: Stage, told: Told, what: string):
 }
 
 /** Nothing is called a change that no request has made. */
-function untrueChanges({ arena, cell, place }: Stage, { printed }: Told, what: string): string[] {
+function untrueChanges({ arena, cell, place }: Stage, { printed }: Reported, what: string): string[] {
   if (WANTED[cell.operation] === undefined || cell.road.startsWith('lease')) return [];
   const { effects } = arena.service.books(place.key);
   const listed = Array.isArray(printed['data']) ? (printed['data'] as Record<string, unknown>[]) : [printed];
@@ -293,10 +293,10 @@ function strangers({ arena, cell, place }: Stage): string[] {
   ];
 }
 
-function isNeedless(stage: Stage, told: Told, classes: readonly AnswerClass[]): boolean {
+function isNeedless(stage: Stage, reported: Reported, classes: readonly AnswerClass[]): boolean {
   const { arena, cell, place } = stage;
   const row = playedRow(cell.road);
-  if (told.claims.get(row) !== 'unknown') return false;
+  if (reported.claims.get(row) !== 'unknown') return false;
   const answers = arena.service.requests
     .filter(({ bearer }) => bearer === place.key)
     .filter(seen => isOfRow(seen, cell, row))
@@ -321,26 +321,26 @@ function readingOf({ play, status = 0 }: SeenRequest, classes: readonly AnswerCl
 }
 
 /** The same command again, `ops resume`, again, and two at once: never one effect more than was asked for. */
-async function followed(stage: Stage, told: Told, { isThorough }: HowFar): Promise<string[]> {
+async function followed(stage: Stage, reported: Reported, { isThorough }: HowFar): Promise<string[]> {
   const { arena, cell, place } = stage;
-  if (told.code === 0) return [];
+  if (reported.code === 0) return [];
   const rows = rowsOn(cell.road);
   const wrong: string[] = [];
   if (cell.keys === 'forgotten') arena.clock.pass(25 * 3_600_000);
   const { line, stdin } = commandOf(cell);
   let isDone = false;
   const resume = async (what: string) => {
-    if (told.op === undefined) return;
-    const resumed = toldBy(await place.run(`ops resume ${told.op}`), rows);
+    if (reported.op === undefined) return;
+    const resumed = reportedBy(await place.run(`ops resume ${reported.op}`), rows);
     isDone ||= resumed.code === 0;
     // A guard says nothing of the rows: somebody else is at it, or nothing is left to do.
-    if (resumed.code !== 14) wrong.push(...judged(stage, resumed, what, told.op));
+    if (resumed.code !== 14) wrong.push(...judged(stage, resumed, what, reported.op));
   };
   const again = async (what: string) => {
     // What was said to be done may well be asked for a second time.
     if (isDone) return;
     const before = rows.map(row => effectsOf(stage, row));
-    const repeated = toldBy(await place.run(line, stdin), rows);
+    const repeated = reportedBy(await place.run(line, stdin), rows);
     isDone ||= repeated.code === 0;
     for (const [at, row] of rows.entries()) {
       const [effects, claim] = [effectsOf(stage, row), repeated.claims.get(row) ?? 'unknown'];
@@ -351,7 +351,7 @@ async function followed(stage: Stage, told: Told, { isThorough }: HowFar): Promi
   };
   await again('the same command again');
   await resume('ops resume');
-  if (!isThorough || ![...told.claims.values()].includes('unknown')) return wrong;
+  if (!isThorough || ![...reported.claims.values()].includes('unknown')) return wrong;
   await Promise.all([resume('two ops resume at once'), resume('two ops resume at once')]);
   await again('the same command at the end');
   return wrong;

@@ -96,8 +96,8 @@ describe.each(['unknown', 'honoured'] as const)('keys %s', keys => {
       const { code, err, made, sent, op, shown } = await play(each, keys);
       const rows = each.second.stdin?.match(/^bin_1/gm)?.length ?? 1;
       expect({ code, sent, made }).toEqual({ code: 11, sent: rows, made: rows - 1 });
-      const told = each.second.stdin === undefined ? err : shown;
-      expect(told).toContain(`the answer names the card card_1, which row 1 of ${op} has made: it is no new one`);
+      const text = each.second.stdin === undefined ? err : shown;
+      expect(text).toContain(`the answer names the card card_1, which row 1 of ${op} has made: it is no new one`);
     },
   );
 });

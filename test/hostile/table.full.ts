@@ -1,4 +1,4 @@
-/** The whole table of what a hostile service may do and say: nothing untrue is told, and nothing is done twice. */
+/** The whole table of what a hostile service may do and say: nothing untrue is said, and nothing is done twice. */
 import { expect, test } from 'vitest';
 import { arena } from './arena.ts';
 import { nameOf } from './cells.ts';

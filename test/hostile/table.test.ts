@@ -1,5 +1,5 @@
 /**
- * What a hostile service typically does and says, each once: nothing untrue is told, and nothing is done twice.
+ * What a hostile service typically does and says, each once: nothing untrue is said, and nothing is done twice.
  * `table.full.ts` has it for every operation.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -22,7 +22,7 @@ interface Purchase {
   readonly cents: readonly [number, number];
 }
 
-interface Told {
+interface Reported {
   readonly purchase: Purchase;
   readonly cents: number;
   /** Exactly done, nothing for certain, or neither. */
@@ -32,7 +32,7 @@ interface Told {
 export interface Judged {
   readonly broken: readonly string[];
   readonly calls: number;
-  readonly told: Readonly<Record<string, number>>;
+  readonly reported: Readonly<Record<string, number>>;
 }
 
 /** In memory, where the system has such a folder: every commit is synced. */
@@ -44,7 +44,7 @@ const FOR_EVER = 1_800_000;
 export async function playSequences(first: number, count: number, planted: readonly Exchange[] = []): Promise<Judged> {
   const program = await openProgram(await buildProgram([planted]));
   const broken: string[] = [];
-  const told: Record<string, number> = {};
+  const reported: Record<string, number> = {};
   let calls = 0;
   for (let seed = first; seed < first + count; seed += 1) {
     const sequence = new Sequence(program, seed);
@@ -54,15 +54,15 @@ export async function playSequences(first: number, count: number, planted: reado
       sequence.clear();
     }
     for (const each of sequence.broken) broken.push(`seed ${seed}: ${each}`);
-    for (const { is } of sequence.told) told[is] = (told[is] ?? 0) + 1;
+    for (const { is } of sequence.reported) reported[is] = (reported[is] ?? 0) + 1;
     calls += sequence.calls;
   }
-  return { broken, calls, told };
+  return { broken, calls, reported };
 }
 
 class Sequence {
   readonly broken: string[] = [];
-  readonly told: Told[] = [];
+  readonly reported: Reported[] = [];
   calls = 0;
   readonly #program: Program;
   readonly #chance: Chance;
@@ -163,10 +163,10 @@ class Sequence {
       };
       this.calls += 1;
       waiting += 1;
-      const told = { purchase, cents };
+      const reported = { purchase, cents };
       answers.set(send('tools/call', { name: purchase.tool, arguments: args }), result => {
         waiting -= 1;
-        this.told.push({ ...told, is: meaningOf(result) });
+        this.reported.push({ ...reported, is: meaningOf(result) });
       });
       if (this.#chance.below(2) === 0) await this.#until(FOR_EVER, () => waiting === 0 || who.isDead);
     }
@@ -187,11 +187,11 @@ class Sequence {
     for (const { intent, cents } of purchases) {
       const made = effects.filter(each => cents.includes(each.cents));
       if (made.length > 1) this.broken.push(`${intent} was done ${made.length} times`);
-      const told = this.told.filter(each => each.purchase.intent === intent);
-      for (const { cents: asked } of told.filter(({ is }) => is === 'done'))
+      const reported = this.reported.filter(each => each.purchase.intent === intent);
+      for (const { cents: asked } of reported.filter(({ is }) => is === 'done'))
         if (!made.some(each => each.cents === asked)) this.broken.push(`${intent} is said to be done, and is not`);
       const isDenied =
-        told.length > 0 && told.every(({ is }) => is === 'nothing') && this.#servers.every(w => !w.wasKilled);
+        reported.length > 0 && reported.every(({ is }) => is === 'nothing') && this.#servers.every(w => !w.wasKilled);
       if (isDenied && made.length > 0) this.broken.push(`${intent} is said to be nothing, and was done`);
     }
   }
@@ -217,7 +217,7 @@ class Sequence {
       input,
       interrupted: this.#program.interrupted,
       write: (to, text) => {
-        for (const secret of [API_KEY, CARD_NUMBER]) if (text.includes(secret)) this.broken.push('a canary is told');
+        for (const secret of [API_KEY, CARD_NUMBER]) if (text.includes(secret)) this.broken.push('a canary is printed');
         if (to === 'out') for (const line of text.split('\n').filter(Boolean)) onLine(line);
       },
     });
@@ -235,8 +235,8 @@ class Sequence {
   }
 }
 
-/** What the agent was told. Done is a card, or a card and its balance; `pending` and unknown are neither. */
-function meaningOf(result: Readonly<Record<string, unknown>>): Told['is'] {
+/** What the agent gets. Done is a card, or a card and its balance; `pending` and unknown are neither. */
+function meaningOf(result: Readonly<Record<string, unknown>>): Reported['is'] {
   const error = result['error'] as { outcome?: string } | undefined;
   if (error === undefined) return result['id'] !== undefined || result['card_balance'] !== undefined ? 'done' : 'open';
   return error.outcome === 'not_sent' || error.outcome === 'refused' ? 'nothing' : 'open';

@@ -3,7 +3,7 @@
  * so that a failing one can be kept and made shorter. `historyOf` invents one from a seed.
  */
 import { refusal } from '../support/card-books.ts';
-import type { Cut } from '../support/simulated/postgres.ts';
+import type { LostCommit } from '../support/simulated/postgres.ts';
 import { Chance, type Fate } from '../support/simulated/world.ts';
 import { type Does, type Lie, SAYINGS, type Settings } from './service.ts';
 
@@ -76,7 +76,7 @@ export interface History {
   /** The machines share a journal in a database. */
   readonly shared?: boolean;
   /** Commits of that database behind which the connection is lost. */
-  readonly cuts?: readonly Cut[];
+  readonly lostCommits?: readonly LostCommit[];
   readonly steps: readonly Step[];
 }
 
@@ -115,7 +115,7 @@ export function historyOf(seed: number, isShared = false): History {
     probed,
     held: chance.is(0.1),
     cap: chance.is(0.1) ? 100 * (6 + chance.below(20)) : 0,
-    ...(shared ? { shared, cuts: calm ? [] : cutsOf(chance) } : {}),
+    ...(shared ? { shared, lostCommits: calm ? [] : lostCommitsOf(chance) } : {}),
   };
   const history: History = { ...around, steps: stepsOf(chance, around, calm) };
   if (!chance.is(0.2)) return history;
@@ -169,7 +169,7 @@ function liesOf(chance: Chance, longest: number): Lie[] {
 export const mayBeFirst = ({ says, name }: { readonly says: string; readonly name: string }) =>
   says !== 'odd-no' || name.startsWith('409') || name.endsWith('html') || name.includes('idempotency');
 
-const cutsOf = (chance: Chance): Cut[] =>
+const lostCommitsOf = (chance: Chance): LostCommit[] =>
   Array.from({ length: chance.of([0, 0, 0, 1, 1, 2]) }, () => ({
     nth: 1 + chance.below(12),
     when: chance.of(['before', 'after']),
@@ -377,7 +377,7 @@ const CORNERS: readonly ((chance: Chance, first: Wish) => Corner)[] = [
     const twice = chance.is(0.3) ? { file: [0, 0] } : { then: [{ act: again, wait: 0 }] };
     return { change, service, says: '201 newest card', lie, ...twice };
   },
-  // It happens long after its answer was lost, and somebody lets it be sent again who was told that no trace of it was found.
+  // It happens long after its answer was lost, and somebody lets it be sent again, of which no trace was found.
   chance => ({
     says: LOST,
     lie: { does: 'later', ms: 20_000 },
@@ -424,7 +424,7 @@ function twoAtAnOp(chance: Chance, history: History): Partial<History> {
     held: false,
     machines: [0, 0],
     lies: [{ nth: 1, does: 'done', ms: 0, says: isUnsent ? 'silence' : chance.of([LOST, 'honest']) }],
-    cuts: [],
+    lostCommits: [],
     service: { ...history.service, diesAt: 0 },
     steps: resumed(history, fate, chance.of([60_500, 62_000, 66_000, 69_000])),
   };

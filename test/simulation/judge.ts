@@ -1,5 +1,5 @@
 /**
- * The laws, judged by the books of the service alone: what was meant, what somebody was told of it, and what happened. A broken law
+ * The laws, judged by the books of the service alone: what was meant, what was reported of it, and what happened. A broken law
  * is a line of words.
  */
 
@@ -18,7 +18,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** One purchase that somebody means, and what he was told of it. */
+/** One purchase that somebody means, and what was reported of it. */
 export interface Purchase {
   readonly wish: number;
   /** By which command: the rows of a file do what its first one wishes. */
@@ -31,9 +31,9 @@ export interface Purchase {
   readonly file: string;
   /** It was typed under an intent: for a file without one it is another purchase. */
   readonly isNamed: boolean;
-  /** `open`: nobody was told what became of it. */
-  told: 'open' | 'done' | 'no';
-  /** It was told as open once: no later command can say no to it for all of them. */
+  /** `open`: nothing says what became of it. */
+  reported: 'open' | 'done' | 'no';
+  /** It was reported as open once: no later command can say no to it for all of them. */
   wasOpen: boolean;
   /** Processes at it that run. */
   living: number;
@@ -70,7 +70,7 @@ export class Judge {
   readonly #world: World;
   readonly #service: Service;
   readonly #purchases: Purchase[] = [];
-  /** What each op is about, where somebody was told its name. */
+  /** What each op is about, where an answer has named it. */
   readonly #ops = new Map<string, readonly Purchase[]>();
   /** How often a person has let a wish be sent again. */
   readonly #excused = new Map<number, number>();
@@ -89,10 +89,10 @@ export class Judge {
     if (!this.broken.some(said => law(said) === law(what))) this.broken.push(what);
   }
 
-  // What is meant, and what somebody was told
+  // What is meant, and what is reported
 
   /**
-   * Whoever goes on with what nobody was told of means the purchase he meant before. So does who runs the same file again
+   * Whoever goes on with what nothing was reported of means the purchase he meant before. So does who runs the same file again
    * within a day, however it ended.
    */
   mean({ wishes, change, journal, isFile, isAgain, named }: Meaning): readonly Purchase[] {
@@ -109,14 +109,14 @@ export class Judge {
       const isSame = (each: Purchase) =>
         each.living === 0 &&
         !(isFile && each.isNamed) &&
-        ((each.told === 'open' && (each.resumed === 0 || isFile) && (each.isBegun || each.file === file)) ||
-          (each.told === 'done' && isOfFile(each)));
+        ((each.reported === 'open' && (each.resumed === 0 || isFile) && (each.isBegun || each.file === file)) ||
+          (each.reported === 'done' && isOfFile(each)));
       const isNamed = hasIntent && !isFile;
       const same = isNamed ? known.find(each => each.isNamed) : isAgain ? undefined : known.find(isSame);
       const purchase = same ?? { ...FRESH, wish, change, journal, journals: new Set([journal]), file, isNamed };
       if (same === undefined) this.#purchases.push(purchase);
       purchase.living += 1;
-      if (purchase.told === 'no') purchase.told = 'open';
+      if (purchase.reported === 'no') purchase.reported = 'open';
       meant.push(purchase);
     }
     return meant;
@@ -133,7 +133,7 @@ export class Judge {
     const own = opOf(ran);
     const first = ran.code === undefined ? /ops resume (op_\w+)/.exec(ran.err)?.[1] : undefined;
     const op = own === hintOf(ran) ? (pageOf(ran).op ?? first) : own;
-    // Whoever was killed and told no name: it may be another op than the one of which somebody knows.
+    // A killed process that has named no op: it may be another op than the one of which somebody knows.
     if (ran.code === undefined && op === undefined)
       for (const each of meant) if (each.op !== undefined) each.op = 'several';
     if (op !== undefined) {
@@ -143,35 +143,35 @@ export class Judge {
     }
     this.#hear(ran, meant, isFile ? 'file' : 'command');
     // What a guard has refused has no op.
-    if (hintOf(ran) !== undefined) for (const each of meant) if (each.told === 'no') each.op ??= 'none';
+    if (hintOf(ran) !== undefined) for (const each of meant) if (each.reported === 'no') each.op ??= 'none';
     if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
     this.#counts(when);
     if (this.#isHonest() && ran.code !== undefined)
       this.#calm(when, ran, act.do === 'buy' && act.as === undefined ? meant : []);
   }
 
-  /** An op is resumed; returns who is told how that has ended. */
+  /** An op is resumed; returns what takes its end. */
   resumes(op: string, journal: number, excused: readonly number[]): (when: string, ran: Ran) => void {
     const known = this.#known(op, journal);
     for (const wish of excused) if (!this.#isShown(wish)) this.#excused.set(wish, (this.#excused.get(wish) ?? 0) + 1);
     // Rows that were not sent are sent now.
-    const anew = known.filter(({ told }) => told === 'no');
-    for (const purchase of anew) purchase.told = 'open';
+    const anew = known.filter(({ reported }) => reported === 'no');
+    for (const purchase of anew) purchase.reported = 'open';
     for (const purchase of known) purchase.resumed += 1;
     return (when, ran) => {
       for (const purchase of known) purchase.resumed -= 1;
-      if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
-      // Of an op that somebody was told of, the rows are in their order. Another is about what was open where it sends something, and
+      if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.reported = 'no';
+      // Of an op that was named, the rows are in their order. Another is about what was open where it sends something, and
       // rather about what was done than about what was refused where it does not.
       const rank = (each: Purchase) => {
-        const isDone = each.told === 'done';
+        const isDone = each.reported === 'done';
         if (ran.who.writes > 0) return isDone ? 1 : 0;
         if (anew.includes(each)) return 3;
         return isDone ? 1 : each.isBegun ? 0 : 2;
       };
       const likely = this.#ops.has(op) ? known : known.toSorted((a, b) => rank(a) - rank(b));
       if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, likely, { op });
-      else for (const purchase of anew) if (purchase.told === 'open') purchase.wasOpen = true;
+      else for (const purchase of anew) if (purchase.reported === 'open') purchase.wasOpen = true;
       this.#counts(when);
     };
   }
@@ -187,7 +187,7 @@ export class Judge {
   isApproved(op: string, journal: number): void {
     for (const purchase of this.#known(op, journal)) {
       this.#approved.set(purchase.wish, (this.#approved.get(purchase.wish) ?? 0) + 1);
-      if (purchase.told === 'no') purchase.told = 'open';
+      if (purchase.reported === 'no') purchase.reported = 'open';
       purchase.wasOpen = true;
     }
   }
@@ -202,48 +202,48 @@ export class Judge {
     }
   }
 
-  /** The purchases that an op is about; where nobody was told its name, those of which nobody knows. */
+  /** The purchases that an op is about; where no answer has named it, those of which nobody knows. */
   #known(op: string, journal: number): readonly Purchase[] {
     const named = new Set([...this.#ops.values()].flat());
     // A database that went away says no to what was claimed, or leaves what is done unacknowledged, and names no op.
-    const isOff = ({ told, op: by }: Purchase) =>
-      (told === 'done' || (this.#history.shared && told === 'no')) && by === undefined;
+    const isOff = ({ reported, op: by }: Purchase) =>
+      (reported === 'done' || (this.#history.shared && reported === 'no')) && by === undefined;
     const mayBe = (each: Purchase) =>
-      each.journals.has(journal) && !named.has(each) && (each.told === 'open' || isOff(each));
+      each.journals.has(journal) && !named.has(each) && (each.reported === 'open' || isOff(each));
     return this.#ops.get(op) ?? this.#purchases.filter(mayBe);
   }
 
-  /** What a process has told of these purchases. */
+  /** What a process reports of these purchases. */
   #hear(ran: Ran, meant: readonly Purchase[], by: 'command' | 'file' | { readonly op: string }): void {
     const rows = listOf(ran.out) as { readonly outcome?: unknown; readonly amount?: unknown }[];
     const { outcome = '' } = errorOf(ran);
     const isPrinted = ran.code === undefined && by === 'command' && ran.out !== '';
     const isNo = ran.code !== undefined && NOTHING.has(ran.code);
-    const whole = ran.code === 0 || isPrinted ? 'done' : isNo ? 'no' : (TOLD[outcome] ?? 'open');
+    const whole = ran.code === 0 || isPrinted ? 'done' : isNo ? 'no' : (REPORTED[outcome] ?? 'open');
     const left = [...meant];
     const found: Purchase[] = [];
-    for (const { amount, outcome: told } of rows) {
+    for (const { amount, outcome: reported } of rows) {
       const at = left.findIndex(({ wish }) => typeof amount === 'number' && Math.round(amount * 100) % 100 === wish);
       const [purchase] = at === -1 ? [] : left.splice(at, 1);
       if (purchase === undefined) continue;
       found.push(purchase);
-      this.#tell(purchase, TOLD[String(told)] ?? 'open', by);
+      this.#report(purchase, REPORTED[String(reported)] ?? 'open', by);
     }
-    // Whoever was killed was told no name: the rows of its op say which purchases it is about.
+    // A killed process has named no op: the rows of its op say which purchases it is about.
     if (typeof by === 'object' && found.length > 0 && !this.#ops.has(by.op)) this.#ops.set(by.op, found);
-    for (const purchase of left) this.#tell(purchase, rows.length > 0 && whole === 'done' ? 'open' : whole, by);
+    for (const purchase of left) this.#report(purchase, rows.length > 0 && whole === 'done' ? 'open' : whole, by);
   }
 
-  #tell(purchase: Purchase, told: Purchase['told'], by: string | { readonly op: string }): void {
-    if (told === 'done') {
-      purchase.told = 'done';
+  #report(purchase: Purchase, reported: Purchase['reported'], by: string | { readonly op: string }): void {
+    if (reported === 'done') {
+      purchase.reported = 'done';
       purchase.doneAt = Math.min(purchase.doneAt, this.#world.now);
-    } else if (told === 'no') {
+    } else if (reported === 'no') {
       // It is one of this command alone, where others are at it or it was open before.
       const isFinal = typeof by === 'object' ? (purchase.op ?? by.op) === by.op : !purchase.wasOpen;
       const isAlone = purchase.living === 0 && purchase.resumed === 0;
-      if (purchase.told === 'open' && isAlone && isFinal) purchase.told = 'no';
-    } else if (purchase.told === 'open') purchase.wasOpen = true;
+      if (purchase.reported === 'open' && isAlone && isFinal) purchase.reported = 'no';
+    } else if (purchase.reported === 'open') purchase.wasOpen = true;
   }
 
   // The laws
@@ -259,9 +259,9 @@ export class Judge {
       // What was done before the sandbox was set back is gone, and may be done anew.
       const effects = this.#effectsOf(wish, this.#service.books).length;
       const own = this.#purchases.filter(each => each.wish === wish);
-      const done = own.filter(({ told }) => told === 'done').length;
+      const done = own.filter(({ reported }) => reported === 'done').length;
       const most =
-        own.filter(({ told, living }) => told !== 'no' || living > 0).length + (this.#excused.get(wish) ?? 0);
+        own.filter(({ reported, living }) => reported !== 'no' || living > 0).length + (this.#excused.get(wish) ?? 0);
       // Two journals that do not know of each other cannot tell their equal transfers of one card apart: each sees that it moved.
       // Nor can they tell equal cards that show no marker, where an answer to one names the card of the other.
       const isAlike = change !== 'create' || this.#history.service.metadata !== 'everywhere';
@@ -337,10 +337,12 @@ export class Judge {
   }
 
   #isHonest(): boolean {
-    const { lies, steps, service, cuts = [] } = this.#history;
+    const { lies, steps, service, lostCommits = [] } = this.#history;
+    // By a clock that was set back, what was done before comes later: it is no evidence then.
+    const isInTheWay = ({ fate, act }: Step) => fate || act.do === 'reset' || (act.do === 'clock' && act.ms < 0);
     return (
-      lies.length + service.others.length + cuts.length === 0 &&
-      steps.every(({ fate, act }) => fate === undefined && act.do !== 'reset') &&
+      lies.length + service.others.length + lostCommits.length === 0 &&
+      !steps.some(isInTheWay) &&
       Object.values(service.behind ?? {}).every(ms => ms === 0)
     );
   }
@@ -382,7 +384,7 @@ export class Judge {
     }
   }
 
-  /** A program that uses the library has no profile, and no limits of one: nor has who resumes what it has begun. */
+  /** A program that uses the library reads the limits of the real machine, which has none: they bind nobody who resumes its op. */
   #isBare({ cents }: Effect<Arrived>): boolean {
     const isOf = ({ act }: Step) => act.do === 'buy' && act.how === 'library' && act.wishes.includes(cents % 100);
     return this.#history.shared !== true && this.#history.steps.some(isOf);
@@ -391,7 +393,7 @@ export class Judge {
 
 const FRESH: Omit<Purchase, 'wish' | 'change' | 'journal' | 'journals' | 'file' | 'isNamed'> = {
   op: undefined,
-  told: 'open',
+  reported: 'open',
   wasOpen: false,
   living: 0,
   isBegun: false,
@@ -399,7 +401,7 @@ const FRESH: Omit<Purchase, 'wish' | 'change' | 'journal' | 'journals' | 'file' 
   doneAt: Number.POSITIVE_INFINITY,
 };
 
-const TOLD: Readonly<Record<string, Purchase['told']>> = {
+const REPORTED: Readonly<Record<string, Purchase['reported']>> = {
   done: 'done',
   refused: 'no',
   not_sent: 'no',

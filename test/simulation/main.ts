@@ -20,7 +20,6 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** Each history has a journal that its machines share, in PostgreSQL. */
     shared: { type: 'boolean', default: false },
-    found: { type: 'boolean', default: false },
     mistakes: { type: 'boolean', default: false },
     /** Only those whose names fit: one may hide another. */
     mistake: { type: 'string', default: '' },
@@ -31,47 +30,22 @@ const { values } = parseArgs({
   },
 });
 
-const workers = Number(values.workers);
-const from = Number(values.seed ?? 1);
-const until = from + Number(values.seeds ?? 2000);
 const textOf = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
-const historyFor = (seed: number) => historyOf(seed, values.shared);
+const workers = Number(values.workers);
+/** What broke a law once, for the seeds 0, -1, -2, … */
+const found = textOf('found.jsonl').trim().split('\n');
+const from = Number(values.seed ?? (values.mistakes ? 1 : 1 - found.length));
+const until = (values.seed === undefined ? 1 : from) + Number(values.seeds ?? 2000);
+const historyFor = (seed: number): History =>
+  seed > 0 ? historyOf(seed, values.shared) : JSON.parse(found[-seed] as string).history;
 
 /** Resolves to how many have failed. */
 async function command(): Promise<number> {
   if (values.mistakes) return judgeMistakes();
   const text = await buildProgram();
-  const broken = values.found ? await replayFound(text) : 0;
-  if (values.seeds === undefined && values.seed !== undefined) return replay(text);
-  return values.seeds === undefined && values.found ? broken : broken + (await playAll(text));
+  return values.seeds === undefined && values.seed !== undefined ? replay(text) : playAll(text);
 }
-
-/** The program of that text. */
-async function opened(text: string): Promise<Program> {
-  takeCrashes();
-  const program = await openProgram(text);
-  // What the program loads when it first needs it draws chance meanwhile. So each kind of history is played once before those that count.
-  for (const isKind of KINDS) {
-    let seed = 1;
-    while (!isKind(historyOf(seed))) seed += 1;
-    await play(program, historyOf(seed));
-  }
-  return program;
-}
-
-const buys = (how: string) => (history: History) =>
-  history.steps.some(({ act, fate }) => fate === undefined && act.do === 'buy' && act.how === how);
-const KINDS: readonly ((history: History) => boolean)[] = [
-  buys('command'),
-  buys('file'),
-  buys('library'),
-  ({ held, shared, steps }) => held && shared !== true && steps.some(({ act }) => act.do === 'decide'),
-  ({ shared }) => shared === true,
-  ({ held, shared, steps }) => held && shared === true && steps.some(({ act }) => act.do === 'decide'),
-  ({ probed }) => probed,
-  ({ cap }) => cap > 0,
-];
 
 // Many seeds
 
@@ -102,7 +76,7 @@ async function playAll(text: string): Promise<number> {
   print(`${played} seeds, ${failed.length} failed, ${time}`);
   const more = values.shared ? ' --shared' : '';
   for (const { seed, broken } of failed.slice(0, 10))
-    print(`\nseed ${seed}: ${broken}\n  npm run simulate -- --seed ${seed}${more}`);
+    print(`\nseed ${seed}: ${broken}\n  npm run simulate -- --seed=${seed}${more}`);
   return failed.length;
 }
 
@@ -120,7 +94,7 @@ function inProcess(words: readonly string[], text: string): Promise<Result> {
 /** Plays every n-th seed. */
 async function work(worker: number): Promise<void> {
   const [text] = (await once(process, 'message')) as [string];
-  const program = await opened(text);
+  const program = await openProgram(text);
   const counts = new Map<string, number>();
   const failed: Failed[] = [];
   const before = process.cpuUsage();
@@ -152,7 +126,7 @@ function table(counts: ReadonlyMap<string, number>): string {
 // One of them
 
 async function replay(text: string): Promise<number> {
-  const program = await opened(text);
+  const program = await openProgram(text);
   const history = historyFor(from);
   const played = await play(program, history);
   show(played);
@@ -185,20 +159,6 @@ async function showShortest(program: Program, history: History, played: Played):
   print(`  ${JSON.stringify(shortest.history)}`);
 }
 
-async function replayFound(text: string): Promise<number> {
-  const program = await opened(text);
-  let failed = 0;
-  for (const line of textOf('found.jsonl').trim().split('\n')) {
-    const { name, history } = JSON.parse(line) as { readonly name: string; readonly history: History };
-    const played = await play(program, history);
-    const isBroken = played.broken.length > 0;
-    print(`${isBroken ? 'BROKEN' : 'kept'}: ${name}`);
-    if (isBroken) show(played);
-    if (isBroken) failed += 1;
-  }
-  return failed;
-}
-
 // Planted mistakes
 
 /** A planted mistake, as `mistakes.diff` writes it. */
@@ -227,7 +187,7 @@ function mistakeOf(text: string): Mistake {
 async function judgeMistakes(): Promise<number> {
   const [, ...texts] = textOf('mistakes.diff').split('\n# ');
   const mistakes = texts.map(mistakeOf);
-  const program = await opened(await buildProgram(mistakes.map(({ exchanges }) => exchanges)));
+  const program = await openProgram(await buildProgram(mistakes.map(({ exchanges }) => exchanges)));
   const left = new Set([...mistakes.keys()].filter(n => mistakes[n]?.name.match(values.mistake)));
   const playWith = async (seed: number, wrong: readonly number[]) => {
     planted.clear();
@@ -256,5 +216,6 @@ async function judgeMistakes(): Promise<number> {
   return left.size;
 }
 
+takeCrashes();
 if (values.worker !== undefined) await work(Number(values.worker));
 else process.exitCode = (await command()) === 0 ? 0 : 1;

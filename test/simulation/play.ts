@@ -1,5 +1,5 @@
 /**
- * Plays a history: persons on their machines type command lines, and go on by what was told: an answer, an exit code, the op
+ * Plays a history: persons on their machines type command lines, and go on by what was reported: an answer, an exit code, the op
  * that an error names. `judge.ts` judges.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,6 @@ export interface Played {
 }
 
 const ADDRESS = 'http://127.0.0.1:9/v1';
-const APPROVE_ABOVE = '4.00';
 /** ms; nothing takes as long. */
 const FOR_EVER = 1_800_000;
 /** Every request has come to its end by then. */
@@ -59,6 +58,8 @@ const base = (() => {
   }
 })();
 process.on('exit', () => rmSync(base, { recursive: true, force: true }));
+/** What an administrator has put on all machines. */
+const limitsFile = join(base, 'limits.json');
 
 export async function play(program: Program, history: History): Promise<Played> {
   const player = new Player(program, history);
@@ -74,9 +75,6 @@ export async function play(program: Program, history: History): Promise<Played> 
 /** How a command line is run. */
 interface How {
   readonly fate?: Step['fate'];
-  readonly stdin?: string;
-  /** Without a profile. */
-  readonly bare?: boolean;
   /** A person types at a terminal. */
   readonly isTyped?: boolean;
   /** What its process does in place of that line. */
@@ -121,6 +119,7 @@ class Player {
     for (const who of this.#world.running) who.end();
     this.#world.database?.close();
     for (const { home } of this.#places) removeHome(home);
+    rmSync(limitsFile, { force: true });
   }
 
   /** Plays it to its end. */
@@ -129,11 +128,12 @@ class Player {
   }
 
   async #story(): Promise<void> {
-    const { machines, cuts = [], steps } = this.#history;
+    const { machines, lostCommits = [], steps } = this.#history;
+    await this.#limit();
     for (const n of machines.keys()) await this.#prepare(n);
     this.#world.now = Math.max(this.#world.now, BEGIN);
     this.#service.begin();
-    this.#world.database?.begin(cuts);
+    this.#world.database?.begin(lostCommits);
     let before: Promise<unknown> = Promise.resolve();
     for (const step of steps) {
       if (!step.beside) await before;
@@ -147,26 +147,24 @@ class Player {
     this.#lookForCanaries();
   }
 
+  /** Limits are rules of the shared journal; else an administrator sets them. */
+  async #limit(): Promise<void> {
+    const { cap, held, shared } = this.#history;
+    const limits = { ...(cap > 0 && { max_per_day: `${cap / 100}.00` }), ...(held && { approve_above: '4.00' }) };
+    const rules = Object.entries(limits);
+    if (shared) await this.#init('--key', ...rules.flatMap(rule => ['--limit', rule.join('=')]));
+    else if (rules.length > 0) writeFileSync(limitsFile, JSON.stringify(limits), { mode: 0o600 });
+  }
+
+  #init(...words: readonly string[]): Promise<Ran> {
+    return this.#run(0, ['journal', 'init', urlOf(0), ...words]);
+  }
+
   /** What is done on a machine before anything is meant, while the service is honest. */
   async #prepare(n: number): Promise<void> {
-    const { cap, probed, held, shared } = this.#history;
-    const dollars = `${cap / 100}.00`;
-    const bare = { bare: true };
-    const init = (...words: readonly string[]) => this.#run(0, ['journal', 'init', urlOf(0), ...words]);
-    if (shared && n === 0)
-      await init(
-        '--key',
-        ...(cap > 0 ? ['--limit', `max_per_day=${dollars}`] : []),
-        ...(held ? ['--limit', `approve_above=${APPROVE_ABOVE}`] : []),
-      );
-    if (!shared && (cap > 0 || held)) {
-      const login = `login --profile work --base-url ${ADDRESS} --key-stdin`;
-      await this.#run(n, login, { ...bare, stdin: `${API_KEY}\n` });
-      if (cap > 0) await this.#run(n, `profiles set work max_per_day ${dollars}`, bare);
-      if (held) await this.#run(n, `profiles set work approve_above ${APPROVE_ABOVE}`, bare);
-    }
+    const { probed, held, shared } = this.#history;
     if (held) await this.#run(n, 'ops keys create', { isTyped: true });
-    if (held && shared) await init('--approver', (await this.#run(n, 'ops keys show -q')).out.trim());
+    if (held && shared) await this.#init('--approver', (await this.#run(n, 'ops keys show -q')).out.trim());
     if (probed) await this.#run(n, 'contract check --probe-idempotency --yes --json');
   }
 
@@ -277,27 +275,25 @@ class Player {
     }
   }
 
-  /** What a step was told to go on with; or all that this machine has not finished, as whoever was killed was told no name. */
+  /** The op that a step has named; or all that this machine has not finished, as a killed process names no op. */
   async #opsOf({ ran, machine }: Entry, step: Step): Promise<string[]> {
-    const told = ran && (hintOf(ran) ?? opOf(ran));
-    if (told !== undefined && machine === step.machine) return [told];
+    const named = ran && (hintOf(ran) ?? opOf(ran));
+    if (named !== undefined && machine === step.machine) return [named];
     const listed = listOf((await this.#run(step.machine, 'ops list --json')).out) as { op: string; state?: string }[];
     return listed.filter(({ state }) => state !== 'finished').map(({ op }) => op);
   }
 
   /** Runs one command line to its end, or to that of its process. */
   async #run(n: number, line: string | readonly string[], how: How = {}): Promise<Ran> {
-    const { fate, stdin = '', bare = false, isTyped = false, work = host => this.#program.run(host) } = how;
+    const { fate, isTyped = false, work = host => this.#program.run(host) } = how;
     const { machine, home } = this.#places[n] as Place;
-    const { shared, cap, held } = this.#history;
-    const hasProfile = !shared && (cap > 0 || held);
     const env = {
       CARDWRIGHT_CONFIG_DIR: home,
       TZ: 'UTC',
       HOME: home,
-      ...(shared && { CARDWRIGHT_JOURNAL_URL: urlOf(n) }),
-      ...(!bare && hasProfile && { CARDWRIGHT_PROFILE: 'work' }),
-      ...(!bare && !hasProfile && { CARDWRIGHT_API_KEY: API_KEY, CARDWRIGHT_BASE_URL: ADDRESS }),
+      CARDWRIGHT_API_KEY: API_KEY,
+      CARDWRIGHT_BASE_URL: ADDRESS,
+      ...(this.#history.shared && { CARDWRIGHT_JOURNAL_URL: urlOf(n) }),
     };
     const world = this.#world;
     const argv = typeof line === 'string' ? line.split(' ') : line;
@@ -308,7 +304,7 @@ class Player {
     const write = (to: 'out' | 'err', text: string) => {
       said[to] += text;
     };
-    const host = hostOf(who, { argv, stdin, write, isTyped, interrupted: this.#program.interrupted });
+    const host = hostOf(who, { argv, write, isTyped, interrupted: this.#program.interrupted });
     const from = world.now;
     const ends = (why: string) => {
       this.judge.break(`${typed}: ${why}`);
@@ -362,7 +358,7 @@ class Player {
     for (const { home } of this.#places) {
       for (const entry of readdirSync(home, { withFileTypes: true, recursive: true })) {
         const path = join(entry.parentPath, entry.name);
-        if (entry.isFile() && !path.startsWith(join(home, 'config'))) this.#lookIn(readFileSync(path), entry.name);
+        if (entry.isFile()) this.#lookIn(readFileSync(path), entry.name);
       }
     }
   }

@@ -35,7 +35,7 @@ export interface Lie {
 
 export interface Settings extends BookOptions {
   readonly walletCents: number;
-  /** Whoever finds out what a key is worth is told "later" where he uses it again. */
+  /** Whoever finds out what a key is worth is answered "later" where he uses it again. */
   readonly limitsRepeats: boolean;
   /** Keys are forgotten at that request that changes something. 0: never. */
   readonly diesAt: number;

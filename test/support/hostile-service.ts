@@ -138,7 +138,7 @@ export async function hostileService(options: { readonly now: () => number }): P
       requests.length = 0;
       scripts = [];
       later = [];
-      for (const [bearer, told] of Object.entries(given)) accounts.set(bearer, new Books(told, now));
+      for (const [bearer, account] of Object.entries(given)) accounts.set(bearer, new Books(account, now));
     },
     books(bearer) {
       const books = accounts.get(bearer);

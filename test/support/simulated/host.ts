@@ -1,5 +1,6 @@
 /** The host of the program in a simulated process: its streams, clock, chance and folders. */
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../../src/app/process-host.ts';
@@ -8,8 +9,7 @@ import { effect, type Process, runningHere, sleep } from './world.ts';
 
 interface Hosted {
   readonly argv: readonly string[];
-  readonly stdin?: string;
-  /** Standard input as it comes. */
+  /** Standard input as it comes; there is none otherwise. */
   readonly input?: NodeJS.ReadableStream;
   readonly write: (to: 'out' | 'err', text: string) => void;
   /** A person types at a terminal. */
@@ -19,10 +19,7 @@ interface Hosted {
 }
 
 /** What is not here is asked for by no command of a history: whoever asks for it crashes, which breaks a law. */
-export function hostOf(
-  who: Process,
-  { argv, stdin = '', input, write, isTyped = false, interrupted }: Hosted,
-): AppHost {
+export function hostOf(who: Process, { argv, input, write, isTyped = false, interrupted }: Hosted): AppHost {
   const { world } = who;
   const { env, home, machine, chance } = who.started;
   const stream = (to: 'out' | 'err') => ({
@@ -40,7 +37,7 @@ export function hostOf(
     argv,
     env,
     streams: {
-      stdin: { isTerminal: isTyped, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
+      stdin: { isTerminal: isTyped, readAll: async () => '', readBytes: async () => Buffer.alloc(0) },
       stdout: stream('out'),
       stderr: stream('err'),
     },
@@ -67,7 +64,7 @@ export function hostOf(
     keepSmall: () => undefined,
     program: ['cardwright'],
     programFolders: [],
-    limitsFile: { path: join(home, 'managed', 'limits.json'), administrator: 0, platform: 'linux' },
+    limitsFile: { path: join(home, '..', 'limits.json'), administrator: userInfo().uid, platform: 'linux' },
     keychain: async () => ({
       problem: async () => 'there is no session bus',
       read: async () => undefined,

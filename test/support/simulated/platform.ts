@@ -61,7 +61,7 @@ const isChange = (name: string, asked: readonly unknown[]) =>
   name.startsWith('open') ? ![undefined, 'r', fs.constants.O_RDONLY].includes(asked[1] as string) : CHANGES.test(name);
 
 /** Files that tell of processes: each machine has its own. Undefined for all others. */
-function told(path: unknown): string | undefined {
+function processFile(path: unknown): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/proc/')) return undefined;
   const who = self();
   const { name, boot } = who.started.machine;
@@ -78,7 +78,7 @@ function onDisk(name: string, asked: unknown[]): unknown {
   const [path] = asked;
   const who = turnOf();
   if (/^f(?:data)?syncSync$/.test(name) || who === undefined) return undefined;
-  const known = told(path);
+  const known = processFile(path);
   if (known !== undefined) return known;
   const result = (fs as unknown as Record<string, Call>)[name]?.(...asked);
   if (name === 'openSync') who.files.add(result as number);

@@ -9,7 +9,7 @@ import { Store } from './sqlite.ts';
 import { effect, type Process, START, self, type World } from './world.ts';
 
 /** A COMMIT behind which the connection is lost, and the server away for a while. */
-export interface Cut {
+export interface LostCommit {
   /** Counted over a history, from 1. */
   readonly nth: number;
   /** Whether it was still done. */
@@ -18,6 +18,8 @@ export interface Cut {
 }
 
 const LOCK_MS = 20_000;
+/** How often a lock is tried again. */
+const PAUSE_MS = 5;
 const IDLE_MS = 30_000;
 
 type Value = string | number | null;
@@ -34,11 +36,11 @@ export class Postgres {
   readonly store = new Store();
   readonly connections = new Set<PgClient>();
   readonly became = new Map<string, 'committed' | 'aborted' | 'in progress'>();
-  #cuts: readonly Cut[] = [];
+  #lostCommits: readonly LostCommit[] = [];
   #commits = 0;
   #awayUntil = 0;
-  #owner: PgClient | undefined;
-  readonly #waiting: { readonly client: PgClient; readonly take: (isHis: boolean) => void }[] = [];
+  /** Who is within a transaction. */
+  owner: PgClient | undefined;
 
   constructor(world: World) {
     this.world = world;
@@ -47,8 +49,8 @@ export class Postgres {
   }
 
   /** From now on commits are lost. */
-  begin(cuts: readonly Cut[]): void {
-    this.#cuts = cuts;
+  begin(lostCommits: readonly LostCommit[]): void {
+    this.#lostCommits = lostCommits;
     this.#commits = 0;
   }
 
@@ -57,47 +59,31 @@ export class Postgres {
   }
 
   /** Of a COMMIT: whether its connection is lost, before it or after. */
-  cutAt(): Cut | undefined {
+  lossOf(): LostCommit | undefined {
     this.#commits += 1;
-    return this.#cuts.find(({ nth }) => nth === this.#commits);
+    return this.#lostCommits.find(({ nth }) => nth === this.#commits);
   }
 
   goAway(ms: number): void {
     this.world.happened(`the database is away${ms > 15_000 ? ' for long' : ''}`);
     this.#awayUntil = this.world.now + ms;
-    for (const connection of [...this.connections]) connection.cut();
+    for (const connection of [...this.connections]) connection.disconnect();
   }
 
   close(): void {
-    for (const connection of [...this.connections]) connection.cut();
+    for (const connection of [...this.connections]) connection.disconnect();
     this.store.engine.close();
   }
 
-  /** Resolves to true when the lock is his, and to false when he has waited for too long. */
-  lock(client: PgClient): Promise<boolean> {
-    if (this.#owner === undefined) {
-      this.#owner = client;
-      return Promise.resolve(true);
+  /** Resolves to true when nobody is within a transaction, and to false when that was waited for too long. */
+  async isFree(): Promise<boolean> {
+    for (const end = this.world.now + LOCK_MS; this.owner !== undefined; await this.world.pass(PAUSE_MS)) {
+      this.owner.endIdle();
+      if (this.world.now < end) continue;
+      this.world.happened('a lock of the database is waited for too long');
+      return false;
     }
-    return new Promise(take => {
-      const waiter = { client, take };
-      this.#waiting.push(waiter);
-      this.world.after(LOCK_MS, undefined, () => {
-        if (!this.#waiting.includes(waiter)) return;
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        this.world.happened('a lock of the database is waited for too long');
-        take(false);
-      });
-    });
-  }
-
-  unlock(client: PgClient): void {
-    const at = this.#waiting.findIndex(waiter => waiter.client === client);
-    if (at !== -1) this.#waiting.splice(at, 1);
-    if (this.#owner !== client) return;
-    const next = this.#waiting.shift();
-    this.#owner = next?.client;
-    if (next !== undefined) this.world.after(0, undefined, () => next.take(true));
+    return true;
   }
 }
 
@@ -111,14 +97,14 @@ export class PgClient extends EventEmitter {
   /** Of the program: whether it still hears, and whom it must tell that the connection is lost. */
   #isOpen = false;
   readonly #pending = new Set<(thrown: Error) => void>();
-  /** When what was sent last arrives, there and back: nothing overtakes on a connection. */
-  #there = 0;
-  #back = 0;
+  /** ms there, and back: nothing overtakes on a connection. */
+  readonly #latency: number;
   /** Of the server: what came before, the transaction, and whether the connection has ended. */
   #served: Promise<void> = Promise.resolve();
   #transaction: { readonly xid?: string; readonly isWrite: boolean; hasFailed: boolean } | undefined;
   #isOver = false;
-  #came = 0;
+  /** Of the last statement. */
+  #servedAt = 0;
 
   constructor({ user }: { readonly user: string }) {
     super();
@@ -126,13 +112,14 @@ export class PgClient extends EventEmitter {
     if (database === undefined) throw new Error('somebody connects to a database that is not there');
     this.#server = database;
     this.#role = user;
+    this.#latency = 0.2 + this.#who.world.chance.fraction();
     this.#who.connections.add(this);
   }
 
   async connect(): Promise<void> {
     const { world } = this.#who;
     await effect(() => undefined, 'in order');
-    await new Promise<void>(resolve => void world.after(2 * this.#latency(), this.#who, resolve));
+    await new Promise<void>(resolve => void world.after(2 * this.#latency, this.#who, resolve));
     if (this.#server.isAway)
       throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
     this.#isOpen = true;
@@ -140,7 +127,7 @@ export class PgClient extends EventEmitter {
   }
 
   query({ text, values = [] }: { readonly text: string; readonly values?: readonly Value[] }): Promise<unknown> {
-    const { world, thawAt } = this.#who;
+    const { world } = this.#who;
     if (!this.#isOpen) return Promise.reject(new Error('Connection terminated'));
     const send = () =>
       new Promise((resolve, reject) => {
@@ -148,15 +135,14 @@ export class PgClient extends EventEmitter {
         const answer = (given: Given | undefined) => {
           // Nobody hears of it.
           if (given === undefined) return;
-          this.#comes(() => {
+          world.after(this.#latency, this.#who, () => {
             this.#pending.delete(reject);
             if (given instanceof Error) reject(given);
             else resolve(given);
           });
         };
-        this.#there = Math.max(this.#there, thawAt, world.now + this.#latency());
         const at = Math.floor(START + world.now);
-        world.after(this.#there - world.now, undefined, () => {
+        world.after(this.#wayThere(), undefined, () => {
           this.#served = this.#served.then(async () => answer(await this.#serve(text, values, at)));
         });
       });
@@ -169,31 +155,26 @@ export class PgClient extends EventEmitter {
 
   /** What was sent arrives; then the server takes back what was not committed. */
   close(): void {
-    const { world } = this.#who;
     this.#who.connections.delete(this);
-    if (this.#isOpen) world.after(Math.max(0, this.#there - world.now) + 1, undefined, () => this.cut());
+    if (this.#isOpen) this.#who.world.after(this.#wayThere(), undefined, () => this.disconnect());
     this.#isOpen = false;
   }
 
-  #latency(): number {
-    return 0.2 + this.#who.world.chance.fraction();
-  }
-
-  #comes(happen: () => void): void {
-    const { world } = this.#who;
-    this.#back = Math.max(this.#back, world.now + this.#latency());
-    world.after(this.#back - world.now, this.#who, happen);
+  /** ms until what is sent now arrives. */
+  #wayThere(): number {
+    const { world, thawAt } = this.#who;
+    return Math.max(0, thawAt - world.now) + this.#latency;
   }
 
   // The server's end
 
   /** The connection ends: what was not committed is taken back. */
-  cut(): void {
+  disconnect(): void {
     if (this.#isOver) return;
     this.#end('rollback');
     this.#isOver = true;
     this.#server.connections.delete(this);
-    this.#comes(() => {
+    this.#who.world.after(this.#latency, this.#who, () => {
       if (!this.#isOpen) return;
       this.#isOpen = false;
       const thrown = new Error('Connection terminated unexpectedly');
@@ -203,20 +184,20 @@ export class PgClient extends EventEmitter {
     });
   }
 
+  /** The server ends who stands still within a transaction. */
+  endIdle(): void {
+    if (this.#transaction !== undefined && this.#server.world.now - this.#servedAt > IDLE_MS) this.disconnect();
+  }
+
   /** One statement, when those before it are executed. Undefined: nobody hears of it. */
   async #serve(text: string, values: readonly Value[], at: number): Promise<Given | undefined> {
-    const came = ++this.#came;
-    const isLocked = !text.startsWith('begin') || this.#isOver || (await this.#server.lock(this));
+    this.endIdle();
+    const isFree = !text.startsWith('begin') || this.#isOver || (await this.#server.isFree());
     if (this.#isOver) return undefined;
-    if (!isLocked) {
-      this.#transaction = { isWrite: false, hasFailed: true };
-      return refusal('55P03', 'canceling statement due to lock timeout');
-    }
-    const given = text === 'commit' ? this.#commit() : this.#execute(text, values, at);
-    this.#server.world.after(IDLE_MS, undefined, () => {
-      if (came === this.#came && this.#transaction !== undefined) this.cut();
-    });
-    return given;
+    this.#servedAt = this.#server.world.now;
+    if (isFree) return text === 'commit' ? this.#commit() : this.#execute(text, values, at);
+    this.#transaction = { isWrite: false, hasFailed: true };
+    return refusal('55P03', 'canceling statement due to lock timeout');
   }
 
   #end(how: 'commit' | 'rollback'): Result {
@@ -225,25 +206,26 @@ export class PgClient extends EventEmitter {
     if (xid !== undefined) store.end(how);
     if (xid !== undefined && isWrite) became.set(xid, how === 'commit' ? 'committed' : 'aborted');
     this.#transaction = undefined;
-    this.#server.unlock(this);
+    if (this.#server.owner === this) this.#server.owner = undefined;
     return { command: how.toUpperCase(), rows: [] };
   }
 
   #commit(): Result | undefined {
     const server = this.#server;
     if (this.#transaction?.hasFailed !== false) return this.#end('rollback');
-    const cut = this.#transaction.isWrite ? server.cutAt() : undefined;
-    const ended = this.#end(cut?.when === 'before' ? 'rollback' : 'commit');
-    if (cut === undefined) return ended;
-    server.world.happened(`a commit is lost ${cut.when} it`);
-    if (cut.awayMs > 0) server.goAway(cut.awayMs);
-    else this.cut();
+    const loss = this.#transaction.isWrite ? server.lossOf() : undefined;
+    const ended = this.#end(loss?.when === 'before' ? 'rollback' : 'commit');
+    if (loss === undefined) return ended;
+    server.world.happened(`a commit is lost ${loss.when} it`);
+    if (loss.awayMs > 0) server.goAway(loss.awayMs);
+    else this.disconnect();
     return undefined;
   }
 
   #execute(text: string, values: readonly Value[], at: number): Given {
     const { became, store } = this.#server;
     if (text.startsWith('begin')) {
+      this.#server.owner = this;
       store.begin(this);
       const [xid, isWrite] = [String(became.size + 1), text.includes('xid')];
       this.#transaction = { xid, isWrite, hasFailed: false };

@@ -104,14 +104,24 @@ export async function buildProgram(mistakes: readonly (readonly Exchange[])[] = 
       },
     ],
   });
-  return outputFiles[0]?.text ?? '';
+  const text = outputFiles[0]?.text ?? '';
+  const parts = [...text.matchAll(/^var (init_\w+) = __esm\(\{\n {2}"src\//gm)].map(([, part]) => `${part}();`);
+  return `${text}\nmodule.exports.loadAll = () => {${parts.join('')}};`;
+}
+
+interface Loading extends Pick<Program, 'library'> {
+  load(): Promise<Omit<Program, 'library'>>;
+  loadAll(): void;
 }
 
 /** Loads a text that was built. */
 export async function openProgram(text: string): Promise<Program> {
   const evaluate = compileFunction(text, ['simulated', 'require', 'module', 'exports'], { filename: 'simulated.cjs' });
   const require = createRequire(import.meta.url);
-  const module = { exports: {} as { load(): Promise<Omit<Program, 'library'>> } & Pick<Program, 'library'> };
+  const module = { exports: {} as Loading };
   evaluate(simulated, require, module, module.exports);
-  return { ...(await module.exports.load()), library: module.exports.library };
+  const loaded = await module.exports.load();
+  // A part that is loaded only when it is needed would draw from the chance of the process that needs it first.
+  module.exports.loadAll();
+  return { ...loaded, library: module.exports.library };
 }
