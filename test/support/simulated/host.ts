@@ -87,7 +87,7 @@ function typist(who: Process) {
     else if (!isAsked && question.startsWith('?')) {
       isAsked = true;
       const amount = /\$([\d.]+)/.exec(question)?.[1];
-      who.world.after(1, who, () => input.write(`${amount ?? 'correct horse'}\r`));
+      who.world.after(1, who, () => input.write(`${amount ?? 'password'}\r`));
     }
   });
   return { input, output };
