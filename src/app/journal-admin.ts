@@ -66,24 +66,29 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       throw usage('there is no journal of this account yet', 'cardwright journal status');
     const approvers = await around.approvers();
     const { lines, flaws } = await database.read(tx => checkChain(tx, account, approvers));
-    const strangers: { card_id: string; marker: string }[] = [];
-    for await (const { data } of (await around.reader()).pages('cards.list', {})) {
-      for (const card of data) {
-        const marker = markerOf(card);
-        if (marker !== undefined && isOp(marker.split('.')[0] ?? '')) strangers.push({ card_id: card.id, marker });
-      }
-    }
-    const known = await database.read(async tx => {
-      const rows = await tx.all<{ marker: string }>('select marker from change where marker is not null');
-      return new Set(rows.map(({ marker }) => marker));
-    });
     return {
       place: database.shown,
       account,
       lines,
       flaws,
-      strangers: strangers.filter(({ marker }) => !known.has(marker)),
+      strangers: await strangersTo(database),
     };
+  }
+
+  /** Cards at the service that carry the mark of an operation which the journal does not know. */
+  async function strangersTo(database: Database): Promise<JournalCheck['strangers']> {
+    const marked: { card_id: string; marker: string }[] = [];
+    for await (const { data } of (await around.reader()).pages('cards.list', {})) {
+      for (const card of data) {
+        const marker = markerOf(card);
+        if (marker !== undefined && isOp(marker.split('.')[0] ?? '')) marked.push({ card_id: card.id, marker });
+      }
+    }
+    const rows = await database.read(tx =>
+      tx.all<{ marker: string }>('select marker from change where marker is not null'),
+    );
+    const known = new Set(rows.map(({ marker }) => marker));
+    return marked.filter(({ marker }) => !known.has(marker));
   }
 
   return {
@@ -131,7 +136,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     },
     check: async () => check(await around.place()),
     async accept({ setAside, agree }) {
-      if ((await sharedAddress(around)) === undefined) return acceptLocal(setAside, agree);
+      if ((await sharedAddress(around)) === undefined) return acceptLocal({ setAside, agree });
       if (setAside)
         throw usage(
           '--set-aside is for the journal of one machine; a shared one is put back by an admin of its database',
@@ -174,16 +179,32 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     },
   };
 
-  async function acceptLocal(setAside: boolean, agree: (found: JournalCheck | undefined) => Promise<void>) {
+  async function acceptLocal({ setAside, agree }: Parameters<JournalAdmin['accept']>[0]) {
     const { state } = host.folders;
     if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
-    await agree(undefined);
+    await agree({ flaws: [], strangers: setAside ? [] : await strangersHere() });
     if (setAside) {
       const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
       return [`The damaged journal is in ${setAsideJournal(state, stamp)}; a new one begins with the next change.`];
     }
     acceptPlace(state);
     return [`The journal in ${state} is the one of this machine from now on.`];
+  }
+
+  /** To the journal of this machine, a copy too. None, and that is said, where the cards cannot be read. */
+  async function strangersHere(): Promise<JournalCheck['strangers']> {
+    const files = { platform: host.platform, random: host.random, warn: around.notice };
+    const place = { stateFolder: host.folders.state, files, clock: host.clock };
+    const database = await openSqlite({ ...place, isAccepting: true });
+    try {
+      return await strangersTo(database);
+    } catch (thrown) {
+      if (!(thrown instanceof CliError)) throw thrown;
+      around.notice(`warning: the cards at the service were not compared with the journal: ${thrown.message}`);
+      return [];
+    } finally {
+      await database.close();
+    }
   }
 }
 

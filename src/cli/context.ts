@@ -388,7 +388,7 @@ export interface JournalAdmin {
   /** Goes on with the journal as it is. `agree` is asked with what a person must know before. Resolves to what was done. */
   accept(how: {
     readonly setAside: boolean;
-    readonly agree: (found: JournalCheck | undefined) => Promise<void>;
+    readonly agree: (found: Pick<JournalCheck, 'flaws' | 'strangers'>) => Promise<void>;
   }): Promise<readonly string[]>;
   leave(role: string): Promise<readonly string[]>;
   /** After the built-in sandbox was replaced: operations with its cards leave the journal of this machine. Nothing for a sandbox elsewhere. */

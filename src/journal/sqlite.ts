@@ -1,9 +1,20 @@
 /**
  * The journal of one machine: SQLite in `<state>/journal.db`, WAL, every commit synced. Writes of one turn share a commit.
- * A file that is newer, damaged, a copy, or on a file system of a network is refused before anything is sent.
+ * A file that is newer, damaged, a copy, put back from a backup, or on a file system of a network is refused before anything is sent.
  */
-import { existsSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { bound, type Connection, plainRow, type SqlRow, type Statement } from '../engine/connection.ts';
@@ -20,6 +31,8 @@ export interface SqliteSettings {
   readonly stateFolder: string;
   readonly files: FileDependencies;
   readonly clock: Pick<Clock, 'now'>;
+  /** A copy, and one that was put back, is opened too: to say what it lacks before a person accepts it. */
+  readonly isAccepting?: boolean;
 }
 
 /** How long another process that writes is waited for. */
@@ -35,7 +48,7 @@ export function hasJournal(stateFolder: string): boolean {
  * written, a network file system, a copy and the state of an earlier build, `check_failed` (15) for a file that is damaged
  * or newer. `memory` as folder keeps nothing.
  */
-export async function openSqlite({ stateFolder, files, clock }: SqliteSettings): Promise<Database> {
+export async function openSqlite({ stateFolder, files, clock, isAccepting = false }: SqliteSettings): Promise<Database> {
   const path = stateFolder === 'memory' ? 'memory' : join(stateFolder, JOURNAL_FILE);
   if (path !== 'memory') await refusePlace(stateFolder, path, files);
   let connection: Connection | undefined;
@@ -43,7 +56,7 @@ export async function openSqlite({ stateFolder, files, clock }: SqliteSettings):
     if (path !== 'memory') privateFile(path, files.platform);
     connection = connectTo(path);
     const database = new SqliteDatabase(connection, path, clock);
-    await database.prepare();
+    await database.prepare(isAccepting);
     return database;
   } catch (thrown) {
     connection?.close();
@@ -101,6 +114,8 @@ class SqliteDatabase implements Database {
   readonly #tx: Transaction;
   #isDraining = false;
   #level: 'normal' | 'full' = 'full';
+  /** Audit lines of all accounts that are noted in `journal.seen`. */
+  #seen = 0;
   #closed: Promise<void> | undefined;
 
   constructor(connection: Connection, path: string, clock: Pick<Clock, 'now'>) {
@@ -123,11 +138,11 @@ class SqliteDatabase implements Database {
   }
 
   /** Settings of the connection, and the tables where there are none. */
-  async prepare(): Promise<void> {
+  async prepare(isAccepting: boolean): Promise<void> {
     const connection = this.#connection;
     await this.#patiently(() => connection.exec('pragma foreign_keys = on; pragma temp_store = memory'));
     // Looked at before anything is changed: switching to WAL would already write to a file of somebody else.
-    const isMade = await this.#patiently(() => this.#refuseOther());
+    const isMade = await this.#patiently(() => this.#refuseOther(isAccepting));
     if (this.#path !== 'memory') {
       await this.#patiently(() => connection.exec('pragma journal_mode = wal; pragma synchronous = full'));
     }
@@ -135,7 +150,9 @@ class SqliteDatabase implements Database {
   }
 
   /** True where the tables are there; throws for those of another number or another place. */
-  #refuseOther(): boolean {
+  #refuseOther(isAccepting: boolean): boolean {
+    // Read first: other processes go on.
+    const seen = this.#path === 'memory' ? undefined : readSeen(this.#path);
     const names = this.#connection.prepare("select name from sqlite_master where type = 'table'").all() as {
       name: string;
     }[];
@@ -147,8 +164,26 @@ class SqliteDatabase implements Database {
     }[];
     if (meta === undefined) throw notOurs(this.#path);
     if (Number(meta.version) !== SCHEMA_VERSION) throw otherVersion(this.#path, Number(meta.version));
-    if (this.#path !== 'memory' && meta.place !== placeOf(this.#path)) throw copied(this.#path);
+    const { journal, lines } = this.#lines();
+    const isCopy = this.#path !== 'memory' && meta.place !== placeOf(statSync(this.#path));
+    const isBehind = seen?.journal === journal && (seen.isOther || seen.lines > lines);
+    if ((isCopy || isBehind) && !isAccepting) throw copied(this.#path);
+    this.#seen = lines;
     return true;
+  }
+
+  #lines(): { readonly journal: string; readonly lines: number } {
+    const text = 'select journal, (select coalesce(sum(audit_seq), 0) from account) as lines from meta';
+    const [row] = this.#prepared(text).all() as { journal: string; lines: number }[];
+    return { journal: row?.journal ?? '', lines: Number(row?.lines ?? 0) };
+  }
+
+  /** After a claim, before anything is sent. */
+  #noteSeen(): void {
+    const { journal, lines } = this.#lines();
+    if (lines <= this.#seen || this.#path === 'memory') return;
+    this.#seen = lines;
+    writeSeen(this.#path, journal, lines);
   }
 
   async #make(tx: Transaction): Promise<void> {
@@ -157,7 +192,7 @@ class SqliteDatabase implements Database {
     if (there !== undefined) return;
     for (const table of TABLES) this.#connection.exec(table);
     const journal = Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
-    const place = this.#path === 'memory' ? '' : placeOf(this.#path);
+    const place = this.#path === 'memory' ? '' : placeOf(statSync(this.#path));
     await tx.insert(
       'meta',
       ['journal', 'version', 'created', 'place'],
@@ -217,6 +252,7 @@ class SqliteDatabase implements Database {
         settled.push(() => job.resolve(value as never));
       }
       this.#connection.exec('commit');
+      if (first?.kind === 'alone') this.#noteSeen();
     } catch (thrown) {
       this.#rollBack();
       if (jobs.length === 1 || losesAll(thrown) || isDamage(thrown) || isBusy(thrown)) {
@@ -268,9 +304,50 @@ class SqliteDatabase implements Database {
 }
 
 /** Tells a file from its copy: a copy is another file, or was made at another time. */
-function placeOf(path: string): string {
-  const { ino, birthtimeMs } = statSync(path);
+function placeOf({ ino, birthtimeMs }: Stats): string {
   return `${ino}:${Math.round(birthtimeMs)}`;
+}
+
+// How far the journal has come stands in a file beside it, made anew after each claim, which says which file it is. Where one of the
+// two, or both, were put back over themselves, they do not fit any more.
+
+interface Seen {
+  readonly journal: string;
+  /** Audit lines of all its accounts. */
+  readonly lines: number;
+  /** The file says that it is another one: its text was put back. */
+  readonly isOther: boolean;
+}
+
+const seenFile = (path: string) => join(dirname(path), 'journal.seen');
+
+/** Undefined where there is none, and for one that was cut off. */
+function readSeen(path: string): Seen | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(seenFile(path), 'r');
+    const { journal, lines, place } = JSON.parse(readFileSync(file, 'utf8'));
+    return { journal: String(journal), lines: Number(lines), isOther: place !== placeOf(fstatSync(file)) };
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** One that cannot be written stays behind, which refuses nothing. */
+function writeSeen(path: string, journal: string, lines: number): void {
+  const next = `${seenFile(path)}.new`;
+  let file: number | undefined;
+  try {
+    file = openSync(next, 'w', 0o600);
+    writeSync(file, JSON.stringify({ journal, lines, place: placeOf(fstatSync(file)) }));
+    renameSync(next, seenFile(path));
+  } catch {
+    return;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
 /** An error of the engine in the user's words; anything else as it is. */
@@ -332,7 +409,8 @@ export function acceptPlace(stateFolder: string): void {
   const path = join(stateFolder, JOURNAL_FILE);
   const connection = connectTo(path);
   try {
-    connection.prepare('update meta set place = ?').run(bound(placeOf(path)) as string);
+    connection.prepare('update meta set place = ?').run(bound(placeOf(statSync(path))) as string);
+    rmSync(seenFile(path), { force: true });
   } catch (thrown) {
     throw inWords(thrown, path);
   } finally {

@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { closeConnection, connectTo } from '../../src/engine/open.ts';
 import { SCHEMA_VERSION } from '../../src/journal/schema.ts';
 import { acceptPlace, openSqlite, setAsideJournal } from '../../src/journal/sqlite.ts';
 
@@ -35,6 +36,35 @@ test('writes of one turn are whole each, survive a second opening, and a copy is
   const accepted = await openSqlite(settings(join(folder, 'b')));
   expect(await accepted.read(tx => tx.all('select count(*) as n from account'))).toEqual([{ n: 3 }]);
   await accepted.close();
+});
+
+test('a journal, its folder or what was seen of it that is put back in place is refused until it is accepted', async () => {
+  const place = join(folder, 'put-back');
+  const claim = async () => {
+    const database = await openSqlite(settings(place));
+    await database.transaction(tx => tx.run('update account set audit_seq = audit_seq + 1'));
+    await database.close();
+  };
+  const first = await openSqlite(settings(place));
+  await first.transaction(tx => tx.insert('account', ['id', 'origin', 'mode'], [['1', 'x', 'test']]));
+  await first.close();
+  const putBack = (...names: string[]) => {
+    closeConnection(connectTo(join(place, 'journal.db')), 'file');
+    for (const name of names) writeFileSync(join(place, name), readFileSync(join(folder, 'backup', name)));
+  };
+  await claim();
+  putBack();
+  cpSync(place, join(folder, 'backup'), { recursive: true });
+  await claim();
+  await claim();
+  putBack('journal.db');
+  await expect(openSqlite(settings(place))).rejects.toMatchObject({ kind: 'guarded' });
+  putBack('journal.db', 'journal.seen');
+  await expect(openSqlite(settings(place))).rejects.toMatchObject({ kind: 'guarded' });
+  acceptPlace(place);
+  await claim();
+  await claim();
+  expect(JSON.parse(readFileSync(join(place, 'journal.seen'), 'utf8')).lines).toBe(3);
 });
 
 test('a journal of a newer build is refused and stays as it is', async () => {

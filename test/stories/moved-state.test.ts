@@ -1,5 +1,5 @@
 /** The state folder is moved away, emptied or another one, while the configuration knows that there was one. */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
@@ -37,6 +37,23 @@ test('no money moves without the journal that was there, until the new folder is
   expect(s.service.effects).toEqual(['fund']);
   await rm(state, { recursive: true });
   expect((await s.run('cards fund card_old --amount 26')).code).toBe(14);
+});
+
+test('a journal that was put back is refused, and what it lacks is named before it is accepted', async () => {
+  await using s = await scriptedWorld();
+  const [state, backup] = ['state', 'backup'].map(name => join(s.here.folder, name)) as [string, string];
+  const create = (intent: string) => s.run(`cards create --bin bin_1 --amount 5 --intent ${intent}`);
+  expect((await create('kept')).code).toBe(0);
+  await cp(state, backup, { recursive: true });
+  const lost = await create('lost');
+  expect(lost.code).toBe(0);
+  await rm(state, { recursive: true });
+  await cp(backup, state, { recursive: true });
+  expect((await create('lost')).error['hint']).toBe('cardwright journal accept');
+  const accepted = await s.run('journal accept --yes');
+  expect([accepted.code, accepted.err]).toEqual([0, expect.stringContaining(JSON.parse(lost.out).id)]);
+  expect((await create('kept')).code).toBe(0);
+  expect(s.service.effects).toEqual(['create', 'create']);
 });
 
 test('another folder is named with the one that was used before', async () => {

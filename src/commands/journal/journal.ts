@@ -160,8 +160,8 @@ const acceptJournal = command({
     return (await ctx.journal.admin()).accept({
       setAside,
       agree: async found => {
-        for (const { what } of found?.flaws ?? []) ctx.ui.notice(`does not fit: ${what}`);
-        for (const { card_id, marker } of found?.strangers ?? [])
+        for (const { what } of found.flaws) ctx.ui.notice(`does not fit: ${what}`);
+        for (const { card_id, marker } of found.strangers)
           ctx.ui.notice(`no operation knows ${card_id}, which carries the mark ${marker}`);
         const question = setAside
           ? 'Begin an empty journal in place of the damaged one?'
