@@ -52,7 +52,7 @@ function alarms(life: string, histories: number, firstSeed = 1) {
 
 describe('books that are right', () => {
   it.each(Object.keys(LIVES))('no alarm: %s', life => {
-    const histories = life === 'default' ? 120 : 40;
+    const histories = life === 'default' ? 60 : 40;
     const found = alarms(life, histories);
     expect(found.wrong).toEqual([]);
     expect(found.checkpoints).toBe(3 * histories);

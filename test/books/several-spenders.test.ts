@@ -104,8 +104,8 @@ function isMove({ class: name }: Finding): boolean {
 it.each([true, false])(
   'several other spenders give no alarm and are named right, partial reversals: %s',
   partialReversals => {
-    const found = judgeMany(60, { partialReversals });
-    expect(found).toMatchObject({ alarms: [], misnamed: [], checkpoints: 240 });
+    const found = judgeMany(30, { partialReversals });
+    expect(found).toMatchObject({ alarms: [], misnamed: [], checkpoints: 120 });
     expect(found.provisional).toBeLessThan(found.checkpoints / 3);
   },
 );

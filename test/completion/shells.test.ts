@@ -1,12 +1,16 @@
+/** TAB in real shells: in `npm test` in bash, for cli/complete judges what every shell is offered; in the whole run in each, with all lines. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { home, ROOT } from '../package/built.ts';
+import { firstOf } from '../support/first-of.ts';
 import { requires } from '../support/programs.ts';
-import { FEW, HOSTILE_CARDS } from './cases.ts';
+import { isWhole } from '../support/whole.ts';
+import { FEW, HOSTILE_CARDS, MORE } from './cases.ts';
 import { missing, openShell, plain, programIn, SHELLS } from './shell-session.ts';
 
-describe.each(SHELLS)('TAB in a real %s', shell => {
+describe.each(firstOf(SHELLS, { isWhole }))('TAB in a real %s', shell => {
   const why = missing(shell);
 
   it('completes commands, flags, choices, cards and files; labels are inert, and no secret is offered', async ({
@@ -14,7 +18,8 @@ describe.each(SHELLS)('TAB in a real %s', shell => {
   }) => {
     if (why !== undefined) return skip(why);
     await using session = await openShell(shell, HOSTILE_CARDS);
-    for (const [typed, words] of FEW) expect(await session.words(typed), typed).toEqual(words);
+    for (const [typed, words] of isWhole ? [...FEW, ...MORE] : FEW)
+      expect.soft(await session.words(typed), typed).toEqual(words);
     const seen = await session.shown('cardwright cards get card_\t\t', /card_three/);
     if (shell !== 'bash') {
       expect(plain(seen)).toContain('visa 4242, active');
@@ -29,7 +34,7 @@ describe.each(SHELLS)('TAB in a real %s', shell => {
   });
 });
 
-it('PowerShell takes the script, and offers what the program answers', async ({ skip }) => {
+it.runIf(isWhole)('PowerShell takes the script, and offers what the program answers', async ({ skip }) => {
   const pwsh = ['pwsh', 'powershell'].find(name => requires(name) === undefined);
   if (pwsh === undefined) return skip('PowerShell is not installed here: its script was not tested');
   await using place = await home();
@@ -47,4 +52,14 @@ it('PowerShell takes the script, and offers what the program answers', async ({ 
   expect(complete('cardwright cards list --status ')).toEqual(['active', 'frozen', 'terminated']);
   expect(complete('cardwright cards list --status=fr')).toEqual(['--status=frozen']);
   expect(complete('cardwright bins pick --need 3ds,apple')).toEqual(["'apple_pay'"]);
+});
+
+it.runIf(isWhole)('bash with its completion package finds the script by itself', async ({ skip }) => {
+  const places = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
+  const found = places.map(place => `${place}/bash-completion/bash_completion`).find(path => existsSync(path));
+  const why =
+    missing('bash') ?? (found ? undefined : 'the package bash-completion is not installed here: not tested with it');
+  if (why !== undefined) return skip(why);
+  await using session = await openShell('bash', HOSTILE_CARDS, `. ${found}\n`);
+  for (const [typed, words] of FEW) expect(await session.words(typed), typed).toEqual(words);
 });

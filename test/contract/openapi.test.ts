@@ -1,3 +1,4 @@
+/** Facts that only the rows know; what is marked, named twice or points nowhere is the judges' (test/contract/judges). */
 import { describe, expect, it } from 'vitest';
 import { EVENTS } from '../../src/contract/events.ts';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
@@ -27,7 +28,6 @@ function at(reference: string): unknown {
 }
 
 const resolved = (node: Node): Node => (typeof node['$ref'] === 'string' ? (at(node['$ref']) as Node) : node);
-const isMarked = (node: Node) => 'x-stated' in node || 'x-assumed' in node;
 const child = (node: unknown, ...keys: string[]) =>
   keys.reduce<unknown>((value, key) => (isNode(value) ? resolved(value)[key] : undefined), node) as Node;
 
@@ -43,30 +43,6 @@ const operations = [
 ];
 const operationOf = (name: string) => operations.find(({ row }) => row['operationId'] === name)?.row as Node;
 const schema = (name: string) => at(`#/components/schemas/${name}`) as Node;
-
-describe('the document as a whole', () => {
-  it('marks every operation, parameter, body, answer, schema and property', () => {
-    const unmarked: string[] = [];
-    for (const { route, row } of operations) {
-      if (!isMarked(row)) unmarked.push(route);
-      for (const part of ['parameters', 'responses']) {
-        for (const [key, node] of Object.entries((row[part] ?? {}) as Node)) {
-          if (!isMarked(resolved(node as Node))) unmarked.push(`${route} ${part} ${key}`);
-        }
-      }
-      const body = row['requestBody'] as Node | undefined;
-      if (body && !isMarked(body)) unmarked.push(`${route} body`);
-    }
-    for (const [place, node] of nodes()) {
-      if (/\/components\/schemas\/\w+$/.test(place) && !isMarked(node)) unmarked.push(place);
-      if (!isNode(node['properties'])) continue;
-      for (const [name, property] of Object.entries(node['properties'])) {
-        if (!isMarked(property as Node)) unmarked.push(`${place}/properties/${name}`);
-      }
-    }
-    expect(unmarked).toEqual([]);
-  });
-});
 
 describe('operations', () => {
   it('are those of the contract, with its routes and names, and no name twice', () => {

@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ended, type Home, home } from '../package/built.ts';
+import { isWhole } from '../support/whole.ts';
 
 async function listening(place: Home) {
   const child = place.start(['--sandbox', 'webhooks', 'listen', '--ready-file', join(place.folder, 'ready')]);
@@ -43,7 +44,7 @@ async function leasing(place: Home, script: string) {
   return { child, end, program: Number(await readFile(started, 'utf8')) };
 }
 
-it('kill -9 of a listener, then the reaper: no subscription is left', async () => {
+it.runIf(isWhole)('kill -9 of a listener, then the reaper: no subscription is left', async () => {
   await using place = await home();
   const { child, end } = await listening(place);
   child.kill('SIGKILL');

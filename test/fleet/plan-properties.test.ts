@@ -189,7 +189,7 @@ function twiceIsOnce(each: Case): void {
   expect(account.cards.reduce((sum, { balance }) => sum + balance, 0)).toBe(total);
 }
 
-const RUNS = { numRuns: isWhole ? 50_000 : 150 };
+const RUNS = { numRuns: isWhole ? 50_000 : 60 };
 
 /** ms; fifty thousand runs take minutes. */
 const HOUR = 3_600_000;
@@ -228,18 +228,6 @@ test(
 
 const HEAD = 'version: 1\nfleet: team\ncaps: {per_apply: 900, cards: 99}\ndefaults: {amount: 10}\n';
 
-test('a card under a new name is the same card', () => {
-  const account = new MemoryAccount({ wallet: 100_000, honoursKeys: true });
-  account.make({ balance: 1_000, metadata: { cardwright: 'fleet/team/a#1' } });
-  const stayed = planFleet(inputOf(account, `${HEAD}cards: {a: {label: x}}\n`));
-  const moved = planFleet(inputOf(account, `${HEAD}cards: {c: {label: x}}\nmoved: {a: c}\n`));
-  expect(moved.steps).toEqual(stayed.steps);
-  expect(moved.differences.map(({ name: _, ...rest }) => rest)).toEqual(
-    stayed.differences.map(({ name: _, ...rest }) => rest),
-  );
-  expect(moved.blocked).toEqual(['c']);
-});
-
 test('two cards of one marker, and a name with a pin and a marker, end everything', () => {
   const account = new MemoryAccount({ wallet: 100_000, honoursKeys: true });
   const mark = { cardwright: 'fleet/team/a#1' };
@@ -276,14 +264,6 @@ test('an edit that would take more than one card waits for its number', () => {
   expect(planFleet(inputOf(single, HEAD)).heldBack).toEqual([{ class: 'removals', count: 1, names: ['a'] }]);
 });
 
-test('a fleet with cards keeps its name', () => {
-  const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
-  account.make({ metadata: { cardwright: 'fleet/before/a#1' } });
-  expect(() => planFleet(inputOf(account, `${HEAD}cards: {a: {}, b: {}}\n`))).toThrow(
-    'this file has the names of all cards of the fleet before',
-  );
-});
-
 test('of two cards with one marker the older stays, and one that is frozen never does', () => {
   const metadata = { cardwright: 'fleet/team/a#1' };
   const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
@@ -303,15 +283,6 @@ test('of two cards with one marker the older stays, and one that is frozen never
   ]);
   older.status = 'frozen';
   expect(told().slice(1)).toEqual([`cardwright cards terminate ${older.id}`]);
-});
-
-test('a line of moved is over with its card', () => {
-  const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
-  const old = account.make({ metadata: { cardwright: 'fleet/team/s#1' } });
-  const notes = () => planFleet(inputOf(account, `${HEAD}cards: {s2: {}}\nmoved: {s: s2}\n`)).notes;
-  expect(notes()).toEqual([]);
-  old.status = 'terminated';
-  expect(notes()).toEqual(['moved: s has no card now; delete the line']);
 });
 
 test('a day of retired is judged by the clock of the service', () => {

@@ -103,37 +103,6 @@ test.skipIf(without)('many rows are inserted at once, with every value as it was
   });
 });
 
-test.skipIf(without)('a locked row keeps others waiting until the transaction ends', async () => {
-  await withDatabase(socketUrl('ana'), async one => {
-    await one.transaction(tx => tx.run(...account('locked')));
-    await withDatabase(socketUrl('bo'), async other => {
-      const order: string[] = [];
-      let release: () => void = () => undefined;
-      const held = new Promise<void>(resolve => {
-        release = resolve;
-      });
-      let isLocked: () => void = () => undefined;
-      const locked = new Promise<void>(resolve => {
-        isLocked = resolve;
-      });
-      const first = one.transaction(async tx => {
-        await tx.all(`select id from account where id = ?${one.lock}`, 'locked');
-        isLocked();
-        await held;
-        order.push('first');
-      });
-      await locked;
-      const second = other.transaction(async tx => {
-        await tx.all(`select id from account where id = ?${other.lock}`, 'locked');
-        order.push('second');
-      });
-      release();
-      await Promise.all([first, second]);
-      expect(order).toEqual(['first', 'second']);
-    });
-  });
-});
-
 test.skipIf(without)('pgbouncer in transaction mode may stand between, also when it is started again', async () => {
   const url = `postgres://ana@${encodeURIComponent(bouncer.socket)}:${bouncer.port}/postgres`;
   await withDatabase(url, async database => {

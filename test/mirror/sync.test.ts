@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { newestWallet } from '../../src/mirror/account-rows.ts';
+import { isWhole } from '../support/whole.ts';
 import { history, MANNERS } from './histories.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
@@ -23,6 +24,20 @@ it.each([...MANNERS.keys()].map(seed => [seed + 1_000, 4]).concat([[175, 6]]))(
     const { held, truth } = await history(seed, syncs);
     expect(held).toEqual(truth);
   },
+);
+
+it.runIf(isWhole)(
+  'holds what a moving service holds after 200 histories of six syncs, each killed at some commit or request',
+  async () => {
+    let kills = 0;
+    for (let seed = 0; seed < 200; seed += 1) {
+      const { held, truth, kills: more } = await history(seed, 6);
+      kills += more;
+      expect({ seed, manners: MANNERS[seed % MANNERS.length], held }).toMatchObject({ held: truth });
+    }
+    expect(kills).toBeGreaterThan(500);
+  },
+  600_000,
 );
 
 it('writes down what changed and what is gone, and takes back what came again', async () => {

@@ -68,3 +68,22 @@ test.skipIf(missing)(
     expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
   },
 );
+
+test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 180_000 }, async () => {
+  await using sweep = await openSweep();
+  const trace = await sweep.trace();
+  let unsynced = 0;
+  let writes = 0;
+  let answers = 0;
+  for (const call of trace) {
+    if (/^pwrite(?:64|v)\(\d+<[^>]*-wal>/.test(call)) [unsynced, writes] = [unsynced + 1, writes + 1];
+    else if (/^f(?:data)?sync\(\d+<[^>]*-wal>.*= 0$/.test(call)) unsynced = 0;
+    else if (/"HTTP\/1\.1 20/.test(call)) {
+      answers += 1;
+      expect(unsynced, `answer ${answers} left before ${unsynced} writes were synced`).toBe(0);
+    }
+  }
+  expect(answers).toBeGreaterThanOrEqual(OPERATIONS.length);
+  // A frame and its page, for each of them at least.
+  expect(writes).toBeGreaterThan(2 * OPERATIONS.length);
+});

@@ -1,8 +1,9 @@
 /**
- * Commands that write against what their effect column demands, one of each kind of effect; every one is
- * in `confirmations.full.ts`. The list is the registry's: a new command is in it without being written here.
+ * Commands that write against what their effect column demands, one of each kind of effect; every one
+ * is in the whole run. The list is the registry's: a new command is in it without being written here.
  */
 import { describe, expect, it } from 'vitest';
+import { isWhole } from '../support/whole.ts';
 import {
   type Case,
   closesStages,
@@ -13,6 +14,7 @@ import {
   MODES,
   SAIDS,
   stage,
+  WHERES,
   walk,
   writes,
 } from './guard-cases.ts';
@@ -41,7 +43,7 @@ describe('with a live key', () => {
   });
 });
 
-/** What FREEZING_ASKS says, of one example and one way to choose cards; `confirmations.full.ts` has every one. */
+/** What FREEZING_ASKS says, of one example and one way to choose cards; the whole run has every one. */
 describe('freezing with a live key', async () => {
   const all = await freezings();
   const lines = [true, false].flatMap(chosen =>
@@ -61,11 +63,11 @@ describe('freezing with a live key', async () => {
   });
 });
 
-describe.each(MODES.filter(mode => mode !== 'live'))('with a key of mode %s', mode => {
+describe('with a test key', () => {
   it.each(firsts.map(one => [one.line, one] as const))('%s', async (_, one) => {
     const saids =
       effectOf(one.command) === 'irreversible' ? (['', '--dry-run', '--yes'] as const) : (['', '--dry-run'] as const);
-    expect(await walk(one, { mode, wheres: ['pipe'], saids })).toBe(saids.length);
+    expect(await walk(one, { mode: 'test', wheres: ['pipe'], saids })).toBe(saids.length);
   });
 });
 
@@ -93,3 +95,14 @@ it('without a leave, off a terminal, no other command of a service writes with a
   expect(told).toEqual([]);
   expect(order.length).toBeGreaterThan(40);
 }, 120_000);
+
+/** Every line of every command that writes x modes x places x what was said. */
+describe.runIf(isWhole).each(MODES)('every line, with a key of mode %s', async mode => {
+  const examples = (await everyCommand(true)).filter(writes);
+  const told = new Set(examples.map(({ line }) => line));
+  const all = [...examples, ...(await freezings()).filter(({ line }) => !told.has(line))];
+
+  it.each(all.map(one => [one.line, one] as const))('%s', async (_, one) => {
+    expect(await walk(one, { mode, wheres: WHERES, saids: SAIDS })).toBe(WHERES.length * SAIDS.length);
+  });
+});

@@ -18,9 +18,6 @@ interface Card {
 
 test('creates of their own, funds of one card and one intent typed several times', { timeout: 180_000 }, async () => {
   await using place = await home();
-  await asked(place, 'sandbox reset --data empty');
-  await asked(place, 'sandbox simulate deposit --currency usdt --amount 1000');
-  await asked(place, 'sandbox clock advance --by 1d');
   const { id } = (await asked(place, 'cards create --bin auto --amount 5 --label first')) as Card;
   const create = 'cards create --bin auto --amount 5 --label';
   const lines = [
@@ -33,7 +30,8 @@ test('creates of their own, funds of one card and one intent typed several times
     ...[1, 2].map(amount => `cards fund ${id} --amount ${amount}`),
   ];
   const made = (await Promise.all(lines.map(line => asked(place, line)))) as readonly Card[];
-  const { data: cards } = (await asked(place, 'cards list --all')) as { data: readonly Card[] };
+  const { data } = (await asked(place, 'cards list --all')) as { data: readonly Card[] };
+  const cards = data.filter(({ label }) => /^(?:first|once|same)$/.test(label));
   expect(cards.map(({ label }) => label).toSorted()).toEqual(['first', 'once', 'same', 'same', 'same']);
   const told = lines.flatMap((line, nth) => (line.includes('order-3') ? [made[nth]?.id] : []));
   expect(new Set(told)).toEqual(new Set(cards.filter(({ label }) => label === 'once').map(card => card.id)));

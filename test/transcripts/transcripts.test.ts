@@ -12,8 +12,8 @@ const root = join(here, '..', '..');
 const update = process.env['UPDATE'] === '1';
 
 /**
- * Stories of looking, counting and writing differently, whose rules other tests hold as well: `transcripts.full.ts` tells
- * them, and every run that writes stories down. What moves money, refuses or loses an answer is always told.
+ * Stories of looking, counting and writing differently, whose rules other tests hold as well: the whole run tells them, and
+ * every run that writes stories down. What moves money, refuses or loses an answer is always told.
  */
 const LONG: ReadonlySet<string> = new Set([
   'api/raw-requests.md',

@@ -12,6 +12,7 @@ import { qifFile } from '../../src/writers/qif.ts';
 import { type Piece, textOf } from '../../src/writers/text.ts';
 import { requires } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { isWhole } from '../support/whole.ts';
 import { type KeptStatement, withACentMore } from './month.ts';
 
 /** Which statement, and cents of each account by card id, `wallet` for the wallet. */
@@ -20,21 +21,8 @@ export interface Judged {
   readonly expected: ReadonlyMap<string, number>;
 }
 
-/** Some readers take minutes for a hundred thousand lines, and many more beside other work. */
-const PATIENCE_MS = 1_800_000;
-
-/** libofx takes the square of the lines of a file; of longer statements the files of QuickBooks have all lines. */
-const LINES_OF_A_FILE = 16_000;
-
-/** The first accounts of the statement, with so many lines. */
-function ofAtMost(statement: KeptStatement, lines: number): KeptStatement {
-  let left = lines;
-  const accounts = statement.accounts.filter(account => {
-    left -= account.lines.length;
-    return left >= 0;
-  });
-  return { ...statement, accounts };
-}
+/** Python takes half a second to start, and seven times what the others take. */
+const noBeancount = isWhole ? requires('beancount') : 'in the whole run alone';
 
 function run(program: string, words: readonly string[], input = '') {
   const { status, stdout, stderr } = spawnSync(program, words, {
@@ -85,7 +73,7 @@ export async function monthsGoTogether({ months, expected }: Months): Promise<vo
       ),
     );
 
-  describe('months that are included by one journal', { timeout: PATIENCE_MS }, () => {
+  describe('months that are included by one journal', () => {
     it.skipIf(requires('hledger'))('hledger, and it refuses a second opening', () => {
       const { main, wrong } = included('journal', (month, continues) =>
         journalFile(month, 'hledger', DEFAULT_ACCOUNTS, continues),
@@ -108,7 +96,7 @@ export async function monthsGoTogether({ months, expected }: Months): Promise<vo
       expect(run('ledger', [...asked, '-f', wrong]).status).not.toBe(0);
     });
 
-    it.skipIf(requires('beancount'))('beancount, and it refuses a second opening', () => {
+    it.skipIf(noBeancount)('beancount, and it refuses a second opening', () => {
       const { main, wrong } = included('beancount', (month, continues) =>
         beancountFile(month, DEFAULT_ACCOUNTS, continues),
       );
@@ -128,8 +116,8 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
   const changed = withACentMore(statement);
 
   /** Cents of each account as the ledger rules have them, under the name a format gives it. */
-  function wanted(nameOf: (account: StatementAccount) => string, { accounts } = statement): Record<string, number> {
-    const named = accounts.map(
+  function wanted(nameOf: (account: StatementAccount) => string): Record<string, number> {
+    const named = statement.accounts.map(
       account => [nameOf(account), expected.get(account.card_id ?? 'wallet') ?? Number.NaN] as const,
     );
     return Object.fromEntries(named);
@@ -164,7 +152,7 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
     return { sums: sums ?? {}, closing: closing ?? {}, ids };
   }
 
-  describe('readers that nobody here wrote agree to the cent', { timeout: PATIENCE_MS }, () => {
+  describe('readers that nobody here wrote agree to the cent', () => {
     it.skipIf(requires('hledger'))('hledger, and it refuses a changed cent', () => {
       const path = file('x.journal', textOf(journalFile(statement, 'hledger', DEFAULT_ACCOUNTS)));
       expect(run('hledger', ['-f', path, 'check', '--strict']).stderr).toBe('');
@@ -192,7 +180,7 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
       expect(run('ledger', [...asked, '-f', wrong]).status).not.toBe(0);
     });
 
-    it.skipIf(requires('beancount'))('beancount, and it refuses a changed cent', () => {
+    it.skipIf(noBeancount)('beancount, and it refuses a changed cent', () => {
       const path = file('x.beancount', textOf(beancountFile(statement, DEFAULT_ACCOUNTS)));
       expect(run('bean-check', ['-C', path])).toEqual({ status: 0, stdout: '', stderr: '' });
       const query = "select account, sum(number) where account ~ 'Assets' group by account";
@@ -217,7 +205,7 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
       expect(run('hledger', ['-f', path, 'check', '--strict']).stderr).toBe('');
       const { stdout } = run('hledger', ['-f', path, 'bal', ':Holds$', '-N', '--flat', '--pending']);
       expect(stdout).toMatch(/^\s*0\.99 USD {2}\S+:Holds\n$/);
-      if (!requires('beancount')) {
+      if (noBeancount === undefined) {
         const other = file('held.beancount', textOf(beancountFile(held, DEFAULT_ACCOUNTS)));
         expect(run('bean-check', ['-C', other])).toEqual({ status: 0, stdout: '', stderr: '' });
       }
@@ -228,16 +216,15 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
     });
 
     it.skipIf(requires('ofxdump'))('libofx: the lines of an account make its closing, and no id comes twice', () => {
-      const short = ofAtMost(statement, LINES_OF_A_FILE);
-      const text = bankFile(short);
+      const text = bankFile(statement);
       // Readers of OFX take UTF-8.
       expect(text).toMatch(/^[\r\n -~\p{L}\p{M}\p{N}\p{P}]*$/u);
       const read = readBank(run('ofxdump', [file('x.ofx', text)]).stdout);
-      expect(read.sums).toEqual(wanted(accountNumber, short));
+      expect(read.sums).toEqual(wanted(accountNumber));
       expect(withoutNothing(read.closing)).toEqual(withoutNothing(read.sums));
-      expect(read.ids.length).toBe(short.accounts.reduce((sum, account) => sum + account.lines.length, 0));
+      expect(read.ids.length).toBe(statement.accounts.reduce((sum, account) => sum + account.lines.length, 0));
       expect(new Set(read.ids).size).toBe(read.ids.length);
-      const wrong = bankFile(ofAtMost(changed, LINES_OF_A_FILE));
+      const wrong = bankFile(changed);
       const other = readBank(run('ofxdump', [file('wrong.ofx', wrong)]).stdout);
       expect(withoutNothing(other.closing)).not.toEqual(withoutNothing(other.sums));
     });

@@ -4,10 +4,10 @@ import { WallClock } from '../../src/books/period.ts';
 import { isPending } from '../../src/books/records.ts';
 import type { TxRow } from '../../src/books/rows.ts';
 import { type Statement, type StatementAccount, statementOf } from '../../src/books/statement.ts';
-import type { Line, StatementRecords } from '../../src/books/statement-lines.ts';
+import type { StatementRecords } from '../../src/books/statement-lines.ts';
 import { Account, type Card, live, Reader, randomOf } from '../books/model.ts';
 
-export const HOSTILE_NAMES = [
+const HOSTILE_NAMES = [
   'CAFÉ "CENTRAL"',
   "O'Reilly; rm -rf /",
   'A&B <Shop> & Söhne',
@@ -136,67 +136,6 @@ export type KeptStatement = Statement & { readonly accounts: readonly StatementA
 /** With its accounts in memory. */
 export function kept(statement: Statement): KeptStatement {
   return { ...statement, accounts: [...statement.accounts] };
-}
-
-/** A year of about so many lines on 40 cards, made from nothing: purchases, and a refund now and then. */
-export function long(lines: number): { readonly statement: KeptStatement; readonly expected: Map<string, number> } {
-  const clock = new WallClock('UTC');
-  const [from, to] = [Date.UTC(2025, 0, 1), Date.UTC(2026, 0, 1)];
-  const expected = new Map<string, number>();
-  const account = (card_id: string | null, drafts: readonly Omit<Line, 'balance' | 'date' | 'time'>[]) => {
-    let balance = 0;
-    const of = drafts.map(draft => {
-      balance += draft.cents;
-      return { ...draft, balance, ...clock.at(draft.at) };
-    });
-    expected.set(card_id ?? 'wallet', balance);
-    const named = card_id === null ? { last4: null, label: null } : { last4: card_id.slice(-4), label: 'ads; "x"' };
-    const kind = card_id === null ? ('wallet' as const) : ('card' as const);
-    return { kind, card_id, ...named, opening: 0, lines: of, closing: balance, provisional: [], final: true };
-  };
-  const plain = { purpose: '', mcc: '5812', country: 'US', authorization_id: null, source: 'record' as const };
-  const cards = Array.from({ length: 40 }, (_, nth) => `card_${1000 + nth}`);
-  const each = Math.ceil(lines / cards.length);
-  const made = cards.map((card_id, nth) => {
-    const funded = { ...plain, id: `op_1.${nth}`, at: from, type: 'transfer' as const, cents: each * 10_00, card_id };
-    const purchases = Array.from({ length: each }, (_, at) => {
-      const isRefund = at % 50 === 49;
-      const payee = HOSTILE_NAMES[(nth + at) % HOSTILE_NAMES.length] ?? '';
-      const when = from + Math.floor(((at + 1) * (to - from - 1)) / (each + 1));
-      const type = isRefund ? ('refund' as const) : ('settlement' as const);
-      const cents = isRefund ? 5_01 : -(((at * 37) % 9_00) + 1);
-      return { ...plain, id: `txn_${nth}_${at}`, at: when, type, cents, payee, card_id, counter: 'merchant' as const };
-    });
-    return account(card_id, [{ ...funded, payee: 'From wallet', counter: 'wallet' }, ...purchases]);
-  });
-  const base = { ...plain, at: from, mcc: null, country: null };
-  const sent = cards.map((card_id, nth) => {
-    const cents = -each * 10_00;
-    return {
-      ...base,
-      id: `op_1.${nth}`,
-      type: 'transfer' as const,
-      cents,
-      card_id,
-      payee: 'To card',
-      counter: 'card' as const,
-    };
-  });
-  const deposit = { ...base, id: 'cw-deposit', type: 'deposit' as const, cents: lines * 20_00, card_id: null };
-  const wallet = account(null, [{ ...deposit, payee: 'Deposit', counter: 'deposits' }, ...sent]);
-  const days = { first: '2025-01-01', last: '2025-12-31', next: '2026-01-01' };
-  const known = cards.map(card_id => ({
-    card_id,
-    last4: card_id.slice(-4),
-    label: 'ads; "x"',
-    created_ms: from,
-  }));
-  const rest = {
-    ...{ clock, holds: [], straddling: [], provisional: [], isShown: true, isOver: true },
-    selection: 'all' as const,
-  };
-  const period = { name: '2025', from, to };
-  return { statement: { period, days, until: to, cards: known, accounts: [wallet, ...made], ...rest }, expected };
 }
 
 /** The same statement with a cent more on one line: what a judge must refuse. */

@@ -1,11 +1,11 @@
 /** Every transcript through Prism: the sandbox answers, and the client sends, nothing but what the documents allow. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import { ADMIN_PATH } from '../../../src/contract/sandbox/basis.ts';
 import { TRANSFERS } from '../../../src/contract/sandbox/snapshots.ts';
 import { startSandbox } from '../../../src/sandbox/serving/start.ts';
-import { transcripts } from '../../dialects/transcripts.ts';
 import { type Asked, ask } from '../../support/sandbox-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runTranscript } from '../../support/transcript.ts';
@@ -32,7 +32,7 @@ const PRINTED_OTHERWISE = new Set([
   'run/short-ids.md',
   'sandbox/snapshots.md',
 ]);
-const names = (await transcripts()).filter(name => !(name in HIDDEN));
+const names = (await readdir(stories, { recursive: true })).filter(name => name.endsWith('.md') && !(name in HIDDEN));
 
 let prism: Proxied;
 beforeAll(async () => {
