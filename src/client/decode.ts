@@ -10,7 +10,7 @@ import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import type { ListPage, Operation, PageFacts, RawAnswer } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { PAGE_META, SECRET_NAMES } from '../contract/resources.ts';
-import { isInexact, maskedValue, passesLuhn } from '../core/card-numbers.ts';
+import { isCardNumber, isInexact, maskedValue, passesLuhn } from '../core/card-numbers.ts';
 import { DAY } from '../core/durations.ts';
 import { type Cents, centsOf, isTooLarge, toUsd } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
@@ -451,10 +451,6 @@ export function decodeRaw(
     hidden,
   };
   return { result, problems: [], warnings: inexact.map(inexactAt) };
-}
-
-function isCardNumber(value: number): boolean {
-  return Number.isSafeInteger(value) && /^\d{13,19}$/.test(String(value)) && passesLuhn(String(value));
 }
 
 function isCode(value: unknown): boolean {

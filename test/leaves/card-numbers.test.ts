@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passesLuhn, withoutCardNumbers } from '../../src/core/card-numbers.ts';
+import { maskedValue, passesLuhn, withoutCardNumbers } from '../../src/core/card-numbers.ts';
 
 const NUMBER = '4000009471306822';
 
@@ -89,4 +89,16 @@ describe('a card number', () => {
   ])('is not seen in %s', text => {
     expect(withoutCardNumbers(text)).toBe(text);
   });
+});
+
+it('an id is hidden only where it ends in the last four digits beside it', () => {
+  const isId = (name: string) => name === 'id';
+  const plain = { id: NUMBER, last4: '1111', deep: [{ id: NUMBER, last4: '6822', cvv: '123' }] };
+  expect(maskedValue(plain, isId)).toEqual({
+    value: { id: NUMBER, last4: '1111', deep: [{ id: '[redacted]', last4: '6822', cvv: '[redacted]' }] },
+    hidden: ['deep[].id', 'deep[].cvv'],
+    inexact: [],
+  });
+  const other = { id: NUMBER, last4: '1111' };
+  expect(maskedValue(other, isId).value).toBe(other);
 });
