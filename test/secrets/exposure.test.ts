@@ -48,6 +48,7 @@ const MAY_HASH = [
   'contract/signature/signature.ts',
   'core/key-print.ts',
   'events/listener.ts',
+  'files/lock.ts',
   'fleet/plan-file.ts',
   'fleet/step.ts',
   'journal/chain.ts',

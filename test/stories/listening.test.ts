@@ -23,7 +23,7 @@ describe('webhooks listen in the sandbox', () => {
       ['card.created', 'card_1', 'active'],
       ['card.frozen', 'card_1', 'frozen'],
     ]);
-    expect(err).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\/[a-p]{16}, subscribed\.\n/);
+    expect(err).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\/[a-p_]+, subscribed\.\n/);
     expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
     await expect(readFile(join(here.folder, 'ready'))).rejects.toThrow('ENOENT');
   });
