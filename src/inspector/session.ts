@@ -34,13 +34,12 @@ export const accessOf = (): PageAccess => (sessionStorage.getItem(ACCESS) === 'l
 export const useCanChange = (): boolean => useLive().link === 'live' && accessOf() === 'full';
 
 /** Takes the ticket out of the address and makes a session of it; else takes the half that another tab has. */
-export async function begin(): Promise<boolean> {
+async function begin(): Promise<void> {
   const ticket = ticketIn(location.hash);
-  if (ticket !== undefined) {
-    hideTicket();
-    await redeem(ticket).catch(() => undefined);
-  }
-  return sessionStorage.getItem(KEPT) !== null || hasOther(null);
+  if (ticket !== undefined) hideTicket();
+  await (ticket && redeem(ticket).catch(() => undefined));
+  if (sessionStorage.getItem(KEPT) !== null || (await hasOther(null))) void watch();
+  else endSession();
 }
 
 /** The ticket of an address that `sandbox open --print` has printed. */
@@ -60,7 +59,7 @@ export async function enter(ticket: string): Promise<void> {
 }
 
 async function redeem(ticket: string): Promise<void> {
-  const response = await send('POST', '/page/session', { ticket }).catch(() => {
+  const response = await send('POST', '/page/session', null, { ticket }).catch(() => {
     throw new NoAnswer('The sandbox does not answer. Start it: cardwright sandbox start');
   });
   if (response.status === 403) throw new Failed(403, 'The sandbox has made no ticket yet. Run the command first.');
@@ -111,9 +110,8 @@ async function hasOther(half: string | null): Promise<boolean> {
   return isNew();
 }
 
-function send(method: string, path: string, body?: Input, signal?: AbortSignal): Promise<Response> {
-  const half = sessionStorage.getItem(KEPT);
-  return fetch(ADMIN_PATH + path, {
+const send = (method: string, path: string, half: string | null, body?: Input, signal?: AbortSignal) =>
+  fetch(ADMIN_PATH + path, {
     method,
     mode: 'same-origin',
     cache: 'no-store',
@@ -124,7 +122,6 @@ function send(method: string, path: string, body?: Input, signal?: AbortSignal):
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-}
 
 /** When this page has last changed something, ms of the page. */
 let actedAt = Number.NEGATIVE_INFINITY;
@@ -142,8 +139,10 @@ export async function callRow<Answer>(name: string, input: Input = {}, signal?: 
   const filled = path.replace(/\{(\w+)\}/g, (_, field: string) => encodeURIComponent(String(input[field])));
   const hasBody = fields.some(({ part }) => part === 'body');
   const address = query === '' ? filled : `${filled}?${query}`;
+  await begun;
+  if (live.link === 'over') throw new Failed(401, 'The session of this page is over.');
   const ask = () =>
-    send(method, address, hasBody ? partOf('body') : undefined, signal).catch((error: unknown) => {
+    send(method, address, half, hasBody ? partOf('body') : undefined, signal).catch((error: unknown) => {
       if (signal?.aborted === true) throw error;
       throw new NoAnswer('No answer came.');
     });
@@ -212,7 +211,7 @@ export function endSession(): void {
 let isWatching = false;
 
 /** Asks until the session is over; never while nobody sees the page. */
-export async function watch(): Promise<void> {
+async function watch(): Promise<void> {
   if (isWatching) return;
   isWatching = true;
   let changedAt = performance.now();
@@ -308,3 +307,6 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
   }, [question, changes.current, again.current, link === 'stopped']);
   return told.of === question ? told : nothing;
 }
+
+/** Made while the views are: no row is asked before it is known whether there is a session. */
+const begun = begin();

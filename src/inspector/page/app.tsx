@@ -55,24 +55,23 @@ const GROUPS: readonly (readonly [string, readonly PageView[]])[] = [
 /** The overview has the shortest address. */
 const placeOf = (name: string) => (name === 'overview' ? '' : name);
 
+/** The first view begins where the document does; to move the focus there would lay it out before it has data. */
+let isFirst = true;
+
 function Here() {
   const { view, id } = useAddress();
   // At once: a Tab typed at the new heading would go on from the old one, and lose the focus again.
   useLayoutEffect(() => {
     document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
-    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
-    window.scrollTo(0, 0);
+    if (!isFirst) {
+      document.querySelector<HTMLElement>('h1')?.focus();
+      window.scrollTo(0, 0);
+    }
+    isFirst = false;
   }, [view, id]);
   const name = view === '' ? 'overview' : view;
   if (Object.hasOwn(VIEWS, name)) return <div key={name}>{VIEWS[name as PageView].shows(id)}</div>;
-  return (
-    <section>
-      <Head title="No such view" />
-      <p>
-        <a href={addressOf('')}>Overview</a>
-      </p>
-    </section>
-  );
+  return <Head title="No such view" />;
 }
 
 function Header({ live: { marks, link } }: { readonly live: session.Live }) {
@@ -261,7 +260,7 @@ function Over() {
   return (
     <main class="over">
       <h1 tabIndex={-1}>No session</h1>
-      <p>This page shows nothing without a session. Open one in a terminal:</p>
+      <p>This one is over, or the sandbox was started anew. Open another in a terminal:</p>
       <p class="command">
         <code>{command}</code> <Copy text={command} />
       </p>
@@ -306,9 +305,6 @@ window.addEventListener('hashchange', event => {
 
 const root = document.getElementById('page');
 if (root !== null) {
-  const hasSession = await session.begin();
-  if (!hasSession) session.endSession();
   root.replaceChildren();
   render(<Page />, root);
-  if (hasSession) void session.watch();
 }

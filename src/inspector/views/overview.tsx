@@ -8,6 +8,7 @@ import { TABLES } from '../tables.ts';
 
 type Totals = Reply<'overview'>;
 
+/** Nothing else is asked before the totals are there. */
 export const Overview = () => (
   <section>
     <Head title="Overview" />
@@ -23,10 +24,10 @@ export const Overview = () => (
               </Ask>
             </Part>
           </div>
+          <Events />
         </>
       )}
     </Ask>
-    <Events />
   </section>
 );
 
