@@ -163,11 +163,8 @@ const LIFE: ListOf<Told<'cards.timeline'>> = {
   fields: [
     show.field('What', ({ kind, id, text, number }, of) => {
       const address = addressOfId(id);
-      const what = text.startsWith('decline')
-        ? 'Why?'
-        : kind === 'challenge' && text.includes('pending')
-          ? 'Answer'
-          : 'Show';
+      const waits = kind === 'challenge' && text.includes('pending');
+      const what = text.startsWith('decline') ? 'Why?' : waits ? 'Answer' : 'Show';
       return (
         <>
           <b title={id}>{`${times(of)}${kind}${number === null ? '' : ` #${count(number)}`}`}</b> <Said text={text} />{' '}

@@ -139,7 +139,7 @@ function stepsOf({ state, steps }: Run): TableOf<Run['steps'][number]> {
   return {
     caption: 'Steps in their order',
     fields: [
-      show.number('Step', item => item.step),
+      show.number('Step', item => item.step, 'm'),
       show.name('Operation', item => item.operation),
       show.badge('State', ({ step, state }) => (step === now ? 'under way' : state)),
       show.text('Outcome', ({ says, outcome }) => says ?? outcome),
