@@ -1,6 +1,6 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
 import { wholeSeconds } from '../core/durations.ts';
-import { asCliError, CliError, type ErrorKind, OutputError } from '../core/errors.ts';
+import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
@@ -123,6 +123,9 @@ async function execute(
       ? undefined
       : await (await import('../terminal/jq-filter.ts')).openJq(globals.jq, host.signal);
   const { effectOf } = await import('./parsing/globals.ts');
+  const hasDryRun = command.dryRun ?? (command.operation !== undefined || effectOf(command) === 'read');
+  if (globals.dryRun && !hasDryRun)
+    throw usage(`${command.path} sends no change to the service, and has no dry run. Nothing was changed`);
   const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
   const opened = await machine.openContext(globals, typed.rest, { isUrgent });
   let offline: Awaited<ReturnType<typeof openOffline>> | undefined;

@@ -39,6 +39,7 @@ export const setUpAgent = command({
   summary: 'Give agents on this machine the skill and the tools of cardwright',
   answers: { one: FILES },
   effect: 'reversible',
+  dryRun: true,
   effectSays: 'changes files of this user, and asks first; --remove takes it away',
   reach: 'files',
   ends: {

@@ -30,6 +30,7 @@ export const completion = command({
   summary: 'Print the completion script of a shell, install or uninstall it',
   answers: { either: [{ text: 'The script.' }, { one: FILES_CHANGED }] },
   effect: 'reversible',
+  dryRun: true,
   effectSays: 'prints; with --install or --uninstall changes files of your shell, and asks first',
   ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
   about: [

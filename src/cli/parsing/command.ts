@@ -50,6 +50,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly effect?: Effect;
   /** Its effect in words for its help, where those of the effect would not be true: no capital letter, no full stop. */
   readonly effectSays?: string;
+  /** Has a dry run, for one without an operation that changes something; else `--dry-run` is refused. */
+  readonly dryRun?: true;
   /** What it has to do with, for one without an operation: files when it changes anything, else its words alone. */
   readonly reach?: Reach;
   /** Failures of its own, beyond those of its operation and reach, and what each means here: a sentence. */
@@ -85,7 +87,17 @@ export interface Terms {
 export interface Command
   extends Pick<
     Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
-    'path' | 'summary' | 'terms' | 'operation' | 'effect' | 'effectSays' | 'reach' | 'answers' | 'examples' | 'rest'
+    | 'path'
+    | 'summary'
+    | 'terms'
+    | 'operation'
+    | 'effect'
+    | 'effectSays'
+    | 'dryRun'
+    | 'reach'
+    | 'answers'
+    | 'examples'
+    | 'rest'
   > {
   readonly about: readonly string[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;

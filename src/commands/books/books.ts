@@ -216,6 +216,7 @@ export const resetBooks = command({
     },
   },
   effect: 'irreversible',
+  dryRun: true,
   about:
     'The next sync reads everything again. What only the copy knows goes with it: when something was first seen, changes, checkpoints and reports.',
   flags: { hard: option(takes.flag('Delete the file in place of moving it aside.')) },

@@ -39,6 +39,7 @@ export const applyFleet = command({
   path: 'fleet apply',
   summary: 'Make the cards what a fleet file says, through the journal',
   effect: 'moves-money',
+  dryRun: true,
   reach: 'service',
   answers: {
     either: [

@@ -6,7 +6,7 @@ import { columnsOf } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { JOURNAL_CHECK, JOURNAL_STATE } from '../../cli/told.ts';
-import { notSent, usage } from '../../core/errors.ts';
+import { notSent } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
@@ -61,7 +61,6 @@ export const initJournal = command({
     },
   ],
   async run(ctx, { address, key = false, limit = [], approver = [] }) {
-    if (ctx.dryRun) throw usage('journal init sends nothing to the service; it has no dry run');
     return (await ctx.journal.admin()).init(address, { key, limits: limit, approvers: approver });
   },
   show: didView,
@@ -156,7 +155,6 @@ const acceptJournal = command({
     { does: 'Where the journal of this machine is damaged', run: 'journal accept --set-aside' },
   ],
   async run(ctx, { setAside = false }) {
-    if (ctx.dryRun) throw usage('journal check is the dry run of journal accept');
     return (await ctx.journal.admin()).accept({
       setAside,
       agree: async found => {
@@ -187,7 +185,6 @@ export const leaveJournal = command({
   args: { role: argument(takes.text('Login role of the person or the runner.')) },
   examples: [{ does: 'Bo leaves', run: 'journal leave bo' }],
   async run(ctx, { role }) {
-    if (ctx.dryRun) throw usage('journal leave sends nothing to the service; it has no dry run');
     return (await ctx.journal.admin()).leave(role);
   },
   show: didView,

@@ -1,6 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, takes } from '../../cli/parsing/flag.ts';
-import { usage } from '../../core/errors.ts';
 import { checkPrefix, toolServer } from './calls.ts';
 
 /** Serves tools to an agent, over standard input and output. */
@@ -29,7 +28,6 @@ export const serveTools = command({
     { does: 'Purchases of at most $100 in all', run: 'mcp --max-total 100 --intent-prefix agent7/' },
   ],
   async run(ctx, { maxTotal, intentPrefix = '', readOnly = false, exec }) {
-    if (ctx.dryRun) throw usage('mcp sends nothing itself; it has no dry run');
     const host = ctx.toolHost();
     const { mode } = await ctx.api.identity();
     const isSandbox = mode === 'sandbox';

@@ -41,7 +41,6 @@ export const approveOp = command({
     { does: 'And its id alone', run: 'ops approve op_00000000000000000000000001 -q' },
   ],
   async run(ctx, { op: id }) {
-    if (ctx.dryRun) throw usage('ops approve sends nothing to the service; ops show is its dry run');
     if (ctx.ui.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
     const approvals = await ctx.journal.approvals();
     const request = await approvals.review(id);
@@ -100,7 +99,6 @@ export const rejectOp = command({
     { does: 'A request that has expired', run: 'ops reject op_00000000000000000000000001 --reason expired' },
   ],
   async run(ctx, { op: id, reason }) {
-    if (ctx.dryRun) throw usage('ops reject sends nothing to the service; it has no dry run');
     return (await ctx.journal.approvals()).reject(id, reason);
   },
   show: detail => showDetail(detail),
@@ -145,7 +143,6 @@ export const createApprovalKey = command({
     { does: 'Its line alone', run: 'ops keys create -q' },
   ],
   async run(ctx, { keychain = false }) {
-    if (ctx.dryRun) throw usage('ops keys create sends nothing to the service; it has no dry run');
     if (!ctx.ui.canAsk) throw refusal('a passphrase is typed at a terminal, and this is none', 'nobody_to_ask');
     const passphrase = await ctx.ui.prompts.secret('New passphrase', { flag: 'a terminal' });
     if (passphrase.expose().length < SHORTEST_PASSPHRASE)

@@ -269,6 +269,7 @@ export const resumeOp = command({
   summary: 'Finish an operation that stopped',
   answers: LOOKED_ANSWER,
   effect: 'moves-money',
+  dryRun: true,
   reach: 'service',
   ends: {
     not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',

@@ -59,7 +59,6 @@ export const resolveOp = command({
     },
   ],
   async run(ctx, { op, rows, as, note, card }) {
-    if (ctx.dryRun) throw usage('ops resolve sends nothing to the service; it has no dry run');
     if (card !== undefined && as !== 'done') throw usage('--card goes with --as done', 'cardwright ops resolve --help');
     const shownCard = card === undefined ? undefined : await readCard(ctx, card);
     const agree = rows === undefined ? (closing: Closing) => agreed(ctx, { op, note }, closing) : undefined;

@@ -44,6 +44,7 @@ export const applyPolicy = command({
   summary: 'Freeze cards and withdraw from them as the rules of a file say',
   answers: RUN_ANSWER,
   effect: 'moves-money',
+  dryRun: true,
   reach: 'service',
   ends: {
     not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',

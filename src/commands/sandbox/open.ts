@@ -103,7 +103,6 @@ export const openInspector = command({
     { does: 'End all sessions', run: 'sandbox open --end' },
   ],
   async run(ctx, { what, print, lookOnly, end }) {
-    if (ctx.dryRun) throw usage('sandbox open sends nothing to the service; it has no dry run');
     if (end && (what !== undefined || print || lookOnly)) throw usage('--end goes alone');
     const place = pageAddress(what);
     if (place === undefined)

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
-import { CliError, notSent, usage } from '../../core/errors.ts';
+import { CliError, notSent } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Scenario, Step } from '../../scenario/read.ts';
 import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
@@ -39,9 +39,6 @@ export const runSandboxScenario = command({
     { does: 'What each step did, as data', run: 'sandbox simulate run purchase.yaml --yes --json' },
   ],
   async run(ctx, { file }) {
-    if (ctx.dryRun) {
-      throw usage('simulations touch the sandbox alone and have no dry run');
-    }
     const { readScenario } = await import('../../scenario/read.ts');
     const { runScenario } = await import('../../scenario/run.ts');
     const name = file === '-' ? 'standard input' : file;

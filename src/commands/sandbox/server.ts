@@ -188,7 +188,6 @@ export const startSandbox = command({
   ],
   async run(ctx, { detach, open, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
-    if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
     if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
     const { accounts, bind, behindProxy, ...own } = rest;
     if (accounts !== undefined) {
@@ -277,7 +276,6 @@ export const stopSandbox = command({
     'Stops the sandbox that serves the store of --sandbox, or the one elsewhere that CARDWRIGHT_SANDBOX_URL or the profile names. A server of many accounts cannot be ended from an account. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   examples: [{ does: 'End it', run: 'sandbox stop' }],
   async run(ctx) {
-    if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
     const elsewhere = await ctx.sandbox.elsewhere();
     if (elsewhere === undefined) {
       const stopped = await ctx.sandbox.servers.stop();

@@ -290,9 +290,6 @@ export const importSandbox = command({
     { does: 'From standard input', run: 'sandbox import - --yes < sandbox.snapshot' },
   ],
   async run(ctx, { file }) {
-    if (ctx.dryRun) {
-      throw usage('sandbox import sends nothing to the service; it has no dry run');
-    }
     const what = file === '-' ? 'standard input' : file;
     const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
