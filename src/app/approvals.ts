@@ -180,7 +180,6 @@ function heldRequest({ request, changes, counted, needed }: ApprovalState): Held
     total: request.total_cents,
     needed,
     persons: counted.persons,
-    expiresAt: request.expires_at,
     facts: shownRequest(request),
     requests: changes.length > MOST_SHOWN ? [...shown, `and ${changes.length - MOST_SHOWN} more`] : shown,
   };

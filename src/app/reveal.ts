@@ -53,9 +53,6 @@ interface Wish {
 
 type Card = Item<'cards.list'>;
 
-/** Of one run. */
-export type CardReveal = ReturnType<typeof cardReveal>;
-
 export function cardReveal({ host, globals, terminal, opened, reader, limits, recorder, audit }: RevealParts) {
   const { prompts, canAsk, notice } = terminal;
   const runtime = { execArgv: host.execArgv, env: host.env, inspected: host.inspected() };

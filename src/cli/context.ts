@@ -351,8 +351,6 @@ export interface HeldRequest {
   readonly needed: number;
   /** Who has approved it. */
   readonly persons: readonly string[];
-  /** ISO 8601 UTC. */
-  readonly expiresAt: string;
   /** Every fact that is signed: name and words. */
   readonly facts: readonly (readonly [name: string, words: string])[];
   /** The first changes, as requests. */
