@@ -6,7 +6,6 @@ import type { Observed } from '../client/request.ts';
 import { NO_OVERRIDES } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { isKept } from '../id-cache/path.ts';
@@ -128,16 +127,9 @@ export function connections(settings: ConnectionSettings) {
       const where = { baseUrl, key: profile.key, variables: profile.variables };
       return (await client('service', where, profile.mode)) as Service;
     }
-    // A dry run of the embedded sandbox plans requests without opening its store.
-    const opened = once(async () => {
-      const { origin, socketPath, key } = await embedded();
-      const where = { baseUrl: `${origin}/v1`, socketPath, key: async () => key };
-      return (await client('service', where, profile.mode)) as Service;
-    });
-    if (!globals.dryRun) return opened();
-    const key = () => Promise.reject(new CliError('internal', { message: 'a dry run must not open a key' }));
-    const where = { baseUrl: 'http://localhost/v1', key };
-    return planning((await client('service', where, profile.mode)) as Service, opened);
+    const { origin, socketPath, key } = await embedded();
+    const where = { baseUrl: `${origin}/v1`, socketPath, key: async () => key };
+    return (await client('service', where, profile.mode)) as Service;
   });
 
   const sandboxElsewhere = once(() => namedElsewhere(settings));
@@ -223,16 +215,4 @@ async function trusted(
   const risk = checkVerification(origin, mode, host.env);
   if (risk !== undefined) notice(`warning: ${risk}`);
   return trustedBy(host.env, path => host.readFile(path));
-}
-
-/** Plans with one connection and reads, where a command must read before it can plan, with another. */
-function planning(planner: Service, opened: () => Promise<Service>): Service {
-  return {
-    ...planner,
-    plan: (...asked) => planner.plan(...asked),
-    send: async (...asked) => (await opened()).send(...asked),
-    async *pages(...asked) {
-      yield* (await opened()).pages(...asked);
-    },
-  };
 }
