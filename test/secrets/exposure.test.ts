@@ -48,6 +48,7 @@ const MAY_HASH = [
   'contract/signature/signature.ts',
   'core/key-print.ts',
   'events/listener.ts',
+  // What a machine and its boot are called, in the name of a process that others see.
   'files/lock.ts',
   'fleet/plan-file.ts',
   'fleet/step.ts',

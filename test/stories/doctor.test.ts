@@ -67,7 +67,7 @@ describe('doctor', () => {
     }
   });
 
-  test('a clock that is far off, an unreachable service and a refused key fail', async () => {
+  test('a clock that is far off is told; an unreachable service and a refused key fail', async () => {
     const service = await serve((_, response) => {
       response.setHeader('date', 'Fri, 20 Nov 2026 15:03:11 GMT');
       json(response, 401, { error: 'unauthorized' });
@@ -78,8 +78,8 @@ describe('doctor', () => {
     expect(refused.code).toBe(15);
     expect(refused.of('network')?.status).toBe('fail');
     expect(refused.of('clock')).toMatchObject({
-      status: 'fail',
-      says: '3600 s apart from the service: set the clock of this machine',
+      status: 'warn',
+      says: '3600 s apart from the service; a sandbox may have a clock of its own',
     });
     await service.close();
     const gone = await examined(here, '--timeout 2s', { env });
