@@ -67,16 +67,4 @@ describe.skipIf(missing || !isWhole)('a card on the screen, longer and otherwise
     expect(ended.bytes).toMatch(/Shown for 30 s and cleared\.\r?\n$/);
     expect(took).toBeGreaterThan(29_000);
   });
-
-  it('waits for the minute with a countdown, and then is shown', async () => {
-    const full = Array<number>(30).fill(Date.now() - 50_000);
-    const path = join(at.folder, 'cardwright', 'state', 'reveals', 'sandbox.json');
-    await writeFile(path, JSON.stringify(full));
-    const ended = await at.shown((_, type) => type('q'));
-    at.expectWiped(ended);
-    expect(ended.code).toBe('0');
-    const seconds = [...ended.bytes.matchAll(/going on in (\d+) s/g)].map(([, left]) => Number(left));
-    expect(seconds.length).toBeGreaterThan(1);
-    expect(seconds).toEqual([...seconds].sort((a, b) => b - a));
-  });
 });
