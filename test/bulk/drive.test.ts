@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../src/core/errors.ts';
@@ -78,57 +77,6 @@ describe('driving the rows of a run', () => {
     const told = (await all(outcomes)).map(({ outcome }) => outcome);
     expect(told.slice(0, 2)).toEqual(['done', 'done']);
     expect([...new Set(told.slice(2))]).toEqual(['unknown']);
-  });
-
-  it('tells every row once and in order, whatever order they end in', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 60 }),
-        fc.integer({ min: 1, max: 20 }),
-        fc.array(fc.nat(), { minLength: 1, maxLength: 60, size: 'max' }),
-        async (count, concurrency, choices) => {
-          const run = heldRun();
-          const { outcomes } = drive({ ...usual, run, rows: rowsTo(count), concurrency });
-          const told = all(outcomes);
-          for (let at = 0; run.begun.length < count || run.waiting.size > 0; at += 1) {
-            await turn();
-            const open = [...run.waiting.keys()];
-            run.end(open[(choices[at % choices.length] ?? 0) % open.length] ?? 0);
-          }
-          expect((await told).map(({ row }) => row)).toEqual(rowsTo(count).map(({ row }) => row));
-          expect(run.most()).toBeLessThanOrEqual(concurrency);
-          expect(run.written.length).toBe(count);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
-  it('has one row of a card under way at a time, in their order', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40, size: 'max' }),
-        fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: 'max' }),
-        async (cards, choices) => {
-          const run = heldRun();
-          const rows = cards.map((card, index) => ({ row: index + 1, card }));
-          const told = all(drive({ ...usual, run, rows }).outcomes);
-          for (let at = 0; run.begun.length < rows.length || run.waiting.size > 0; at += 1) {
-            await turn();
-            const open = [...run.waiting.keys()];
-            const busy = open.map(row => cards[row - 1]);
-            expect(new Set(busy).size).toBe(busy.length);
-            run.end(open[(choices[at % choices.length] ?? 0) % open.length] ?? 0);
-          }
-          expect((await told).length).toBe(rows.length);
-          for (const card of new Set(cards)) {
-            const order = run.begun.filter(row => cards[row - 1] === card);
-            expect(order).toEqual([...order].sort((one, other) => one - other));
-          }
-        },
-      ),
-      { numRuns: 60 },
-    );
   });
 
   it('halves its workers once when several are slowed down together, and regains one for 20 clean rows', async () => {

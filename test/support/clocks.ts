@@ -11,21 +11,6 @@ export const realClock: Clock = {
   sleep: (ms, signal) => wait(ms, undefined, { ref: false, ...(signal && { signal }) }),
 };
 
-/** Real time whose pauses are over at once; the clock has then gone on by them. Time limits are longer, and are kept. */
-export function skippingClock(): Clock {
-  const [SHORT_MS, LONG_MS] = [200, 10_000];
-  let skipped = 0;
-  return {
-    now: () => realClock.now() + skipped,
-    monotonic: () => realClock.monotonic() + skipped,
-    async sleep(ms, signal) {
-      if (ms < SHORT_MS || ms > LONG_MS) return realClock.sleep(ms, signal);
-      await realClock.sleep(0, signal);
-      skipped += ms;
-    },
-  };
-}
-
 /** Time that only waiting moves. */
 export function waitingClock(
   start = Date.parse('2026-11-20T14:00:00Z'),
