@@ -96,6 +96,8 @@ function luhnSum(digits: string): number {
 
 // Values that came from a service, without card numbers: an answer or an event that is no card's details.
 
+type Members = Readonly<Record<string, unknown>>;
+
 const LAST_FOUR = /last_?(?:4|four)$/i;
 const CODE_NAME = /cv|cs|cid|code|pin|security/i;
 
@@ -111,9 +113,9 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
     hidden.add(at);
     return clean;
   };
-  const masked = (part: unknown, at: string, name: string, beside: object): unknown => {
+  const masked = (part: unknown, at: string, name: string, beside: Members): unknown => {
     if (typeof part === 'string') {
-      if (!mayHoldNumber(part) || (staysWhole(name) && !endsInLastFour(part, beside))) return part;
+      if (staysWhole(name) && !endsInLastFour(part, beside)) return part;
       const clean = withoutCardNumbers(part);
       return clean === part ? part : hide(at, clean);
     }
@@ -130,6 +132,7 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
     // Lists of a million rows come here, row by row: a copy is made only of what has to change.
     let copy: [name: string, part: unknown][] | undefined;
     for (const member in part) {
+      if (isHarmless(part[member]) && isHarmless(member)) continue;
       const shown = withoutCardNumbers(member);
       const place = at === '' ? shown : `${at}.${shown}`;
       const clean = masked(part[member], place, member, part);
@@ -146,9 +149,15 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
   return { value: clean, hidden: [...hidden], inexact: [...inexact] };
 }
 
+/** Nearly every value is: it has too few digits. */
+function isHarmless(part: unknown): boolean {
+  if (typeof part === 'string') return !mayHoldNumber(part);
+  if (typeof part === 'number') return Math.abs(part) < 1e12;
+  return typeof part !== 'object' || part === null;
+}
+
 /** Whether a JSON number is a card number. Beyond safe integers the last digits were rounded when it was read, and prove nothing. */
 export function isCardNumber(value: number): boolean {
-  if (!(value > 1e12)) return false;
   return Number.isSafeInteger(value) ? isNumber(String(value)) : /^[2-9][0-9]{12,18}$/.test(String(value));
 }
 
@@ -157,11 +166,12 @@ export function isInexact(value: number): boolean {
   return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
-function endsInLastFour(text: string, beside: object): boolean {
-  const digits = text.replace(/[^0-9]/g, '');
-  return Object.entries(beside).some(
-    ([name, part]) => LAST_FOUR.test(name) && /^[0-9]{4}$/.test(String(part)) && digits.endsWith(String(part)),
-  );
+function endsInLastFour(text: string, beside: Members): boolean {
+  return Object.keys(beside).some(name => {
+    if (!LAST_FOUR.test(name)) return false;
+    const four = String(beside[name]);
+    return /^[0-9]{4}$/.test(four) && text.replace(/[^0-9]/g, '').endsWith(four);
+  });
 }
 
 /** A number was here, so three or four digits under such a name are its code. */
@@ -171,7 +181,7 @@ function isCode(name: string, part: unknown): boolean {
   );
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+function isPlain(value: unknown): value is Members {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
