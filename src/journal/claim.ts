@@ -354,29 +354,35 @@ async function sameRows(
     if (!intent && CALLS[operation].repeat !== 'freely') wanted.push({ n, digest });
   }
   const digests = [...new Set(wanted.map(({ digest }) => digest))];
+  const there = new Map<string, number>();
+  let newest: { readonly id: string; readonly finished: number | null; readonly created: number } | undefined;
   for (let from = 0; from < digests.length; from += MANY) {
     const some = digests.slice(from, from + MANY);
-    const [earlier] = await tx.all<{ id: string; finished: number | null }>(
-      `select o.id, o.finished from change c join op o on o.id = c.op
+    const earlier = await tx.all<{
+      id: string;
+      finished: number | null;
+      created: number;
+      digest: string;
+      rows: number;
+    }>(
+      `select o.id, o.finished, o.created, c.digest, count(*) as rows from change c join op o on o.id = c.op
         where c.digest in (${some.map(() => '?').join(', ')}) and c.intent is null and o.account = ? and o.bulk = 1
           and o.touched > ? and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
-        order by o.created desc limit 1`,
+        group by o.id, o.finished, o.created, c.digest`,
       ...some,
       account,
       since,
     );
-    if (earlier === undefined) continue;
-    const there = await tx.all<{ digest: string; rows: number }>(
-      `select digest, count(*) as rows from change
-        where op = ? and (state = 'done' ${earlier.finished === null ? "or state in ('planned', 'sent', 'unknown')" : ''}) group by digest`,
-      earlier.id,
-    );
-    throw sameRowsError(earlier, wanted, new Map(there.map(({ digest, rows }) => [digest, rows])));
+    for (const { digest, rows, ...op } of earlier) {
+      there.set(digest, (there.get(digest) ?? 0) + Number(rows));
+      if (newest === undefined || op.created > newest.created) newest = op;
+    }
   }
+  if (newest !== undefined) throw sameRowsError(newest, wanted, there);
   return undefined;
 }
 
-/** `there` counts the rows of that op that are done or may still be, by digest. */
+/** `there` counts the rows of earlier ops that are done or may still be, by digest; the newest of these ops is named. */
 function sameRowsError(
   { id, finished }: { readonly id: string; readonly finished: number | null },
   wanted: readonly Pick<Change, 'n' | 'digest'>[],
@@ -388,19 +394,18 @@ function sameRowsError(
     there.set(digest, left - 1);
     (left > 0 ? same : others).push(n);
   }
-  const which =
-    others.length === 0 ? 'the same rows' : `${same.length} of ${wanted.length} rows (the first is row ${same[0]})`;
-  const how = finished === null ? 'are under way' : `were done, at ${new Date(finished).toISOString()}`;
-  const one = others.length === 1;
-  const were = finished === null ? (one ? 'is' : 'are') : one ? 'was' : 'were';
-  return opError('guarded', id, `${which} ${how}: ${id}. Nothing was sent`, {
+  const all = same.length === 1 ? 'the same row' : 'the same rows';
+  const which = others.length === 0 ? all : rowsNamed(same);
+  const be = (rows: readonly number[]) =>
+    finished === null ? (rows.length === 1 ? 'is' : 'are') : rows.length === 1 ? 'was' : 'were';
+  const how = finished === null ? 'under way' : `done, at ${new Date(finished).toISOString()}`;
+  const alone = others.length === 1 ? 'it alone makes it' : 'these alone makes them';
+  return opError('guarded', id, `${which} ${be(same)} ${how}: ${id}. Nothing was sent`, {
     reason: 'finished_before',
     notes: [
       ...(others.length === 0
         ? ['Leave these rows out, or name each purchase in a column called intent.']
-        : [
-            `${capital(rowsNamed(others))} ${were} not: a file of ${one ? 'it alone makes it' : 'these alone makes them'}.`,
-          ]),
+        : [`${capital(rowsNamed(others))} ${be(others)} not: a file of ${alone}.`]),
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
   });

@@ -51,3 +51,17 @@ test('a file that is half done is told which of its rows are done', async () => 
   const again = await here.run(line);
   expect([again.code, again.err]).toEqual([14, expect.stringContaining('row 1 is done, and row 2 is not')]);
 });
+
+test('rows that two files have done are both named, and those that none has', async () => {
+  await using here = await withCards();
+  const fund = async (rows: readonly number[]) => {
+    await writeFile(join(here.folder, 'some.csv'), `card_id,amount\n${rows.map(n => `card_1,${n}\n`).join('')}`);
+    return here.run('cards fund --file some.csv --yes');
+  };
+  expect((await fund([1, 2])).code).toBe(0);
+  expect((await fund([3])).code).toBe(0);
+  expect(await fund([1, 2, 3])).toMatchObject({ code: 14, err: expect.stringContaining('the same rows were done') });
+  const more = await fund([3, 1, 4]);
+  expect([more.code, more.err]).toEqual([14, expect.stringContaining('Row 3 was not: a file of it alone makes it')]);
+  expect((await fund([4])).code).toBe(0);
+});

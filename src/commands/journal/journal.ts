@@ -130,7 +130,7 @@ const checkJournal = command({
         failure: notSent(
           'check_failed',
           `${count} ${count === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}`,
-          'cardwright ops list',
+          'cardwright journal check --json',
         ),
       }),
     };
