@@ -54,6 +54,10 @@ export function hideTicket(): void {
 /** Makes a session of a ticket while the page is open. Throws what the server says, in words for a person. */
 export async function enter(ticket: string): Promise<void> {
   await redeem(ticket);
+  goOn();
+}
+
+function goOn(): void {
   publish({ link: 'beginning', marks: undefined, at: performance.now() });
   void watch();
 }
@@ -88,7 +92,7 @@ tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<{ asks?: true; 
   sessionStorage.setItem(KEPT, half);
   sessionStorage.setItem(ACCESS, access ?? 'look');
   // The tab that gives it was busy for long, and this one has given it up.
-  if (isLate) location.reload();
+  if (isLate) goOn();
 };
 
 function shareHalf(): void {

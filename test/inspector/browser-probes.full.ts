@@ -12,6 +12,9 @@ import { type Inspected, inspected } from '../support/browser.ts';
 const ADMIN = '/_sandbox/v1';
 const RULE = { match: {}, phase: 'before', action: { kind: 'status', code: 500 } };
 
+/** Without a session there are none. */
+const untilTotals = (page: AnyPage) => until(page, `document.querySelector('.amounts') !== null`);
+
 for (const { name: browserName, isMissing, launch } of BROWSERS)
   describe.skipIf(isMissing)(`another page in ${browserName}`, () => {
     let sandbox: Inspected;
@@ -37,7 +40,7 @@ for (const { name: browserName, isMissing, launch } of BROWSERS)
       room = await browser.room();
       page = await room.page();
       await page.goto(await sandbox.address());
-      await untilHeading(page, 'Overview');
+      await untilTotals(page);
     });
     afterAll(async () => {
       await browser?.[Symbol.asyncDispose]();
@@ -124,7 +127,7 @@ for (const { name: browserName, isMissing, launch } of BROWSERS)
         const fresh = await browser.room();
         const own = await fresh.page();
         await own.goto(address);
-        await untilHeading(own, 'Overview');
+        await untilTotals(own);
         await fresh.close();
       } finally {
         await elsewhere[Symbol.asyncDispose]();
@@ -306,7 +309,7 @@ for (const { name: browserName, isMissing, launch } of BROWSERS)
       const fresh = await browser.room();
       const own = await fresh.page();
       await own.goto(await sandbox.address());
-      await untilHeading(own, 'Overview');
+      await untilTotals(own);
       const name = (await fresh.cookieNames()).find(each => each.startsWith('cardwright-'));
       expect(name).toBeDefined();
       const attacker = await fresh.page();
@@ -324,7 +327,7 @@ for (const { name: browserName, isMissing, launch } of BROWSERS)
       const address = await sandbox.address();
       const ticket = /#t=([^&]+)/.exec(address)?.[1] ?? 'none';
       await own.goto(address);
-      await untilHeading(own, 'Overview');
+      await untilTotals(own);
       const half = await own.evaluate(() => sessionStorage.getItem('half'));
       const stands = await own.evaluate(() => [
         location.href,
