@@ -24,7 +24,7 @@ export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
   const warn = (text: string) => inputs.notice(`warning: ${text}`);
   return {
     stdin: inputs.stdin,
-    readFile: path => host.readFile(path),
+    readFile: path => (path === '-' ? inputs.stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
     textOf: async path => (await usersText(host, path)).text,
     async changeText(path, before, next) {
       const { file, text } = await usersText(host, path);

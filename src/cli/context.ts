@@ -208,7 +208,7 @@ export interface ContextUi {
 /** Files that the user named, and standard input. */
 export interface ContextFiles {
   readonly stdin: InputStream;
-  /** Text of a file the user named. Throws `usage` naming it. */
+  /** Text of a file the user named, or of standard input for `-`. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;
   /** Text of a file the user named; undefined where there is none. Throws `guarded` for one that could not be changed. */
   textOf(path: string): Promise<string | undefined>;

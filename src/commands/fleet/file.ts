@@ -13,7 +13,6 @@ import type { Fleet } from '../../fleet/fleet-file.ts';
 import { readFleet } from '../../fleet/read.ts';
 
 export const USUAL_FILE = 'cards.fleet.yaml';
-const MOST_BYTES = 16_777_216;
 
 export const fleetFile = optionalArgument(
   local('file', `Fleet in YAML, - for standard input; ${USUAL_FILE} when left out.`),
@@ -40,8 +39,7 @@ export interface NamedFleet {
 export async function fleetOf(ctx: Context, file: string | undefined, offline = false): Promise<NamedFleet> {
   const path = file ?? USUAL_FILE;
   const name = path === '-' ? 'standard input' : path;
-  const read = path === '-' ? ctx.files.stdin.readAll(MOST_BYTES) : ctx.files.readFile(path);
-  const content = await read.catch((thrown: unknown) => {
+  const content = await ctx.files.readFile(path).catch((thrown: unknown) => {
     const isOurs = file === undefined && thrown instanceof CliError;
     throw isOurs ? thrown.with({ hint: 'cardwright fleet import --none' }) : thrown;
   });

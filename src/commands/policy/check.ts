@@ -16,8 +16,6 @@ import { accountRows } from '../../mirror/account-rows.ts';
 import { type Column, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
-const MOST_BYTES = 1_048_576;
-
 export const policyFile = optionalArgument(
   local('file', "Policy in YAML, - for standard input; the profile's when left out."),
 );
@@ -39,8 +37,7 @@ export async function policyOf(ctx: Context, file: string | undefined): Promise<
   const path = file ?? (await settingOf(ctx));
   const { readPolicy } = await import('../../books/policy-file.ts');
   const name = path === '-' ? 'standard input' : path;
-  const content = path === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(path);
-  return { policy: readPolicy(content, name), name, word: shellWord(path) };
+  return { policy: readPolicy(await ctx.files.readFile(path), name), name, word: shellWord(path) };
 }
 
 /** The policy with that rule alone. Throws `usage` naming those there are. */

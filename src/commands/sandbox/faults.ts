@@ -48,13 +48,11 @@ function pairs(values: object): string {
     .join(' ');
 }
 
-const MOST_BYTES = 1_048_576;
-
 /** Throws `usage` naming the file, the rule, the member that is wrong and the nearest word there is. */
 export async function readRules({ files }: Context, file: string): Promise<readonly FaultRule[]> {
   const name = file === '-' ? 'standard input' : file;
   const wrong = (what: string) => usage(`${name}: ${what}`, 'cardwright sandbox faults add --help');
-  const text = file === '-' ? await files.stdin.readAll(MOST_BYTES) : await files.readFile(file);
+  const text = await files.readFile(file);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

@@ -11,8 +11,6 @@ import type { Scenario, Step } from '../../scenario/read.ts';
 import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 
-const MOST_BYTES = 1_048_576;
-
 export const runSandboxScenario = command({
   path: 'sandbox simulate run',
   summary: 'Run a scenario file: steps and expected results',
@@ -42,8 +40,7 @@ export const runSandboxScenario = command({
     const { readScenario } = await import('../../scenario/read.ts');
     const { runScenario } = await import('../../scenario/run.ts');
     const name = file === '-' ? 'standard input' : file;
-    const content = file === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(file);
-    const scenario = readScenario(content, name);
+    const scenario = readScenario(await ctx.files.readFile(file), name);
     const perform = await stepPerformer(ctx, scenario.steps, file);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
       const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;
