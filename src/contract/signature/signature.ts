@@ -3,6 +3,7 @@
  * sandbox and `webhooks verify` share this file, so that nobody signs what another cannot check.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { jsonOrUndefined } from '../../core/objects.ts';
 import { Secret } from '../../core/secret.ts';
 import { HEADERS } from '../envelopes.ts';
 
@@ -201,7 +202,7 @@ function bodyMistakes(bytes: Uint8Array, received: string, secrets: readonly Sec
 
 /** The JSON of a text in the forms that the usual libraries write. */
 function writtenAgain(text: string): readonly string[] {
-  const value = parsed(text);
+  const value = jsonOrUndefined(text.replace(/^\ufeff/, ''));
   if (value === undefined) return [];
   const compact = JSON.stringify(value);
   const plain = [compact, JSON.stringify(value, null, 2), JSON.stringify(value, null, 4), spaced(compact)];
@@ -214,15 +215,6 @@ function writtenAgain(text: string): readonly string[] {
 /** A space after each comma and colon outside of texts. */
 function spaced(compact: string): string {
   return compact.replace(/"(?:[^"\\]|\\.)*"|[,:]/g, part => (part.length === 1 ? `${part} ` : part));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function secretMistakes(bytes: Uint8Array, received: string, secrets: readonly Secret[]): Explanation[] {

@@ -14,13 +14,14 @@ import {
   oneFaultProblem,
   type RequestAction,
 } from '../../contract/sandbox/faults.ts';
+import { jsonOrUndefined } from '../../core/objects.ts';
 import type { Clock } from '../../platform/host.ts';
-import { inNextTurn } from '../../platform/time.ts';
+import { inNextTurn, rest } from '../../platform/time.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusedAnswer } from '../http/answer.ts';
 import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
-import { activeFaults, countMatch, type FaultRow } from '../store/records.ts';
+import { activeFaults, countMatch, type FaultRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
@@ -106,11 +107,8 @@ export function deliveryFault(
 
 const LONGEST = 600_000;
 
-/** One of its three members is there. */
-type Latency = Extract<RequestAction, { kind: 'latency' }>;
-
-/** Real ms; the same for the same `source`. */
-function drawnWait({ fixed, uniform, lognormal }: Latency, source: string): number {
+/** Real ms; the same for the same `source`. One of the three members is there. */
+function drawnWait({ fixed, uniform, lognormal }: Of<'latency'>, source: string): number {
   if (fixed !== undefined) return fixed;
   if (uniform !== undefined) {
     return uniform.min + Math.floor(fractionOf(`${source} uniform`) * (uniform.max - uniform.min + 1));
@@ -133,18 +131,11 @@ export const FAULT_HEADER = 'x-sandbox-fault';
 /** Throws `invalid_request` naming the member that is wrong. */
 export function faultInHeader(header: string | readonly string[] | undefined): OneFault | undefined {
   if (header === undefined) return undefined;
-  const problem = oneFaultProblem(parsed(String(header)));
+  const fault = jsonOrUndefined(String(header));
+  if (fault === undefined) throw new Refused('invalid_request', 'X-Sandbox-Fault: the fault is not JSON');
+  const problem = oneFaultProblem(fault);
   if (problem !== undefined) throw new Refused('invalid_request', `X-Sandbox-Fault: ${problem.field} ${problem.text}`);
-  return parsed(String(header)) as OneFault;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new Refused('invalid_request', 'X-Sandbox-Fault: the fault is not JSON');
-  }
+  return fault as OneFault;
 }
 
 // A fault that meets one request: when, what, and what is answered instead.
@@ -159,6 +150,70 @@ export function faultText({ phase, action }: AppliedFault): string {
   return `${phase} ${action.kind}`;
 }
 
+type Of<Kind extends RequestAction['kind']> = Extract<RequestAction, { kind: Kind }>;
+
+/** What a fault does to an answer: another one in its place, or another way of handing it over. */
+interface Spoiling<Action> {
+  /** What reached the client, in words. */
+  readonly says: string;
+  /** `real` is what is spoilt; `isKept`: the work was kept from happening. */
+  readonly answer?: (action: Action, real: Answer, facts: { requestId: string; isKept: boolean }) => Answer;
+  readonly send?: (action: Action, sending: Sending) => void | Promise<void>;
+}
+
+const SPOILT: { readonly [Kind in RequestAction['kind']]: Spoiling<Of<Kind>> } = {
+  status: {
+    says: 'another status in its place',
+    answer: (action, _real, { requestId }) => statusAnswer(action, requestId),
+  },
+  latency: {
+    says: 'the answer as it is, late',
+    async send(action, sending) {
+      const { phase, source } = sending.fault;
+      if (phase === 'after_commit') await pause(drawnWait(action, source), sending);
+      whole(sending);
+    },
+  },
+  reset: { says: 'nothing: the connection was reset', send: (_, { response }) => cut(response) },
+  hang: {
+    says: 'nothing: silence, then a closed connection',
+    async send({ max_ms }, sending) {
+      await pause(max_ms, sending);
+      cut(sending.response);
+    },
+  },
+  empty: {
+    says: 'no body',
+    answer: ({ status }, real, { isKept }) => ({
+      ...{ status: status ?? (isKept ? 200 : real.status), headers: {}, body: '' },
+    }),
+  },
+  malformed: {
+    says: 'broken JSON in its place',
+    // 204 may have no body, so that nothing could be wrong with it.
+    answer: ({ status }, real) => ({
+      ...real,
+      status: status ?? (real.status === 204 ? 200 : real.status),
+      body: BROKEN,
+    }),
+  },
+  html: {
+    says: 'a web page in its place',
+    answer: ({ status = 502 }) => ({ status, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: PAGE }),
+  },
+  truncate: { says: 'its beginning alone', send: ({ bytes }, sending) => truncated(bytes, sending) },
+  drip: { says: 'the answer as it is, slowly', send: dripped },
+};
+
+const spoilingOf = (action: RequestAction) => SPOILT[action.kind] as Spoiling<RequestAction>;
+
+/** What reached the client, by the text of the fault as it is logged. */
+export function spoiltText(fault: string | null): string {
+  if (fault === null) return 'the answer as it is';
+  const [, kind = ''] = fault.split(' ');
+  return `${SPOILT[kind as RequestAction['kind']]?.says ?? kind} (${fault})`;
+}
+
 /**
  * What is answered under an applied fault, where it is the answer that is wrong and not the connection. `answer` is that of
  * the work, or undefined where the work was kept from happening; then a 503 is what gets spoilt.
@@ -166,31 +221,11 @@ export function faultText({ phase, action }: AppliedFault): string {
 export function faultyAnswer({ action }: AppliedFault, answer: Answer | undefined, requestId: string): Answer {
   const onPurpose = new Refused('service_unavailable', 'A fault of the sandbox, on purpose.');
   const real = answer ?? refusedAnswer(onPurpose, requestId);
-  switch (action.kind) {
-    case 'status':
-      return statusAnswer(action, requestId);
-    case 'empty':
-      return { status: action.status ?? (answer === undefined ? 200 : real.status), headers: {}, body: '' };
-    case 'malformed':
-      // 204 may have no body, so that nothing could be wrong with it.
-      return { ...real, status: action.status ?? (real.status === 204 ? 200 : real.status), body: BROKEN };
-    case 'html':
-      return {
-        status: action.status ?? 502,
-        headers: { 'Content-Type': 'text/html; charset=utf-8' },
-        body: '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>Bad Gateway</body></html>\n',
-      };
-    // What is wrong with these is the connection.
-    case 'latency':
-    case 'reset':
-    case 'truncate':
-    case 'drip':
-    case 'hang':
-      return real;
-  }
+  return spoilingOf(action).answer?.(action, real, { requestId, isKept: answer === undefined }) ?? real;
 }
 
 const BROKEN = '{"data": [{"id": "…", ';
+const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>Bad Gateway</body></html>\n';
 
 /** Words for statuses the service has more than one of, or none. */
 const USUAL: Readonly<Record<number, RefusalName>> = {
@@ -205,10 +240,7 @@ const USUAL: Readonly<Record<number, RefusalName>> = {
   503: 'service_unavailable',
 };
 
-function statusAnswer(
-  { code, error, retry_after: wait }: Extract<RequestAction, { kind: 'status' }>,
-  requestId: string,
-): Answer {
+function statusAnswer({ code, error, retry_after: wait }: Of<'status'>, requestId: string): Answer {
   const headers: Record<string, string> = wait === undefined ? {} : { [HEADERS.retry_after.name]: String(wait) };
   const usual = USUAL[code];
   if (usual === 'unauthorized') headers['WWW-Authenticate'] = 'Bearer';
@@ -220,6 +252,7 @@ function statusAnswer(
 // Hands an answer over as a fault wants it: late, in part, drop by drop, or not at all.
 
 interface Sending {
+  readonly fault: AppliedFault;
   readonly response: ServerResponse;
   readonly answer: Answer;
   readonly headers: Readonly<Record<string, string>>;
@@ -231,44 +264,23 @@ interface Sending {
 const DRIPS_PER_SECOND = 10;
 
 /** Resolves when the connection is done with, or the answer handed over. */
-export async function sendFaulty({ action, source, phase }: AppliedFault, sending: Sending): Promise<void> {
-  const { response, answer } = sending;
-  const whole = () => void response.writeHead(answer.status, sending.headers).end(answer.body);
-  switch (action.kind) {
-    case 'reset':
-      return cut(response);
-    case 'hang':
-      await pause(action.max_ms, sending);
-      return cut(response);
-    case 'truncate':
-      return truncated(action.bytes, sending);
-    case 'drip':
-      return dripped(action, sending);
-    case 'latency':
-      if (phase === 'after_commit') await pause(drawnWait(action, source), sending);
-      return whole();
-    // What is wrong with these is the answer.
-    case 'status':
-    case 'empty':
-    case 'malformed':
-    case 'html':
-      return whole();
-  }
-  action satisfies never;
+export async function sendFaulty(sending: Sending): Promise<void> {
+  const { action } = sending.fault;
+  const { send } = spoilingOf(action);
+  if (send === undefined) whole(sending);
+  else await send(action, sending);
 }
+
+const whole = ({ response, answer, headers }: Sending) =>
+  void response.writeHead(answer.status, headers).end(answer.body);
 
 /** Waits, but no longer than the server runs or somebody is there. False when it was cut short. */
 async function pause(ms: number, { response, clock, stopping }: Sending): Promise<boolean> {
   const gone = new AbortController();
   const leave = () => gone.abort();
   response.once('close', leave);
-  const until = AbortSignal.any([gone.signal, stopping]);
   try {
-    await clock.sleep(ms, until);
-    return true;
-  } catch (reason) {
-    if (until.aborted) return false;
-    throw reason;
+    return await rest(ms, clock, AbortSignal.any([gone.signal, stopping]));
   } finally {
     response.off('close', leave);
   }
@@ -299,7 +311,7 @@ async function truncated(bytes: number, { response, answer, headers }: Sending):
   });
 }
 
-async function dripped({ bytes_per_s: rate }: Extract<RequestAction, { kind: 'drip' }>, sending: Sending) {
+async function dripped({ bytes_per_s: rate }: Of<'drip'>, sending: Sending) {
   const { response, answer, headers } = sending;
   const body = Buffer.from(answer.body);
   const size = Math.max(1, Math.floor(rate / DRIPS_PER_SECOND));

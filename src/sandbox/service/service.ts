@@ -3,6 +3,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
+import { rest } from '../../platform/time.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import type { AdminName, Call, Handlers, PartialReply, StartedWith } from '../calls/handler.ts';
@@ -14,8 +15,7 @@ import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { Store } from '../store/queue.ts';
 import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
-import type { Act, Recent, RejectedRequest } from './act-log.ts';
-import type { RequestLog, RequestNumbers } from './request-log.ts';
+import type { Act, Recent, RejectedRequest, RequestLog, RequestNumbers } from './logs.ts';
 
 /** What takes the whole service: many transactions, or none. */
 export type ServiceHandlers = {
@@ -150,15 +150,6 @@ export async function runTimersUntil(parts: ServiceParts, signal: AbortSignal): 
       wasBusy = isBusy;
       if (error instanceof StoreBroken) return;
     }
-    await pause(parts, signal);
-  }
-}
-
-/** A wait that is cut short is no mistake. */
-async function pause({ clock }: ServiceParts, signal: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(LOOK_EVERY, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
+    await rest(LOOK_EVERY, parts.clock, signal);
   }
 }

@@ -1,0 +1,436 @@
+/** What is kept of requests and changes: no secret, no card number, and for each part that is not as it was sent the reason. */
+import type { Shape } from '../../contract/field.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
+import type { NotKept, NotKeptReason } from '../../contract/sandbox/not-kept.ts';
+import { withoutCardNumbers } from '../../core/card-numbers.ts';
+import { wired } from '../account/wire.ts';
+import { Refused } from '../calls/handler.ts';
+import { faultText } from '../faults/faults.ts';
+import type { Answer } from '../http/answer.ts';
+import type { AppliedFault, Fields, ParsedRequest, Route } from '../http/request.ts';
+import type { Store } from '../store/queue.ts';
+import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/rows.ts';
+import { type Sql, StoreBusy, takeCounts } from '../store/sql.ts';
+
+type Parts = Pick<
+  RequestRow,
+  'path' | 'query' | 'idempotency_key' | 'request_headers' | 'body' | 'body_bytes' | 'not_kept'
+>;
+
+/** So many parts are named: a body may have thousands of fields that nobody knows. */
+const MOST_NAMED = 40;
+/** Members of a query, and of an object or a list in a body. */
+const MOST_ENTRIES = 20;
+
+/** The columns of a logged request that were written by its sender. */
+function keptParts({ route: { row }, path, queryText, keySent, headers, body, bodyRead }: ParsedRequest): Parts {
+  const notKept: NotKept[] = [];
+  const note = (part: string, why: NotKeptReason) => {
+    if (notKept.length < MOST_NAMED) notKept.push({ part, why });
+  };
+  const text = (part: string, sent: string) => {
+    const kept = cleanText(sent);
+    if (kept !== sent) note(part, whyOf(sent));
+    return kept;
+  };
+  /** Values that the row knows, in the order in which they came; of others the names. */
+  const query = (shape: Shape) => {
+    const before = notKept.length;
+    const given = [...new URLSearchParams(queryText)];
+    const kept = given.slice(0, MOST_ENTRIES).map(([name, value]): [string, string] => {
+      const part = `query.${cleanText(name)}`;
+      if (Object.hasOwn(shape, name)) return [name, text(part, value)];
+      note(part, 'unknown_field');
+      return [cleanText(name), '[redacted]'];
+    });
+    if (given.length > MOST_ENTRIES) note('query', 'too_long');
+    const isWhole = notKept.length === before && PLAIN.test(queryText);
+    return isWhole ? queryText : new URLSearchParams(kept).toString();
+  };
+  const field = (name: string, value: unknown): unknown => {
+    const part = `body.${name}`;
+    if (typeof value === 'string' && name !== 'url') return text(part, value);
+    const kept = name === 'url' ? originOf(value) : keptValue(value);
+    const [sent, left] = [JSON.stringify(value), JSON.stringify(kept)];
+    if (sent !== left) note(part, name === 'url' ? 'address' : whyOf(sent));
+    return kept;
+  };
+  // 0 without a body, null where its length was not announced.
+  const announced = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.NaN;
+  const body_bytes = Number.isSafeInteger(announced) ? announced : null;
+  /** Fields that the row knows, but for secrets; of an address only where it leads to. Null for none. */
+  const fields = (shape: Shape) => {
+    if (bodyRead === undefined) {
+      const isTooLong = body instanceof Refused && body.refusal === 'payload_too_large';
+      if (body_bytes !== 0) note('body', isTooLong ? 'too_long' : 'not_json');
+      return null;
+    }
+    const kept: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(bodyRead)) {
+      const isKnown = Object.hasOwn(shape, name);
+      if (isKnown && !shape[name]?.secret) kept[name] = field(name, value);
+      else note(`body.${cleanText(name)}`, isKnown ? 'secret' : 'unknown_field');
+    }
+    return Object.keys(kept).length === 0 ? null : JSON.stringify(kept);
+  };
+  const idempotency_key = keySent === undefined ? null : keptKey(keySent);
+  const kept = {
+    path: text('path', path),
+    query: queryText === '' ? null : query(row.query ?? {}),
+    idempotency_key,
+    request_headers: keptHeaders(headers),
+    body: fields(row.body ?? {}),
+    body_bytes,
+  };
+  if (keySent !== undefined && idempotency_key !== keySent) {
+    note('idempotency_key', keySent.length > LIMITS.idempotencyKey.max ? 'too_long' : 'secret');
+  }
+  return { ...kept, not_kept: JSON.stringify(notKept) };
+}
+
+const whyOf = (text: string): NotKeptReason => (withoutFoundSecrets(text) === text ? 'too_long' : 'secret');
+
+/** What of a list or an object is kept; other values are as they were. */
+function keptValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const clean = (entry: unknown) => cleanText(typeof entry === 'string' ? entry : JSON.stringify(entry));
+  if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map(clean);
+  const entries = Object.entries(value).slice(0, MOST_ENTRIES);
+  return Object.fromEntries(entries.map(([name, entry]) => [cleanText(name), clean(entry)]));
+}
+
+/** A path or a query of an address may be a password of its own. */
+function originOf(value: unknown): string {
+  return typeof value === 'string' && URL.canParse(value) ? new URL(value).origin : '[no address]';
+}
+
+/** Headers that say how a request was made. */
+const KEPT_HEADERS = [
+  ...['accept', 'accept-encoding', 'content-length', 'content-type', 'transfer-encoding', 'user-agent'],
+  ...['x-idempotency-key', 'x-sandbox-fault'],
+];
+
+function keptHeaders(headers: ParsedRequest['headers']): string {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') kept[name] = name === 'x-idempotency-key' ? keptKey(value) : cleanText(value);
+  }
+  return JSON.stringify(kept);
+}
+
+type Masks = readonly (readonly [RegExp, string])[];
+const masked = (text: string, masks: Masks) =>
+  masks.reduce((left, [found, instead]) => left.replace(found, instead), text);
+
+const BEARER = [/\b(Bearer|Basic)(?:\s|%20)+\S+/gi, '$1 [redacted]'] as const;
+/** Keys and tokens as they are made; a shorter `sandbox_` is a word of somebody's own. */
+const KEY_SECRETS: Masks = [
+  [/(sk_(?:live|test)_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1[redacted]'],
+  [/(sandbox_)[A-Za-z0-9_-]{32,}/g, '$1[redacted]'],
+  BEARER,
+];
+const SECRETS: Masks = [
+  [/(sk_(?:live|test)_|whsec_|sandbox_)[A-Za-z0-9_+/=-]+/g, '$1[redacted]'],
+  BEARER,
+  // Card numbers, also those a check digit does not prove.
+  [/(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g, '[redacted]'],
+];
+
+/** Whatever one of them finds has this in it, which is looked for in one go: most texts hold no secret. */
+const HINT = /sk_|whsec_|sandbox_|bearer|basic|\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d/i;
+
+/**
+ * An idempotency key as the log has it. It is no secret and is kept exactly: what is sent again under another key is done
+ * again. Only a key that holds a secret or what may be a card number is masked; its last four digits keep such keys apart.
+ */
+export function keptKey(key: string): string {
+  const clean = masked(key, KEY_SECRETS);
+  const left = withoutCardNumbers(clean);
+  const mark = left === clean ? '' : `~${clean.replace(/\D/g, '').slice(-4)}`;
+  return `${left.slice(0, LIMITS.idempotencyKey.max)}${mark}`.replaceAll('\0', '').toWellFormed();
+}
+
+const LONGEST = 200;
+/** Short, and of no characters but those every engine stores. */
+const PLAIN = /^[\x20-\x7e]{0,200}$/;
+
+/** Text that may be stored: no secret, no character an engine refuses, not too long. */
+export function cleanText(text: string): string {
+  if (PLAIN.test(text) && !HINT.test(text)) return text;
+  return withoutFoundSecrets(text).slice(0, LONGEST).replaceAll('\0', '').toWellFormed();
+}
+
+/** The text without secrets and card numbers, however long. */
+const withoutFoundSecrets = (text: string) => (HINT.test(text) ? masked(text, SECRETS) : text);
+
+// A logged request as it is told.
+
+export const wireRequest = (row: RequestRow) => wired(LOGGED_REQUEST, row);
+
+// What was asked of the service, for whoever looks at a test that failed. A row in the transaction that counts the request anyway; requests that write nothing are remembered in this process until somebody asks. Requests that were refused before they were counted (route, key) are not in it.
+
+interface Answered {
+  readonly requestId: string;
+  /** ms UTC on the clock of the sandbox. */
+  readonly now: number;
+  /** Missing where something nobody expected happened. */
+  readonly answer: Answer | undefined;
+  readonly appliedFault: AppliedFault | undefined;
+  /** Real ms from its arrival until its work was done. */
+  readonly took: number;
+}
+
+/** Requests of this process that are in no store yet. */
+export class RequestLog {
+  #waiting: RequestRow[] = [];
+  #timesForgotten = 0;
+
+  keep(row: RequestRow): void {
+    this.#waiting.push(row);
+    if (this.#waiting.length >= 2 * KEPT_REQUESTS) this.#waiting = this.#waiting.slice(-KEPT_REQUESTS);
+  }
+
+  /** What waits, oldest first: it comes behind everything that is stored. */
+  get waiting(): readonly RequestRow[] {
+    return this.#waiting;
+  }
+
+  /** Forgets what waits, because the sandbox starts over. */
+  forget(): void {
+    this.#waiting = [];
+    this.#timesForgotten += 1;
+  }
+
+  /** Writes what waits into the store. Where that cannot take it now, it waits on. */
+  async flush({ store }: { readonly store: Store }): Promise<void> {
+    const rows = this.#waiting;
+    if (rows.length === 0) return;
+    this.#waiting = [];
+    const forgotten = this.#timesForgotten;
+    const write = (sql: Sql) => {
+      for (const row of rows.slice(-KEPT_REQUESTS)) insertRequest(sql, row);
+    };
+    await store.write(write).catch((error: unknown) => {
+      if (error instanceof StoreBusy && forgotten === this.#timesForgotten) this.#waiting = [...rows, ...this.#waiting];
+      throw error;
+    });
+  }
+}
+
+/** A request and its answer as one row, secrets taken out. */
+export function requestRow(
+  parsed: ParsedRequest,
+  { requestId, now, answer, appliedFault, took }: Answered,
+): RequestRow {
+  const { route, params, query, bodyRead } = parsed;
+  const card = params['card_id'] ?? query['card_id'] ?? bodyRead?.['card_id'] ?? madeCard(route.row, answer);
+  const { status, error } = meant(answer, appliedFault);
+  return {
+    request_id: requestId,
+    at: now,
+    operation: route.name,
+    method: route.row.method,
+    status,
+    error,
+    replayed: answer?.headers['Idempotent-Replayed'] === undefined ? 0 : 1,
+    fault: appliedFault === undefined ? null : faultText(appliedFault),
+    card_id: typeof card === 'string' ? cleanText(card) : null,
+    answer: answer === undefined ? null : keptAnswer(route.row, answer),
+    key_last4: parsed.keyLast4,
+    took,
+    ...keptParts(parsed),
+  };
+}
+
+/** A card that was made is told by the answer alone. */
+function madeCard({ makes }: Operation, answer: Answer | undefined): string | undefined {
+  if (makes !== 'card' || answer === undefined || answer.status >= 400) return undefined;
+  return /^\{"id":"([^"]+)"/.exec(answer.body)?.[1];
+}
+
+/** The status of the work where it was done, else that of the fault which kept it from being done. */
+function meant(answer: Answer | undefined, appliedFault: AppliedFault | undefined) {
+  if (answer === undefined) {
+    const code = appliedFault?.action.kind === 'status' ? appliedFault.action.code : undefined;
+    return {
+      status: code ?? (appliedFault === undefined ? 500 : 503),
+      error: appliedFault === undefined ? 'internal_error' : null,
+    };
+  }
+  const { status, body } = answer;
+  const error = status < 400 ? undefined : (JSON.parse(body) as { readonly error?: unknown }).error;
+  return { status, error: typeof error === 'string' ? error : null };
+}
+
+const LONGEST_ANSWER = 4_096;
+
+/** Answers to what changed something, and errors: of a read there are too many, and it can be made again. */
+function keptAnswer(row: Operation, { status, body }: Answer): string | null {
+  if (body === '' || (status < 400 && (row.method === 'GET' || row.effect === 'reveals-secret'))) return null;
+  const shown = status < 400 ? withoutSecrets(row.returns.shape, body) : withoutPaths(body);
+  // A part of a text would keep all of it in memory: the part is copied.
+  const start = shown.length > LONGEST_ANSWER ? Buffer.from(shown.slice(0, LONGEST_ANSWER)).toString() : shown;
+  return withoutFoundSecrets(start).replaceAll('\0', '').toWellFormed();
+}
+
+/** How bodies are kept: without secret fields, of an address only where it leads to. */
+function withoutSecrets(shape: Shape, body: string): string {
+  const isSecret = Object.values(shape).some(({ secret }) => secret);
+  if (!isSecret && !Object.hasOwn(shape, 'url')) return body;
+  const members = JSON.parse(body) as Record<string, unknown>;
+  for (const [name, { wire = name, secret }] of Object.entries(shape)) if (secret) delete members[wire];
+  if (Object.hasOwn(members, 'url')) members['url'] = originOf(members['url']);
+  return JSON.stringify(members);
+}
+
+/** An error may repeat the address that was sent. */
+function withoutPaths(body: string): string {
+  return body.replace(/(https?:\/\/[^\s"\\/?#]+)[^\s"\\]*/g, '$1');
+}
+
+// Numbers of requests that write nothing, taken from the store in blocks so that each is given out once.
+
+const LARGEST = 1024;
+
+export class RequestNumbers {
+  #next = 0;
+  #end = 0;
+  #size = 1;
+  #taking: Promise<void> | undefined;
+
+  /** The next number where it is at hand. */
+  ready(): number | undefined {
+    return this.#next < this.#end ? ++this.#next : undefined;
+  }
+
+  /** The next number, from 1. The first blocks are small: most commands make one request. */
+  async next({ store }: { readonly store: Store }): Promise<number> {
+    while (this.#next >= this.#end) {
+      this.#taking ??= this.#take(store).finally(() => {
+        this.#taking = undefined;
+      });
+      await this.#taking;
+    }
+    return ++this.#next;
+  }
+
+  /** Forgets what is left, because the store's counters begin anew. */
+  forget(): void {
+    this.#next = this.#end;
+    this.#size = 1;
+  }
+
+  async #take(store: Store): Promise<void> {
+    const size = this.#size;
+    const last = await store.write(sql => takeCounts(sql, { name: 'req', count: size }));
+    this.#next = last - size;
+    this.#end = last;
+    this.#size = Math.min(LARGEST, size * 2);
+  }
+}
+
+// What this process alone remembers: the newest changes, and the newest requests that it refused before they were counted. No export holds them, and they cost no write.
+
+/** The newest things of a kind. */
+export class Recent<T> {
+  readonly #most: number;
+  #kept: T[] = [];
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How many there were, those that are forgotten too. */
+  get count(): number {
+    return this.#count;
+  }
+
+  keep(item: T): void {
+    this.#count += 1;
+    this.#kept.push(item);
+    if (this.#kept.length >= 2 * this.#most) this.#kept = this.#kept.slice(-this.#most);
+  }
+
+  /** Oldest first. */
+  all(): readonly T[] {
+    return this.#kept.slice(-this.#most);
+  }
+}
+
+/** A change: through the control surface always, through the service once somebody looks with the page. */
+export interface Act {
+  /** From 1, in this process. */
+  readonly number: number;
+  /** ms UTC on the clock of the sandbox. */
+  readonly at: number;
+  readonly surface: Route['surface'];
+  readonly by: 'page' | 'program';
+  readonly operation: string;
+  /** The input that was asked for, money in USD; without secrets. */
+  readonly input: Fields;
+  /** Ids and outcomes of the answer. */
+  readonly answer: Readonly<Record<string, string>>;
+}
+
+interface Done {
+  readonly route: Route;
+  readonly params: Fields;
+  readonly body: Fields;
+  readonly answer: Answer;
+}
+
+/** Input and answer of what was done, as they are kept. */
+export function keptAct({ route: { name, surface, row }, params, body, answer }: Done) {
+  const input = cleaned({ ...params, ...knownFields(row.body ?? {}, body) }) as Fields;
+  return { surface, operation: name, input, answer: idsIn(answer) };
+}
+
+function knownFields(shape: Shape, body: Fields): Fields {
+  const known = Object.entries(body).filter(([name]) => Object.hasOwn(shape, name) && !shape[name]?.secret);
+  return Object.fromEntries(known);
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [cleanText(name), cleaned(entry)]));
+}
+
+const TOLD = /(?:^|_)id$|^(?:outcome|decline_reason)$/;
+
+function idsIn({ body }: Answer): Readonly<Record<string, string>> {
+  if (body === '') return {};
+  const shown = Object.entries(JSON.parse(body) as Fields).filter(
+    (entry): entry is [string, string] => TOLD.test(entry[0]) && typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(shown);
+}
+
+/** A request to the service that another host, an unknown route or a wrong key turned away: none of them was counted. */
+export interface RejectedRequest {
+  /** ms UTC, real time. */
+  readonly at: number;
+  readonly method: string;
+  /** Without its query and without secrets. */
+  readonly path: string;
+  readonly status: number;
+  readonly error: string;
+  readonly why: string;
+  /** Form of the key that came with it, never its text. */
+  readonly key: string;
+}
+
+/** What a header looks like: how it begins, and how long it is. */
+export function keyForm(header: string | undefined): string {
+  if (header === undefined) return 'none';
+  const [, scheme = '', token] = /^(\S+) +(\S+)$/.exec(header) ?? [];
+  if (token === undefined) return 'not of the form: Bearer <key>';
+  if (!/^bearer$/i.test(scheme)) return 'not a Bearer key';
+  const prefix = /^(?:sk_test_|sk_live_|whsec_|sandbox_)/.exec(token)?.[0];
+  return `${prefix ?? 'another beginning,'}${prefix === undefined ? ' ' : '…, '}${token.length} characters`;
+}
