@@ -58,7 +58,7 @@ const MAY_HASH = [
   'profile/keys.ts',
   'sandbox/admin/deliveries.ts',
   'sandbox/archive/archives.ts',
-  'sandbox/data/load-data.ts',
+  'sandbox/data/load.ts',
   'sandbox/page/inspector-sessions.ts',
   'sandbox/requests/authorize.ts',
   'sandbox/serving/accounts.ts',

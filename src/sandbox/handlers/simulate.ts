@@ -39,7 +39,7 @@ import {
   depositById,
   type TransactionRow,
   walletOf,
-} from '../store/account.ts';
+} from '../store/rows.ts';
 
 interface Done {
   readonly outcome: string;

@@ -1,5 +1,5 @@
 /** What a store says about itself, and the refusal of one that is not ours, too new or damaged. */
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent } from '../../core/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
@@ -88,11 +88,9 @@ function openingError(path: string, error: unknown): unknown {
 }
 
 function unusable(path: string, what: string): CliError {
-  return new CliError('check_failed', {
-    message: `the sandbox store ${path} ${what}`,
+  return notSent('check_failed', `the sandbox store ${path} ${what}`, {
     notes: ['It was not changed. The hint moves it aside and starts over; nothing is deleted.'],
     hint: 'cardwright sandbox reset --hard',
-    outcome: 'not_sent',
   });
 }
 
