@@ -86,7 +86,7 @@ export async function checkSandboxIsMeant(settings: Choosing): Promise<void> {
   const { platform, noise: random, folders } = settings.host;
   const profile = settings.globals.sandbox ? undefined : await testProfile(settings);
   if (profile === undefined) return;
-  const { findServer } = await import('../sandbox/serving/server-files.ts');
+  const { findServer } = await import('../sandbox/serving/started.ts');
   const served = await findServer(folders.data, { platform, random, warn: () => undefined });
   const { name, baseUrl, variables } = profile;
   if (new URL(baseUrl).origin === served?.origin) return;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { SandboxServers, ServerRow, StartedServer } from '../cli/context.ts';
 import type { AccountsServerOptions, ServerOptions } from '../contract/sandbox/admin.ts';
 import { type ErrorKind, notSent } from '../core/errors.ts';
+import { jsonOrUndefined } from '../core/objects.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { Serving } from '../sandbox/serving/started.ts';
 import type { AppHost } from './process-host.ts';
@@ -18,7 +19,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
   const { host, notice } = facts;
   const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
   const find = async () => {
-    const { findServer } = await import('../sandbox/serving/server-files.ts');
+    const { findServer } = await import('../sandbox/serving/started.ts');
     return findServer(host.folders.data, files);
   };
   const running = async () => {
@@ -57,7 +58,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
       const found = await find();
       if (found === undefined)
         throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start');
-      const { stopServer } = await import('../sandbox/serving/server-files.ts');
+      const { stopServer } = await import('../sandbox/serving/started.ts');
       await stopServer(found, host);
       return rowOf(host, found, found.keyFile);
     },
@@ -149,21 +150,12 @@ interface ChildError {
 
 /** Undefined for output that ends otherwise. */
 export function errorInLastLine(output: string): ChildError | undefined {
-  const { error } = (jsonOf(lastLine(output)) ?? {}) as { readonly error?: ChildError };
+  const { error } = (jsonOrUndefined(lastLine(output)) ?? {}) as { readonly error?: ChildError };
   return typeof error?.message === 'string' ? error : undefined;
 }
 
 export function lastLine(output: string): string {
   return output.trimEnd().split('\n').at(-1) ?? '';
-}
-
-/** Undefined for what is no JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) ?? undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;

@@ -8,16 +8,18 @@ import type { SecureContext } from 'node:tls';
 import type { InputRows, PrivateSandbox, PrivateSandboxOptions, Restored, ServerRow } from '../cli/context.ts';
 import { LOAD_SIZE, loadSize, type ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, notSent, usage } from '../core/errors.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
 import { foldersFor } from '../platform/folders.ts';
+import { within } from '../platform/time.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import type { StepDone } from '../scenario/run.ts';
 import type { Connections } from './connections.ts';
 import { forgetSandbox } from './id-cache.ts';
 import type { AppHost } from './process-host.ts';
-import { errorInLastLine, jsonOf, lastLine } from './sandbox-server.ts';
+import { errorInLastLine, lastLine } from './sandbox-server.ts';
 
 interface DaemonStart {
   readonly host: AppHost;
@@ -182,18 +184,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
         onStarted: used,
       });
     },
-    async drain(ms) {
-      const over = new AbortController();
-      const timer = new AbortController();
-      // Cut short when there is nothing left to send.
-      const limit = host.clock.sleep(ms, timer.signal).then(
-        () => over.abort(),
-        () => undefined,
-      );
-      await deliver({ kind: 'idle', signal: over.signal });
-      timer.abort();
-      await limit;
-    },
+    drain: async ms => void (await within(ms, host.clock, signal => deliver({ kind: 'idle', signal }))),
     async exportTo(path) {
       const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
       return exportFrom(host, { baseUrl: `${origin}${ADMIN_PATH}`, token: adminToken }, path);
@@ -357,8 +348,8 @@ function played(host: PlayerHost, { text, stage, asDone }: Playing): Promise<End
   });
   let err = '';
   createInterface({ input: child.stdout }).on('line', line => {
-    const done = jsonOf(line) as StepDone | undefined;
-    if (done !== undefined) asDone(done);
+    const done = jsonOrUndefined(line);
+    if (isObject(done)) asDone(done as unknown as StepDone);
   });
   child.stderr.setEncoding('utf8').on('data', (part: string) => {
     if (err.length < LONGEST_ERROR) err += part;
@@ -444,7 +435,7 @@ export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<n
 
 /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
 export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
-  const { resetHard } = await import('../sandbox/serving/server-files.ts');
+  const { resetHard } = await import('../sandbox/serving/started.ts');
   const moved = await resetHard(host);
   await forgetSandbox(host);
   return moved;

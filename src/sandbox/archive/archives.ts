@@ -10,10 +10,11 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SNAPSHOT_FILE, SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { DAY } from '../../core/durations.ts';
+import { jsonOrUndefined } from '../../core/objects.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo, isDamage } from '../../engine/open.ts';
 import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
-import { privateFolder, syncFolder, systemCode } from '../../files/private-files.ts';
+import { privateFolder, statIfThere, syncFolder, systemCode } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
 import { type ClockRow, REAL_CLOCK, shownTime } from '../clock/clock.ts';
@@ -54,14 +55,9 @@ export function manifestLine(manifest: Manifest): string {
 
 /** Undefined unless the line is exactly one that `manifestLine` makes. */
 export function manifestIn(line: string): Manifest | undefined {
-  try {
-    const { sha256: _sum, ...manifest } = JSON.parse(line) as Manifest & { readonly sha256: string };
-    // Written anew it must be the same text: no byte can have changed, in the sum neither.
-    return manifestLine(manifest) === line ? manifest : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const { sha256: _sum, ...manifest } = (jsonOrUndefined(line) ?? {}) as Manifest & { readonly sha256: string };
+  // Written anew it must be the same text: no byte can have changed, in the sum neither.
+  return manifestLine(manifest) === line ? manifest : undefined;
 }
 
 /**
@@ -234,7 +230,7 @@ export class Archives {
   /** Saves under a name; a snapshot of that name is replaced in one step, anything else of that name refused. */
   async save(name: string, store: Store): Promise<Manifest> {
     const target = await this.#named(name);
-    if (await isThere(target)) await refuseForeign(target);
+    if ((await statIfThere(target)) !== undefined) await refuseForeign(target);
     const manifest = await this.temporarily(async fresh => {
       const written = await writeSnapshot(store, fresh, this.#parts.clock.now());
       await rename(fresh, target);
@@ -248,7 +244,7 @@ export class Archives {
   /** Throws `not_found` for a name nobody saved under; what is there may be damaged all the same. */
   async fileOf(name: string): Promise<string> {
     const target = await this.#named(name);
-    if (await isThere(target)) return target;
+    if ((await statIfThere(target)) !== undefined) return target;
     throw new Refused('not_found', `no snapshot ${name}`);
   }
 
@@ -300,7 +296,7 @@ export class Archives {
     const folder = await this.#place();
     for (const name of (await readdir(folder)).filter(each => each.startsWith('.new-'))) {
       const path = join(folder, name);
-      const found = await lstat(path).catch(() => undefined);
+      const found = await statIfThere(path);
       if (found !== undefined && this.#parts.clock.now() - found.mtimeMs > LEFT_FOR) await rm(path, { force: true });
     }
     return folder;
@@ -329,16 +325,6 @@ export class Archives {
 async function refuseForeign(path: string): Promise<void> {
   if ((await lineOf(path)) !== undefined) return;
   throw new Refused('invalid_request', `${path} exists and is not a snapshot; it was not changed`, 409);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 /** The first line of a file of ours, be it damaged further on; undefined for anything else. */

@@ -16,8 +16,7 @@ import { bearerIn } from '../requests/authorize.ts';
 import type { OpenAccount, ServiceParts } from '../service/service.ts';
 import { type Opened, type OpenPlan, openSandbox, randomSecret } from './assemble.ts';
 import { LIMITS, serve } from './server.ts';
-import { readSecret, writeSecret } from './server-files.ts';
-import { type StartDependencies, serveUnderLock } from './started.ts';
+import { readSecret, type StartDependencies, serveUnderLock, writeSecret } from './started.ts';
 
 interface AccountsServer {
   /** Base address of the service, with `/v1`. */

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { type DataSet, type LoadSize, loadSize } from '../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
-import { CliError } from '../../core/errors.ts';
+import { notSent } from '../../core/errors.ts';
 import type { Cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { type IsRunning, isNamedGone, processName } from '../../files/lock.ts';
@@ -16,14 +16,13 @@ import { loadDataSet } from '../data/load.ts';
 import type { DeliveryOptions } from '../delivery/attempt.ts';
 import { createDispatcher, type Dispatcher } from '../delivery/run.ts';
 import { ActiveDialect } from '../dialects/table.ts';
-import { HANDLERS } from '../handlers/cards.ts';
+import { HANDLERS } from '../handlers/service.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
-import { Recent } from '../service/act-log.ts';
-import { RequestLog, RequestNumbers } from '../service/request-log.ts';
+import { Recent, RequestLog, RequestNumbers } from '../service/logs.ts';
 import { runTimersUntil, type ServiceParts } from '../service/service.ts';
-import { keepCheck, walletOf } from '../store/account.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
+import { keepCheck, walletOf } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 import { type ListenAddress, privateSocket, serve } from './server.ts';
 
@@ -189,17 +188,15 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     const { clock } = plan;
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = processName(host.pid);
-    const { accounts, rateLimits, virtualLimits, onStop, scenarios, webhookSecret, version } = plan;
     const base: ServiceParts = {
-      ...{ store, owner, accounts, rateLimits, virtualLimits, onStop, scenarios, webhookSecret, version, onFault },
+      ...plan,
+      ...host,
+      store,
+      owner,
       handlers: HANDLERS,
       timerActions: TIMER_ACTIONS,
       key: plan.key ?? randomKey(host),
       adminToken: plan.adminToken ?? randomSecret('sandbox_', host),
-      clock: host.clock,
-      random: host.random,
-      platform: host.platform,
-      pid: host.pid,
       startedWith: { data, size, wallet },
       isGone: other => isNamedGone(other, owner, host.isRunning),
       requestNumbers: new RequestNumbers(),
@@ -282,12 +279,14 @@ async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = 
     ...(seed === undefined ? [] : ['--seed', String(seed)]),
     ...sizes.flatMap(([name, given]) => [`--${name}`, String(given)]),
   ];
-  throw new CliError('usage', {
-    message: `the sandbox store ${store.path} is there already, with data set ${loaded ?? 'none'} and seed ${meta.seed}`,
-    notes: [
-      '--seed, --data and the size of a data set are for a store that is made now. The hint replaces everything in it.',
-    ],
-    hint: words.join(' '),
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'usage',
+    `the sandbox store ${store.path} is there already, with data set ${loaded ?? 'none'} and seed ${meta.seed}`,
+    {
+      notes: [
+        '--seed, --data and the size of a data set are for a store that is made now. The hint replaces everything in it.',
+      ],
+      hint: words.join(' '),
+    },
+  );
 }

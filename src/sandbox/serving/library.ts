@@ -10,8 +10,7 @@ import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/me
 import { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { mismatches } from '../../contract/sandbox/together.ts';
 import { shapeProblem } from '../../contract/violation.ts';
-import { CliError } from '../../core/errors.ts';
-import { isObject } from '../../core/objects.ts';
+import { CliError, notSent } from '../../core/errors.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin } from './library-types.ts';
 import { askLocally, type RunningSandbox, startSandbox as start } from './start.ts';
@@ -20,20 +19,16 @@ import { askLocally, type RunningSandbox, startSandbox as start } from './start.
 export function checkOptions({ onFault: _onFault, ...options }: Values): void {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const { clock, data, wallet } = given;
-  const problem = shapeProblem(START_OPTIONS, given) ?? (isObject(clock) ? clockProblem(clock) : undefined);
+  const problem = shapeProblem(START_OPTIONS, given);
   if (problem !== undefined) throw wrongOption(problem.field, problem.text);
+  const { mode, at } = (clock ?? { mode: 'real' }) as Values;
+  if ((mode === 'frozen') !== (at !== undefined))
+    throw wrongOption('clock', 'at is for a frozen clock, which needs it');
   if (wallet !== undefined && data === 'demo') throw wrongOption('wallet', 'for the data set empty; demo has its own');
 }
 
-function clockProblem(clock: Values) {
-  const problem = shapeProblem(START_OPTIONS.clock.shape ?? {}, clock);
-  if (problem !== undefined) return { field: `clock.${problem.field}`, text: problem.text };
-  const isRight = (clock['mode'] === 'frozen') === (clock['at'] !== undefined);
-  return isRight ? undefined : { field: 'clock', text: 'at is needed where it is frozen, and nowhere else' };
-}
-
 const wrongOption = (name: string, problem: string) =>
-  new CliError('usage', { message: `the option ${name} of startSandbox: ${problem}`, outcome: 'not_sent' });
+  notSent('usage', `the option ${name} of startSandbox: ${problem}`);
 
 // The control surface as methods of `startSandbox()`, made from its rows; their types are contract/sandbox/typescript.ts.
 

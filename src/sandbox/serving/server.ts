@@ -1,5 +1,5 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
-import { createReadStream, lstatSync, readdirSync, unlinkSync } from 'node:fs';
+import { createReadStream, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import {
@@ -18,7 +18,7 @@ import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
-import { privateFolder, systemCode } from '../../files/private-files.ts';
+import { privateFolder, statIfThere, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
 import { dateText } from '../clock/clock.ts';
@@ -125,7 +125,7 @@ export async function serve(
       // What is left of the file stands in the way of another request on this connection.
       if (isLong && !request.complete) headers['Connection'] = 'close';
       if (appliedFault !== undefined) {
-        await sendFaulty(appliedFault, { response, answer, headers, clock, stopping: stopping.signal });
+        await sendFaulty({ fault: appliedFault, response, answer, headers, clock, stopping: stopping.signal });
       } else if (file === undefined) response.writeHead(status, headers).end(body);
       else await sendFile(file.path, response.writeHead(status, headers));
       // Until then stopping would cut the answer off.
@@ -329,21 +329,16 @@ export async function privateSocket(
   };
 }
 
+/** Sockets on which nobody listens any more: whoever made them is dead, in this container or another. */
 async function removeLeftovers(folder: string, now: number): Promise<void> {
-  const names = readdirSync(folder);
-  const sockets = names.filter(name => /^\d+-[0-9a-f]+\.sock$/.test(name)).map(name => join(folder, name));
-  await Promise.all(sockets.map(path => removeIfLeft(path, now)));
-}
-
-/** Nobody listens any more: whoever made it is dead, in this container or another. */
-async function removeIfLeft(path: string, now: number): Promise<void> {
-  try {
-    const found = lstatSync(path);
-    if (found.isSocket() && now - found.mtimeMs > SETTLED_AGE && (await isRefused(path))) unlinkSync(path);
-  } catch (error) {
-    // Gone meanwhile: another process tidies too.
-    if (systemCode(error) !== 'ENOENT') throw error;
-  }
+  const names = readdirSync(folder).filter(name => /^\d+-[0-9a-f]+\.sock$/.test(name));
+  const removeIfLeft = async (path: string) => {
+    // Gone meanwhile where another process tidies too.
+    const found = await statIfThere(path);
+    const isSettled = found?.isSocket() === true && now - found.mtimeMs > SETTLED_AGE;
+    if (isSettled && (await isRefused(path))) await rm(path, { force: true });
+  };
+  await Promise.all(names.map(name => removeIfLeft(join(folder, name))));
 }
 
 function isRefused(path: string): Promise<boolean> {

@@ -1,22 +1,215 @@
 /**
  * `sandbox start`: the store of the data folder, served to other programs on a port of this machine, with timers and deliveries
- * live. One such server a store; embedded commands share the store with it.
+ * live. One such server a store; embedded commands share the store with it. The files by which others find it (where it is,
+ * its key, its admin token) are 0600, beside the store. The key is kept from one start to the next, the token is not.
  */
-import { rm } from 'node:fs/promises';
-import type { ServerOptions } from '../../contract/sandbox/admin.ts';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { ADMIN_OPERATIONS, type ServerOptions } from '../../contract/sandbox/admin.ts';
+import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent } from '../../core/errors.ts';
+import { isSameKey } from '../../core/key-print.ts';
+import { isObject, jsonOrUndefined } from '../../core/objects.ts';
+import { Secret } from '../../core/secret.ts';
 import { holderOf, withLock } from '../../files/lock.ts';
-import { type FileDependencies, privateFolder, writePrivate } from '../../files/private-files.ts';
+import {
+  type FileDependencies,
+  privateFolder,
+  readPrivate,
+  systemCode,
+  writePrivate,
+} from '../../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/users-file.ts';
-import type { Host } from '../../platform/host.ts';
+import type { Clock, Folders, Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { PageFiles } from '../page/inspector-sessions.ts';
+import { proofOf } from '../requests/authorize.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
 import { assemble, randomKey } from './assemble.ts';
-import { readFacts, readSecret, type ServerFacts, type ServerPaths, serverPaths, writeSecret } from './server-files.ts';
-import { storeFile, storeFolder } from './start.ts';
+import { askLocally, storeFile, storeFolder } from './start.ts';
+
+/** What `server.json` says. */
+export interface ServerFacts {
+  /** Base address of the service, with `/v1`. */
+  readonly url: string;
+  readonly pid: number;
+  /** ISO 8601, real time. */
+  readonly started_at: string;
+  /** Which store it serves. */
+  readonly instance: string;
+}
+
+interface ServerPaths {
+  readonly facts: string;
+  readonly key: string;
+  readonly token: string;
+  /** Held while a sandbox is started on the store. */
+  readonly lock: string;
+}
+
+function serverPaths(data: string): ServerPaths {
+  const below = (name: string) => join(storeFolder(data), name);
+  return {
+    facts: below('server.json'),
+    key: below('api-key'),
+    token: below('admin-token'),
+    lock: below('server.lock'),
+  };
+}
+
+/** Undefined when there is none, or what stands there is not whole. */
+async function readFacts(path: string, around: FileDependencies): Promise<ServerFacts | undefined> {
+  const text = await readPrivate(path, around);
+  if (text === undefined) return undefined;
+  const facts = jsonOrUndefined(text);
+  const { url, pid, started_at, instance } = isObject(facts) ? facts : {};
+  const isWhole =
+    typeof url === 'string' &&
+    /^http:\/\/127\.0\.0\.1:\d{1,5}\/v1$/.test(url) &&
+    Number.isSafeInteger(pid) &&
+    typeof started_at === 'string' &&
+    typeof instance === 'string';
+  return isWhole ? { url, pid: pid as number, started_at, instance } : undefined;
+}
+
+export async function writeSecret(path: string, secret: Secret, around: FileDependencies): Promise<void> {
+  await writePrivate(path, `${secret.expose()}\n`, around);
+}
+
+/** Undefined when there is no file. Throws `guarded` for one that holds something else than what we write there. */
+export async function readSecret(path: string, around: FileDependencies): Promise<Secret | undefined> {
+  const text = await readPrivate(path, around);
+  if (text === undefined) return undefined;
+  const found = /^((?:sk_test_|sandbox_)[\w-]{20,})\n$/.exec(text)?.[1];
+  if (found !== undefined) return new Secret(found);
+  throw notSent('guarded', `${path} does not hold what cardwright writes there`, {
+    notes: ['Nothing was overwritten. Move the file away to get a new one.'],
+  });
+}
+
+// Finding the server, and believing nobody who has not proved to be it.
+
+interface FoundServer extends ServerFacts {
+  /** Address of the control surface's origin, as `CARDWRIGHT_SANDBOX_URL` takes it. */
+  readonly origin: string;
+  readonly adminToken: Secret;
+  readonly keyFile: string;
+}
+
+/** For one answer; on this machine it takes two ms. */
+const PATIENCE = { ms: 2_000, bytes: 4_096 } as const;
+
+/**
+ * The server that `server.json` names, once it has proved by an HMAC over fresh random bytes that it knows the admin token;
+ * undefined when nobody answers there, or somebody else. No key leaves before.
+ */
+export async function findServer(data: string, around: FileDependencies): Promise<FoundServer | undefined> {
+  const paths = serverPaths(data);
+  const facts = await readFacts(paths.facts, around);
+  const adminToken = facts && (await readSecret(paths.token, around));
+  if (facts === undefined || adminToken === undefined) return undefined;
+  const { origin, port } = new URL(facts.url);
+  const nonce = Buffer.from(around.random.bytes(24)).toString('base64url');
+  const health = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.health.path}?nonce=${nonce}`);
+  const isOurs =
+    health?.instance === facts.instance && isSameKey(String(health.proof), proofOf(adminToken, { nonce, port }));
+  return isOurs ? { ...facts, origin, adminToken, keyFile: paths.key } : undefined;
+}
+
+const LONGEST_END = 20_000;
+const LOOK_EVERY = 20;
+
+/**
+ * Asks it to end and waits until it has: running requests are finished first. Throws `unreachable` when it does not
+ * take the request, `wait_expired` when it is still there after 20 s.
+ */
+export async function stopServer(
+  { origin, adminToken, pid, keyFile }: FoundServer,
+  { folders, clock, pid: us, isRunning, signal }: Stopping,
+): Promise<void> {
+  const answer = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
+  if (answer === undefined) {
+    throw new CliError('unreachable', { message: `the sandbox of process ${pid} did not answer`, hint: `kill ${pid}` });
+  }
+  const { lock } = serverPaths(folders.data);
+  const deadline = clock.monotonic() + LONGEST_END;
+  while ((await holderOf(lock, { pid: us }, isRunning)) === pid) {
+    if (clock.monotonic() > deadline) {
+      throw new CliError('wait_expired', {
+        message: `the sandbox of process ${pid} was told to end and is still there after ${LONGEST_END / 1000} s`,
+        notes: [`Its key stays in ${keyFile}.`],
+        hint: `kill ${pid}`,
+      });
+    }
+    await clock.sleep(LOOK_EVERY, signal);
+  }
+}
+
+type Stopping = Pick<Host, 'folders' | 'clock' | 'pid' | 'signal'> & { readonly isRunning: (pid: number) => boolean };
+
+type Told = Readonly<Record<string, unknown>>;
+
+/** A question without a token, an order with one. Undefined for any answer but a whole good one. */
+async function answerOf(url: string, token?: Secret): Promise<Told | undefined> {
+  const order = token && { method: 'POST', token };
+  const answer = await askLocally({ url, limit: PATIENCE, ...order }).catch(() => undefined);
+  const told = answer?.status === 200 ? jsonOrUndefined(answer.text) : undefined;
+  return isObject(told) ? told : undefined;
+}
+
+// The way out of a store that cannot be used: aside with it. Nothing is deleted.
+
+/** The log first: a database without it is older but whole, a log beside another database is a danger. */
+const PARTS = ['-wal', '-shm', ''] as const;
+
+interface Moving {
+  readonly folders: Pick<Folders, 'data'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly pid: number;
+  readonly isRunning: (pid: number) => boolean;
+}
+
+/**
+ * Moves the store and its two companions into a fresh 0700 folder beside it, `store-<time>`. Resolves to where they
+ * are now; empty when there was no store. The next command makes a new one.
+ * Throws `guarded` while a started sandbox serves it.
+ */
+export async function resetHard({ folders, clock, ...us }: Moving): Promise<string[]> {
+  const holder = await holderOf(serverPaths(folders.data).lock, us, us.isRunning);
+  if (holder !== 'nobody') {
+    throw notSent(
+      'guarded',
+      `the store is not moved aside: process ${holder} serves it (sandbox start)`,
+      'cardwright sandbox stop',
+    );
+  }
+  const time = new Date(clock.now()).toISOString().replaceAll(/[-:]/g, '');
+  const aside = join(storeFolder(folders.data), `store-${time}`);
+  const here = PARTS.map(part => storeFile(folders.data) + part).filter(path => existsSync(path));
+  if (here.length > 0) await mkdir(aside, { mode: 0o700 });
+  const moved: string[] = [];
+  for (const path of here) {
+    const target = join(aside, basename(path));
+    if (await isMoved(path, target)) moved.push(target);
+  }
+  return moved;
+}
+
+/** False for a companion that is gone meanwhile: whoever closed the store last has put it into the database. */
+async function isMoved(path: string, target: string): Promise<boolean> {
+  try {
+    await rename(path, target);
+    return true;
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' || path.endsWith('.db')) throw error;
+    return false;
+  }
+}
+
+// Starting it.
 
 export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> {
   readonly isRunning: (pid: number) => boolean;
@@ -117,8 +310,8 @@ async function open(
   options: ServerOptions,
   { paths, files, end }: Opening,
 ): Promise<Opened<Omit<StartedSandbox, keyof Serving>>> {
-  const { folders, clock, version } = around;
-  const { readyFile, rateLimits, virtualLimits, dialect, size } = options;
+  const { folders, clock } = around;
+  const { readyFile } = options;
   const removeFacts = async () => {
     await rm(paths.facts, { force: true });
     await rm(paths.token, { force: true });
@@ -128,25 +321,20 @@ async function open(
   if (readyFile !== undefined) await clearReadyFile(readyFile);
   const path = storeFile(folders.data);
   const made = await assemble({
+    ...around,
+    ...options,
     host: around,
     path,
     place: { port: options.port ?? 0, ipv6: options.ipv6 },
-    seed: options.seed,
-    data: options.data,
     key: (await readSecret(paths.key, files)) ?? randomKey(around),
     checked: true,
     onLongCheck: records =>
       around.notice(`Looking through the store before it is served: ${records} transactions and events.`),
-    size,
-    insists: { seed: options.seed, data: options.data, size },
-    rateLimits: rateLimits ? 'all' : 'none',
-    virtualLimits,
+    insists: options,
+    rateLimits: options.rateLimits ? 'all' : 'none',
     liveTimers: true,
-    dialect,
     deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
-    pageFiles: around.pageFiles,
-    scenarios: around.scenarios,
-    version,
+    clock: undefined,
     onStop: () => end(),
     onFault: error => {
       around.onFault(error);
@@ -176,11 +364,9 @@ async function open(
 
 function alreadyStarted(holder: number | 'unreadable', { lock }: ServerPaths, url: string | undefined): CliError {
   const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
-  return new CliError('guarded', {
-    message: `a sandbox is started on this store already, by ${who}`,
+  return notSent('guarded', `a sandbox is started on this store already, by ${who}`, {
     notes: [url === undefined ? `It holds ${lock}.` : `It serves ${url}.`],
     hint: 'cardwright sandbox status -o env',
-    outcome: 'not_sent',
   });
 }
 
