@@ -21,7 +21,7 @@ import {
   type AdminOperations,
   type SandboxAdmin,
 } from '../../contract/sandbox/admin.ts';
-import { usage } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 
 /**
@@ -42,6 +42,14 @@ export async function runAdmin<N extends AdminName>(
   const found = elsewhere === undefined && isChange ? await ctx.sandbox.servers.control() : await elsewhere?.();
   const admin = found ?? (await ctx.sandbox.admin());
   return (await admin.send(operation, input)).result;
+}
+
+/** The sandbox elsewhere that is meant, or the one that is started for this store. Throws `unreachable` where there is neither. */
+export async function startedSandbox({ sandbox }: Context, start = 'cardwright sandbox start'): Promise<SandboxAdmin> {
+  const isElsewhere = (await sandbox.elsewhere()) !== undefined;
+  const admin = isElsewhere ? await sandbox.admin() : await sandbox.servers.control();
+  if (admin !== undefined) return admin;
+  throw notSent('unreachable', 'no sandbox is started for this store', start);
 }
 
 interface Paging {

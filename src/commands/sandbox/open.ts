@@ -8,6 +8,7 @@ import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Column, lineBlock } from '../../terminal/view.ts';
+import { startedSandbox } from './admin.ts';
 
 /** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
 const SAY_AFTER = 5_000;
@@ -107,7 +108,7 @@ export const openInspector = command({
     const place = pageAddress(what);
     if (place === undefined)
       throw usage(`${JSON.stringify(what)} is no view and no id; views: ${PAGE_VIEWS.join(', ')}`);
-    const admin = await startedSandbox(ctx);
+    const admin = await startedSandbox(ctx, 'cardwright sandbox start --detach');
     if (end) return { opened: false, ended: (await admin.send('page.end', {})).result.ended };
     const access = lookOnly ? ('look' as const) : ('full' as const);
     if (!print) {
@@ -132,10 +133,3 @@ const COLUMNS: readonly Column[] = [
 const ADDRESS_COLUMNS: readonly Column[] = [{ field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 }];
 
 const sessionsEnded = (ended: number) => (ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);
-
-async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
-  const isElsewhere = (await ctx.sandbox.elsewhere()) !== undefined;
-  const admin = isElsewhere ? await ctx.sandbox.admin() : await ctx.sandbox.servers.control();
-  if (admin !== undefined) return admin;
-  throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start --detach');
-}

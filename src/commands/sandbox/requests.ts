@@ -7,9 +7,9 @@ import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
-import { CliError, notSent, usage } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { type Listing, pairsBlock } from '../../terminal/view.ts';
-import { adminListing, runAdmin } from './admin.ts';
+import { adminListing, runAdmin, startedSandbox } from './admin.ts';
 
 const COLUMNS = columnsOf(
   LOGGED_REQUEST,
@@ -74,7 +74,11 @@ export const sandboxRequests = command({
     }
     if (turnedAway === true && given) throw usage('--turned-away lists all of them: it goes with no other flag');
     if (request !== undefined) return { pair: await runAdmin(ctx, 'requests.get', { request_id: request }) };
-    if (turnedAway === true) return { turned: wholeListing(await turnedAwayBy(ctx), { noun: 'request' }) };
+    if (turnedAway === true) {
+      // Remembered by the process that answered them: by a server, because a command of ours turns nobody away.
+      const { result } = await (await startedSandbox(ctx)).send('requests.turned', {});
+      return { turned: wholeListing(result, { noun: 'request' }) };
+    }
     const { operation, since, key, card, status, expect, ...asked } = wanted;
     const match = { operation, since, idempotency_key: key, card_id: card, status };
     const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
@@ -112,18 +116,6 @@ interface Listed {
 function verified(ctx: Context, match: object, times: number) {
   const given = Object.fromEntries(Object.entries(match).filter(([, value]) => value !== undefined));
   return runAdmin(ctx, 'requests.verify', { match: given, times });
-}
-
-/** Remembered by the process that answered them: by a server, because a command of ours turns nobody away. */
-async function turnedAwayBy(ctx: Context) {
-  const isElsewhere = (await ctx.sandbox.elsewhere()) !== undefined;
-  const admin = isElsewhere ? await ctx.sandbox.admin() : await ctx.sandbox.servers.control();
-  if (admin !== undefined) return (await admin.send('requests.turned', {})).result;
-  throw notSent(
-    'unreachable',
-    'no sandbox is started for this store, and who was turned away is remembered by a started one alone',
-    'cardwright sandbox start',
-  );
 }
 
 /** What was sent, or why it is not there. */

@@ -2,7 +2,7 @@
  * The way into the inspector: tickets, sessions of two halves, and the files of the page. Nothing is there before the
  * first ticket. A cookie knows no port, and a script can read what it keeps itself: one half alone is worth nothing.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { withoutCode } from '../../contract/events.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
@@ -16,6 +16,7 @@ import {
   TICKET_LIFE,
   WRONG_TICKETS,
 } from '../../contract/sandbox/page.ts';
+import { digestOf, isSameKey } from '../../core/key-print.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
@@ -37,26 +38,21 @@ interface PageHost {
   readonly files: () => PageFiles;
 }
 
-/** What a session is made of, once. */
-interface Redeemed {
+/** The two halves of a session, and what it may do. */
+interface Halves {
   readonly half: string;
   readonly cookie: string;
   readonly access: PageAccess;
 }
 
-interface Ticket {
-  readonly digest: Buffer;
-  readonly access: PageAccess;
-  /** By the clock that never jumps, ms. */
+/** Digests of both halves, and until when they are good, ms of the clock that never jumps. */
+interface Session extends Halves {
   readonly until: number;
-  wrong: number;
 }
 
-interface Session {
-  readonly cookie: Buffer;
-  readonly half: Buffer;
-  readonly access: PageAccess;
-  readonly until: number;
+interface Ticket extends Pick<Session, 'access' | 'until'> {
+  readonly digest: string;
+  wrong: number;
 }
 
 export class InspectorSessions {
@@ -101,10 +97,10 @@ export class InspectorSessions {
   }
 
   /** Undefined for anything but the ticket that waits. */
-  redeem(given: string): Redeemed | undefined {
+  redeem(given: string): Halves | undefined {
     const ticket = this.#waiting();
     if (ticket === undefined) return undefined;
-    if (!timingSafeEqual(digestOf(given), ticket.digest)) {
+    if (!isSameKey(digestOf(given), ticket.digest)) {
       ticket.wrong += 1;
       return undefined;
     }
@@ -122,7 +118,7 @@ export class InspectorSessions {
     const given = cookieNamed(this.cookieName, cookies);
     if (half === undefined || given === undefined) return undefined;
     const [left, right] = [digestOf(half), digestOf(given)];
-    const isThis = (session: Session) => timingSafeEqual(session.half, left) && timingSafeEqual(session.cookie, right);
+    const isThis = (session: Session) => isSameKey(left, session.half) && isSameKey(right, session.cookie);
     return this.#live().find(isThis)?.access;
   }
 
@@ -134,17 +130,10 @@ export class InspectorSessions {
     return length;
   }
 
-  /** Sessions that were ever made, those that are over too. */
-  get opened(): number {
-    return this.#opened;
-  }
-
-  get sessions(): number {
-    return this.#live().length;
-  }
-
-  get ticketWaits(): boolean {
-    return this.#waiting() !== undefined;
+  /** How many sessions there are and ever were, and whether a ticket waits. */
+  get facts() {
+    const waits = this.#waiting() !== undefined;
+    return { sessions: this.#live().length, opened: this.#opened, ticket_waits: waits };
   }
 
   /** A file of the page by its path; undefined where there is none. */
@@ -172,8 +161,6 @@ export class InspectorSessions {
     return Buffer.from(this.#host.random.bytes(24)).toString('base64url');
   }
 }
-
-const digestOf = (text: string) => createHash('sha256').update(text).digest();
 
 /** Undefined where it is missing, and where it stands twice: which of two counts is a matter of taste. */
 function cookieNamed(name: string, header: string | undefined): string | undefined {
