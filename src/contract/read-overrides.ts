@@ -9,16 +9,12 @@ import { notJson } from '../core/json-position.ts';
 import { HEADERS } from './envelopes.ts';
 import type { Method, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { FIELD_GROUPS, fieldKey, type OperationOverride, type Overrides, wireName } from './overrides.ts';
+import { FIELD_GROUPS, fieldKey, NO_OVERRIDES, type OperationOverride, type Overrides, wireName } from './overrides.ts';
 import { mayMeet, pathProblem } from './route.ts';
 
 interface Named {
   readonly name: string;
   readonly row: Operation;
-}
-
-interface Changed extends Named {
-  readonly override: OperationOverride;
 }
 
 interface Route {
@@ -30,61 +26,44 @@ interface Route {
 const ROWS: readonly Named[] = Object.entries(OPERATIONS).map(([name, row]) => ({ name, row }));
 const CHANGING: readonly Method[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The first member of the file that would make an operation another one, with why; undefined when none does. */
-function overrideProblem(overrides: Overrides): string | undefined {
-  for (const { name, row } of ROWS) {
-    const override = overrides.operations[name];
-    const problem =
-      (override && operationProblem({ name, row, override }, overrides)) ?? renamedProblem({ name, row }, overrides);
-    if (problem !== undefined) return problem;
+/** Members of the file that would make an operation another one, with why. */
+function* problemsOf(overrides: Overrides): Generator<string, undefined> {
+  for (const named of ROWS) {
+    const override = overrides.operations[named.name];
+    if (override !== undefined) yield* operationProblems(named, override, overrides);
+    yield* renamedProblems(named, overrides);
   }
-  return undefined;
 }
 
-function operationProblem(changed: Changed, overrides: Overrides): string | undefined {
-  return (
-    methodProblem(changed) ??
-    addressProblem(changed) ??
-    bodyProblem(changed, overrides) ??
-    routeProblem(changed, overrides)
-  );
-}
-
-function methodProblem({ name, row, override: { method, body } }: Changed): string | undefined {
-  const reads = readingMethods(row);
-  const asked = method ?? row.method;
-  if (reads === undefined) {
-    if (CHANGING.includes(asked)) return undefined;
-    return `${name}.method must be POST, PUT, PATCH or DELETE: ${name} changes something, and a ${asked} may be repeated or cached on its way`;
+function* operationProblems({ name, row }: Named, override: OperationOverride, overrides: Overrides) {
+  const mine = routeOf(row, override);
+  const { method, path, body } = mine;
+  const isReading = row.effect === 'read' || row.effect === 'reveals-secret';
+  const reads: readonly Method[] = ['GET', ...(row.alsoReadBy ?? [])];
+  if (!isReading && !CHANGING.includes(method)) {
+    yield `${name}.method must be POST, PUT, PATCH or DELETE: ${name} changes something, and a ${method} may be repeated or cached on its way`;
   }
-  if (!reads.includes(asked)) return `${name}.method must be ${reads.join(' or ')}: ${name} only reads`;
-  return body !== undefined && asked === 'GET' ? `${name}.body cannot be: a GET carries none` : undefined;
-}
-
-/** Methods that a reading operation may have; undefined for one that changes something. */
-function readingMethods({ effect, alsoReadBy = [] }: Operation): readonly Method[] | undefined {
-  return effect === 'read' || effect === 'reveals-secret' ? ['GET', ...alsoReadBy] : undefined;
-}
-
-/** Without it, whatever stands in the path would be asked for in place of what the user names. */
-function addressProblem({ name, row, override: { path } }: Changed): string | undefined {
-  const missing = Object.keys(row.params ?? {}).find(param => path !== undefined && !path.includes(`{${param}}`));
-  return missing === undefined ? undefined : `${name}.path must hold {${missing}}: it is what the command names`;
-}
-
-function bodyProblem({ name, row, override: { body } }: Changed, overrides: Overrides): string | undefined {
-  if (body === undefined) return undefined;
+  if (isReading && !reads.includes(method)) yield `${name}.method must be ${reads.join(' or ')}: ${name} only reads`;
+  if (isReading && body !== undefined && method === 'GET') yield `${name}.body cannot be: a GET carries none`;
+  // Without it, whatever stands in the path would be asked for in place of what the user names.
+  const missing = Object.keys(row.params ?? {}).find(param => !path.includes(`{${param}}`));
+  if (missing !== undefined) yield `${name}.path must hold {${missing}}: it is what the command names`;
   const asked = Object.keys(row.body ?? {}).flatMap(slot => [slot, wireName(name, slot, overrides) ?? slot]);
-  const taken = Object.keys(body).find(member => asked.includes(member));
-  if (taken !== undefined) return `${name}.body must not set ${taken}: it is what the command asks for`;
-  const other = ROWS.find(
-    ({ row: { effect, leadsTo } }) =>
-      effect === 'irreversible' &&
-      leadsTo !== undefined &&
-      leadsTo.value !== row.leadsTo?.value &&
-      holds(body, leadsTo.value),
-  );
-  return other && `${name}.body leads to ${other.row.leadsTo?.value}: that is ${other.name}`;
+  const taken = Object.keys(body ?? {}).find(member => asked.includes(member));
+  if (taken !== undefined) yield `${name}.body must not set ${taken}: it is what the command asks for`;
+  for (const other of ROWS) {
+    const { effect, leadsTo } = other.row;
+    const isOther = effect === 'irreversible' && leadsTo !== undefined && leadsTo.value !== row.leadsTo?.value;
+    if (isOther && holds(body, leadsTo.value)) yield `${name}.body leads to ${leadsTo.value}: that is ${other.name}`;
+  }
+  // The route of an operation that is guarded otherwise, where it is now or where it would be without overrides.
+  for (const other of ROWS) {
+    if (other.name === name || (row.effect === 'read' && other.row.effect === 'read')) continue;
+    const theirs = [routeOf(other.row, overrides.operations[other.name] ?? {}), routeOf(other.row, {})];
+    if (theirs.some(route => isSame(mine, route))) {
+      yield `${name}: ${method} ${path} is the route of ${other.name}, which is guarded by its own rules`;
+    }
+  }
 }
 
 function holds(value: unknown, word: string): boolean {
@@ -92,23 +71,9 @@ function holds(value: unknown, word: string): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(part => holds(part, word));
 }
 
-/** The route of an operation that is guarded otherwise, where it is now or where it would be without overrides. */
-function routeProblem(changed: Changed, overrides: Overrides): string | undefined {
-  const mine = routeOf(changed.row, changed.override);
-  const reads = changed.row.effect === 'read';
-  for (const { name, row } of ROWS) {
-    if (name === changed.name || (reads && row.effect === 'read')) continue;
-    const theirs = [routeOf(row, overrides.operations[name] ?? {}), routeOf(row, {})];
-    if (theirs.some(route => isSame(mine, route))) {
-      return `${changed.name}: ${mine.method} ${mine.path} is the route of ${name}, which is guarded by its own rules`;
-    }
-  }
-  return undefined;
-}
-
-function routeOf(row: Operation, { method = row.method, path = row.path, body }: OperationOverride): Route {
-  return { method, path, body };
-}
+const routeOf = (row: Operation, { method = row.method, path = row.path, body }: OperationOverride): Route => ({
+  ...{ method, path, body },
+});
 
 /** Fixed members that differ tell two operations on one route apart. */
 function isSame(mine: Route, theirs: Route): boolean {
@@ -120,18 +85,16 @@ function isSame(mine: Route, theirs: Route): boolean {
 }
 
 /** Two fields of one body under one name: the one would be sent in place of the other. */
-function renamedProblem({ name, row }: Named, overrides: Overrides): string | undefined {
+function* renamedProblems({ name, row }: Named, overrides: Overrides) {
   const sent = new Map<string, string>();
   for (const slot of Object.keys(row.body ?? {})) {
     const wire = wireName(name, slot, overrides) ?? slot;
     const before = sent.get(wire);
     if (before !== undefined) {
-      const both = [fieldKey(name, before), fieldKey(name, slot)];
-      return `${both.join(' and ')} would both be sent as ${JSON.stringify(wire)} by ${name}`;
+      yield `${fieldKey(name, before)} and ${fieldKey(name, slot)} would both be sent as ${JSON.stringify(wire)} by ${name}`;
     }
     sent.set(wire, slot);
   }
-  return undefined;
 }
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -151,18 +114,18 @@ export function readOverrides(json: string, file: string): Overrides {
     throw wrong(notJson(json));
   }
   const top = record(parsed, wrong, 'the file');
-  for (const key of Object.keys(top)) {
-    if (!['operations', 'fields', 'headers'].includes(key)) throw wrong(`unknown key ${JSON.stringify(key)}`);
-  }
-  const operations = Object.entries(record(top['operations'] ?? {}, wrong, 'operations'));
-  const fields = Object.entries(record(top['fields'] ?? {}, wrong, 'fields'));
-  const headers = Object.entries(record(top['headers'] ?? {}, wrong, 'headers'));
+  const stranger = Object.keys(top).find(key => !Object.hasOwn(NO_OVERRIDES, key));
+  if (stranger !== undefined) throw wrong(`unknown key ${JSON.stringify(stranger)}`);
+  const each = <T>(key: keyof Overrides, read: (name: string, value: unknown, wrong: Wrong) => T) =>
+    Object.fromEntries(
+      Object.entries(record(top[key] ?? {}, wrong, key)).map(([name, value]) => [name, read(name, value, wrong)]),
+    );
   const overrides: Overrides = {
-    operations: Object.fromEntries(operations.map(([name, row]) => [name, operationOverride(name, row, wrong)])),
-    fields: Object.fromEntries(fields.map(([name, to]) => [name, fieldOverride(name, to, wrong)])),
-    headers: Object.fromEntries(headers.map(([name, to]) => [name, headerOverride(name, to, wrong)])),
+    operations: each('operations', operationOverride),
+    fields: each('fields', fieldOverride),
+    headers: each('headers', headerOverride),
   };
-  const problem = overrideProblem(overrides);
+  const { value: problem } = problemsOf(overrides).next();
   if (problem !== undefined) throw wrong(problem);
   return overrides;
 }

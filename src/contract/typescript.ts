@@ -97,7 +97,8 @@ function typeOf(field: AnyField, style: TypeStyle, level: number): string {
   }
 }
 
-function objectType(shape: Shape, style: TypeStyle, level: number): string {
+/** An object of these fields. */
+export function objectType(shape: Shape, style: TypeStyle, level: number): string {
   if (Object.keys(shape).length === 0) return 'Readonly<Record<string, unknown>>';
   return `{\n${membersOf(shape, style, level + 1)}${'  '.repeat(level)}}`;
 }

@@ -182,7 +182,7 @@ function orList(words: readonly string[]): string {
 }
 
 export interface Problem {
-  /** Name of the field, on the wire. */
+  /** Name of the field, on the wire; of one inside an object with the names of both. */
   readonly field: string;
   readonly text: string;
   /** The word that is none of those there are, and those: for whoever names the nearest one. */
@@ -193,7 +193,7 @@ export interface Problem {
  * First problem of a body or a query, values in wire form (money as JSON numbers); undefined when it is fine.
  * Unknown fields are a problem: sending is exact (reading rule 1).
  */
-export function shapeProblem(shape: Shape, values: Readonly<Record<string, unknown>>): Problem | undefined {
+export function shapeProblem(shape: Shape, values: Values): Problem | undefined {
   for (const [field, row] of Object.entries(shape)) {
     const value = Object.hasOwn(values, field) ? values[field] : undefined;
     if (value === undefined) {
@@ -202,6 +202,9 @@ export function shapeProblem(shape: Shape, values: Readonly<Record<string, unkno
     }
     const text = violation(row, value);
     if (text !== undefined) return { field, text, ...wordOf(row.choices, value) };
+    const inner =
+      value !== null && row.shape && isNamed(row.shape) ? shapeProblem(row.shape, value as Values) : undefined;
+    if (inner !== undefined) return { ...inner, field: `${field}.${inner.field}` };
   }
   const unknown = Object.keys(values).find(key => !Object.hasOwn(shape, key));
   if (unknown === undefined) return undefined;
@@ -212,6 +215,11 @@ export function shapeProblem(shape: Shape, values: Readonly<Record<string, unkno
     ...wordOf(known, unknown),
   };
 }
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** An object whose shape names nothing may hold anything. */
+const isNamed = (shape: Shape) => Object.keys(shape).length > 0;
 
 /** Nothing where there are no words to choose from, or no word was given. */
 export function wordOf(known: readonly string[] | undefined, given: unknown): Pick<Problem, 'word'> {

@@ -153,40 +153,33 @@ type Values = Readonly<Record<string, unknown>>;
 export function faultProblem(rule: unknown): Problem | undefined {
   if (!isObject(rule)) return { field: 'the rule', text: 'must be a JSON object' };
   const { match = {}, action } = rule;
-  const problem = noActionProblem(action) ?? shapeProblem(FAULT_BODY, rule) ?? actionProblem(action as Values);
+  const problem = actionProblem(action) ?? shapeProblem(FAULT_BODY, rule);
   if (problem !== undefined) return problem;
   const isDelivery = isDeliveryKind(String((action as Values)['kind']));
   if (isDelivery && rule['phase'] !== undefined) return { field: 'phase', text: 'does not apply to deliveries' };
   const wrong = partProblem('match', isDelivery ? DELIVERY_MATCH : REQUEST_MATCH, match as Values);
   if (wrong !== undefined) return wrong;
-  const path = (match as FaultMatch).path;
-  if (path !== undefined && !/^\/[^\s?#]*$/.test(path)) {
-    return { field: 'match.path', text: 'must begin with / and hold no query' };
-  }
-  return undefined;
+  const { path } = match as FaultMatch;
+  const isPath = path === undefined || /^\/[^\s?#]*$/.test(path);
+  return isPath ? undefined : { field: 'match.path', text: 'must begin with / and hold no query' };
 }
 
 /** What is wrong with a fault in the header of one request. */
 export function oneFaultProblem(fault: unknown): Problem | undefined {
   if (!isObject(fault)) return { field: 'the fault', text: 'must be a JSON object' };
   const { phase, action } = FAULT_BODY;
-  const problem =
-    noActionProblem(fault['action']) ??
-    shapeProblem({ phase, action }, fault) ??
-    actionProblem(fault['action'] as Values);
+  const problem = actionProblem(fault['action']) ?? shapeProblem({ phase, action }, fault);
   if (problem !== undefined) return problem;
   const kind = String((fault['action'] as Values)['kind']);
   return isDeliveryKind(kind) ? { field: 'action.kind', text: `${kind} needs a rule: it is no request` } : undefined;
 }
 
-/** What a rule is about is told with the kinds there are: whoever left it out does not know them. */
-function noActionProblem(action: unknown): Problem | undefined {
-  if (isObject(action)) return undefined;
-  const problem = shapeProblem({ action: FAULT_BODY.action }, { action });
-  return problem && { ...problem, ...wordOf(FAULT_KINDS, action) };
-}
-
-function actionProblem(action: Values): Problem | undefined {
+/** What is about a kind is told with the kinds there are, or with an action that has it: whoever left it out does not know them. */
+function actionProblem(action: unknown): Problem | undefined {
+  if (!isObject(action)) {
+    const missing = shapeProblem({ action: FAULT_BODY.action }, { action });
+    return missing && { ...missing, ...wordOf(FAULT_KINDS, action) };
+  }
   const { kind, ...members } = action;
   const field = 'action.kind';
   if (kind === undefined) return { field, text: `is missing: one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}` };
@@ -197,36 +190,24 @@ function actionProblem(action: Values): Problem | undefined {
   const { retry_after: wait, ...others } = members;
   const isSeconds = kind === 'status' && Number.isSafeInteger(wait) && Number(wait) >= 0;
   const problem = partProblem('action', shape, isSeconds ? others : members);
-  if (problem !== undefined) return withExample(problem, { kind, members });
+  if (problem !== undefined) {
+    const [, name = ''] = problem.field.split('.');
+    return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
+  }
   if (kind !== 'latency') return undefined;
   const given = ['fixed', 'uniform', 'lognormal'].filter(name => members[name] !== undefined);
-  if (given.length !== 1)
+  if (given.length !== 1) {
     return { field: 'action', text: `must have one of fixed, uniform and lognormal, ${asIn(kind)}` };
+  }
   const { uniform } = members as { uniform?: { min: number; max: number } };
   const isUpsideDown = uniform !== undefined && uniform.min > uniform.max;
   return isUpsideDown ? { field: 'action.uniform', text: 'has a min above its max' } : undefined;
 }
 
-/** A member that is not there is told with an action that has it. */
-function withExample(
-  problem: Problem,
-  { kind, members }: { readonly kind: string; readonly members: Values },
-): Problem {
-  const [, name = ''] = problem.field.split('.');
-  return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
-}
-
-/** Checks a part and the objects in it; names the member by its path. */
+/** What is wrong in a part; names the member by its path. */
 function partProblem(at: string, shape: Shape, values: Values): Problem | undefined {
   const problem = shapeProblem(shape, values);
-  if (problem !== undefined) return { ...problem, field: `${at}.${problem.field}` };
-  for (const [name, field] of Object.entries(shape)) {
-    const value = values[name];
-    if (field.shape === undefined || value === undefined) continue;
-    const inner = partProblem(`${at}.${name}`, field.shape, value as Values);
-    if (inner !== undefined) return inner;
-  }
-  return undefined;
+  return problem && { ...problem, field: `${at}.${problem.field}` };
 }
 
 // Operations: faults, the log of requests, dialects (docs/design/sandbox.md, sections 4 and 5).
@@ -336,7 +317,10 @@ export const FAULT_OPERATIONS = {
     method: 'POST',
     path: '/requests/verify',
     body: {
-      match: object({ operation: operationName, since, idempotency_key: key, card_id: cardId, status }, 'Which.'),
+      match: object(
+        { operation: operationName, since, idempotency_key: key, card_id: cardId, status: answeredStatus },
+        'Which.',
+      ),
       times: must(integer('How many there must be.', { min: 0 })),
     },
     returns: one({

@@ -2,7 +2,7 @@
 import type { AnyField, Shape } from '../field.ts';
 import type { Operation } from '../operation.ts';
 import { PAGE_META } from '../resources.ts';
-import { commentText, membersOf, type TypeStyle } from '../typescript.ts';
+import { commentText, membersOf, objectType, type TypeStyle } from '../typescript.ts';
 import { ADMIN_OPERATIONS, type AdminName } from './admin.ts';
 import { DIALECT_NAMES, FAULT, FAULT_BODY, FAULT_SHAPES } from './faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from './methods.ts';
@@ -94,17 +94,12 @@ function inputType({ params, query, body }: Operation, level: number): string {
   const shape = { ...params, ...query, ...body };
   if (Object.keys(shape).length === 0) return '';
   const isNeeded = Object.values(shape).some(({ must }) => must);
-  return `input${isNeeded ? '' : '?'}: {\n${membersOf(shape, ASKED, level + 1)}${'  '.repeat(level)}}`;
+  return `input${isNeeded ? '' : '?'}: ${objectType(shape, ASKED, level)}`;
 }
 
 function resultType({ returns: { kind, shape } }: Operation, level: number): string {
   if (kind === 'none') return 'void';
-  const item = TITLE_OF_SHAPE.get(shape) ?? plainType(shape, level);
+  const item = TITLE_OF_SHAPE.get(shape) ?? objectType(shape, ANSWER, level);
   if (kind === 'one') return item;
   return kind === 'page' ? `SandboxPage<${item}>` : `{ readonly data: readonly ${item}[] }`;
-}
-
-function plainType(shape: Shape, level: number): string {
-  if (Object.keys(shape).length === 0) return 'Readonly<Record<string, unknown>>';
-  return `{\n${membersOf(shape, ANSWER, level + 1)}${'  '.repeat(level)}}`;
 }
