@@ -1,7 +1,7 @@
 /** One key, one effect, one answer. */
 import { expect, it } from 'vitest';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
-import { HANDLERS } from '../../src/sandbox/handlers/cards.ts';
+import { HANDLERS } from '../../src/sandbox/handlers/service.ts';
 import type { Store } from '../../src/sandbox/store/queue.ts';
 import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';

@@ -22,7 +22,7 @@ import {
   type TransactionRow,
   updateAuthorization,
   usedBetween,
-} from '../store/account.ts';
+} from '../store/rows.ts';
 import { type Act, afterDecrease, cardOf, minus, moveOnCard, plus } from './ledger.ts';
 import { wireTransaction } from './wire.ts';
 

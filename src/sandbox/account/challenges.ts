@@ -15,7 +15,7 @@ import {
   type TransactionRow,
   updateChallenge,
   updateDeposit,
-} from '../store/account.ts';
+} from '../store/rows.ts';
 import { AUTHORIZATION_EXPIRY, authorize, decline, type Purchase, release } from './authorizations.ts';
 import { type Act, cardOf, post } from './ledger.ts';
 import { wireChallenge, wireDeposit } from './wire.ts';

@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, plainAmount, sumCents } from '../../core/money.ts';
 import { type Call, found, Refused } from '../calls/handler.ts';
 import { mustFreeze } from '../rules/money.ts';
-import { type CardRow, cardById, walletOf } from '../store/account.ts';
+import { type CardRow, cardById, walletOf } from '../store/rows.ts';
 import { ACCOUNT } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
 import { cardDocument, wireCard } from './wire.ts';

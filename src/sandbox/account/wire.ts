@@ -5,8 +5,7 @@ import { BIN, CHALLENGE, DEPOSIT, TRANSACTION, WEBHOOK } from '../../contract/re
 import { type Cents, toUsd } from '../../core/money.ts';
 import { encodedAs, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { BinRow, CardRow, ChallengeRow, DepositRow, TransactionRow } from '../store/account.ts';
-import type { WebhookRow } from '../store/records.ts';
+import type { BinRow, CardRow, ChallengeRow, DepositRow, TransactionRow, WebhookRow } from '../store/rows.ts';
 
 /**
  * The fields of a shape, from the columns of their names: cents become USD, ms ISO 8601, 0 and 1 yes and no, JSON text

@@ -6,7 +6,7 @@ import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
 import { type AdminCall, type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
-import { type Addressed, paged, webhookOf } from '../handlers/account.ts';
+import { type Addressed, paged, webhookOf } from '../handlers/service.ts';
 import { enqueue, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
@@ -17,7 +17,7 @@ import {
   deliveryById,
   sendingNow,
   type WebhookRow,
-} from '../store/records.ts';
+} from '../store/rows.ts';
 import { listed, type Page, type Sql } from '../store/sql.ts';
 
 export const DELIVERY_LOOKS = {

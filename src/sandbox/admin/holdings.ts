@@ -1,14 +1,16 @@
 /** overview, spending, marks, and what the sandbox holds: cards, transactions, challenges, timers, subscriptions, events. */
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { CARD_ENTRY } from '../../contract/sandbox/state.ts';
+import { DAY } from '../../core/durations.ts';
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
-import { pageOfList } from '../handlers/account.ts';
+import { pageOfList } from '../handlers/service.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { LookHandlers } from '../service/service.ts';
+import { generationOf } from '../store/open.ts';
 import {
   ABOUT_CARD,
   aboutCard,
@@ -19,10 +21,9 @@ import {
   type TransactionRow,
   transactionById,
   usedBetween,
+  type WebhookRow,
   walletOf,
-} from '../store/account.ts';
-import { generationOf } from '../store/open.ts';
-import type { WebhookRow } from '../store/records.ts';
+} from '../store/rows.ts';
 import { escaped, type Query, type Sql } from '../store/sql.ts';
 
 const NOTHING = 0 as Cents;
@@ -103,10 +104,10 @@ export const HOLDINGS = {
 
   /** A sum for each day: transactions stand in the order of their index, and none are sorted. */
   spending: ({ sql, now, input: { days = 14 } }) => {
-    const first = Math.floor(now / MS_OF_DAY) - days + 1;
+    const first = Math.floor(now / DAY) - days + 1;
     const data = Array.from({ length: days }, (_, nth) => {
-      const from = (first + nth) * MS_OF_DAY;
-      const { spent = NOTHING, purchases = 0, declined = 0 } = sql.get<SpentDay>(SPENT, from, from + MS_OF_DAY) ?? {};
+      const from = (first + nth) * DAY;
+      const { spent = NOTHING, purchases = 0, declined = 0 } = sql.get<SpentDay>(SPENT, from, from + DAY) ?? {};
       return { day: isoTime(from).slice(0, 10), spent: toUsd(spent), purchases, declined };
     });
     return { data, page: {} };
@@ -207,8 +208,6 @@ const USD = { currency: 'USD' } as const;
 /** The authorization of a purchase and every record about it, oldest first. */
 const RECORDS = `select *, ${LAST4} from transactions where card_id = ? and (id = ? or authorization_id = ?)
   order by created_at, id`;
-
-const MS_OF_DAY = 86_400_000;
 
 interface SpentDay {
   readonly spent: Cents;

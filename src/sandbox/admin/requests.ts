@@ -1,19 +1,18 @@
 /** requests.get, requests.turned: what was asked and answered, and what were refused before they were counted. */
 import { OPERATIONS } from '../../contract/operations.ts';
-import type { RequestAction } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { explainMismatch, matchSignature } from '../../contract/signature/signature.ts';
 import { nearest } from '../../core/nearest.ts';
 import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { validSecrets } from '../delivery/attempt.ts';
-import { webhookOf } from '../handlers/account.ts';
+import { spoiltText } from '../faults/faults.ts';
+import { webhookOf } from '../handlers/service.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
 import type { LookHandlers } from '../service/service.ts';
-import { transactionById } from '../store/account.ts';
-import { requestById } from '../store/records.ts';
+import { requestById, transactionById } from '../store/rows.ts';
 
 export const REQUESTS = {
   'requests.get': ({ sql, parts, input: { request_id: id } }) => {
@@ -23,7 +22,7 @@ export const REQUESTS = {
       ...row,
       headers: row.request_headers,
       took_ms: row.took,
-      on_the_wire: onTheWire(row.fault),
+      on_the_wire: spoiltText(row.fault),
     });
   },
 
@@ -70,26 +69,6 @@ export const REQUESTS = {
     return { matches: true, secret: which, deviations: match.deviations, mistakes: [] };
   },
 } satisfies Partial<LookHandlers>;
-
-/** What a fault leaves of an answer, by its kind. */
-const SPOILT: Readonly<Record<string, string>> = {
-  status: 'another status in its place',
-  latency: 'the answer as it is, late',
-  reset: 'nothing: the connection was reset',
-  hang: 'nothing: silence, then a closed connection',
-  empty: 'no body',
-  malformed: 'broken JSON in its place',
-  html: 'a web page in its place',
-  truncate: 'its beginning alone',
-  drip: 'the answer as it is, slowly',
-} satisfies Readonly<Record<RequestAction['kind'], string>>;
-
-/** By the text of the fault as it is logged: `after_commit reset`. */
-function onTheWire(fault: string | null): string {
-  if (fault === null) return 'the answer as it is';
-  const [, kind = ''] = fault.split(' ');
-  return `${SPOILT[kind] ?? kind} (${fault})`;
-}
 
 /** Of routes alone that take no other path: a part that stands for a value fits every text of one part. */
 function nearestRoute(method: string, path: string): string | null {

@@ -5,7 +5,7 @@ import { cardOf } from '../account/ledger.ts';
 import { found, impossible, Refused } from '../calls/handler.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { Act } from '../service/act-log.ts';
+import type { Act } from '../service/logs.ts';
 import type { LookHandlers, ScenarioPlayer, ServiceHandlers, ServiceParts } from '../service/service.ts';
 
 /** Throws `invalid_request` (409) for a sandbox that plays none. */
@@ -58,10 +58,7 @@ export const SCENARIOS = {
     return { url: `http://${inspector.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
   },
 
-  'page.show': parts => {
-    const { sessions, opened, ticketWaits } = inspectorOf(parts);
-    return { sessions, opened, ticket_waits: ticketWaits };
-  },
+  'page.show': parts => inspectorOf(parts).facts,
 
   'page.end': parts => ({ ended: inspectorOf(parts).end() }),
 } satisfies Partial<ServiceHandlers>;

@@ -6,7 +6,7 @@ import { CARD } from '../../contract/card.ts';
 import type { Shape } from '../../contract/field.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
-import { RESTORED, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
+import { RESTORED, SNAPSHOT, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { cents, toUsd } from '../../core/money.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { wired } from '../account/wire.ts';
@@ -25,9 +25,8 @@ import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
-import { forgetCheck, keepCheck } from '../store/account.ts';
 import { beginGeneration } from '../store/open.ts';
-import { countActiveSubscriptions } from '../store/records.ts';
+import { countActiveSubscriptions, forgetCheck, keepCheck } from '../store/rows.ts';
 import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
 import { BulkInsert, inBulk, isRefusedStatement, type Sql, type SqlRow, type SqlValue } from '../store/sql.ts';
 import { checkNow, foundIn, stateOf } from './state.ts';
@@ -131,17 +130,10 @@ function brokenBooks(faults: readonly string[]): string {
 }
 
 function wireSnapshot({ name, manifest, isComplete }: Snapshot): ReplyOf<AdminOperations['snapshots.save']> {
-  return {
-    name,
-    whole: isComplete,
-    made_at: manifest?.made_at ?? null,
-    data_set: manifest?.data_set ?? null,
-    seed: manifest?.seed ?? null,
-    clock: manifest?.clock ?? null,
-    cards: manifest?.cards ?? null,
-    transactions: manifest?.transactions ?? null,
-    bytes: manifest === undefined ? null : manifest.bytes + Buffer.byteLength(manifestLine(manifest)),
-  };
+  const bytes = manifest && manifest.bytes + Buffer.byteLength(manifestLine(manifest));
+  const told: Readonly<Record<string, unknown>> = { ...manifest, name, whole: isComplete, bytes };
+  const fields = Object.keys(SNAPSHOT).map(field => [field, told[field] ?? null]);
+  return Object.fromEntries(fields) as ReplyOf<AdminOperations['snapshots.save']>;
 }
 
 // A snapshot over HTTP. Streamed through files, so that its size is nobody's memory.

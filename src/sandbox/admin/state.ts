@@ -22,23 +22,29 @@ import {
   setClock,
 } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { paged, pageOfList } from '../handlers/account.ts';
+import { paged, pageOfList } from '../handlers/service.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { keptKey, wireRequest } from '../service/request-log.ts';
+import { keptKey, wireRequest } from '../service/logs.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts, StoreMoment } from '../service/service.ts';
-import { allBins, countAll, emptyAccount, keepCheck, type LastCheck, lastCheck, walletOf } from '../store/account.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
   type ApiKeyRow,
   allApiKeys,
+  allBins,
+  countAll,
+  emptyAccount,
   type FaultRow,
   fitsRequest,
   KEPT_REQUESTS,
+  keepCheck,
+  type LastCheck,
+  lastCheck,
   pageOfRequests,
   type RequestFilter,
   type RequestRow,
   sendingNow,
-} from '../store/records.ts';
+  walletOf,
+} from '../store/rows.ts';
 import { escaped, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {

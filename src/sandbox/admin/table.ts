@@ -1,7 +1,7 @@
 /** Every operation of the control surface and what serves it. A missing one does not compile. */
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { type AdminHandlers, type AdminName, impossible } from '../calls/handler.ts';
-import { REVEALS } from '../handlers/cards.ts';
+import { REVEALS } from '../handlers/service.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
 import type { Fields, Route } from '../http/request.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';

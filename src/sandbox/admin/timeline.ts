@@ -4,20 +4,21 @@ import { type Cents, plainAmount } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
 import { Refused } from '../calls/handler.ts';
-import { pageFacts } from '../handlers/account.ts';
+import { pageFacts } from '../handlers/service.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import {
   ABOUT_CARD,
   aboutCard,
   type ChallengeRow,
+  type DeliveryRow,
   type EntryOfCard,
   type EventRow,
   entriesOfCard,
   MOST_OF_A_KIND,
   pageOfTransactions,
+  type RequestRow,
   type TransactionRow,
-} from '../store/account.ts';
-import type { DeliveryRow, RequestRow } from '../store/records.ts';
+} from '../store/rows.ts';
 
 interface Item extends LifeItem {
   readonly number: number | null;
@@ -46,24 +47,11 @@ function wantedKinds(text: string | undefined): readonly TimelineKind[] {
   throw new Refused('invalid_request', `kinds: ${JSON.stringify(other)} is none of ${TIMELINE_KINDS.join(', ')}`);
 }
 
-function lifeOf(moment: StoreMoment, card: string): Readonly<Record<TimelineKind, readonly Item[]>> {
-  const { sql } = moment;
-  const transactions = pageOfTransactions(sql, { card_id: card }, { limit: MOST_OF_A_KIND, offset: 0 });
-  return {
-    request: requestsOf(moment, card),
-    transaction: transactions.rows.toReversed().map(transactionItem),
-    entry: entriesOfCard(sql, card).map(entry => entryItem(entry, card)),
-    challenge: sql.all<ChallengeRow>(CHALLENGES, card).toReversed().map(challengeItem),
-    event: sql
-      .all<EventRow>(EVENTS, ...aboutCard(card))
-      .toReversed()
-      .map(eventItem),
-    delivery: sql
-      .all<DeliveryRow>(DELIVERIES, ...aboutCard(card))
-      .toReversed()
-      .map(deliveryItem),
-  };
-}
+/** What it is, when it was, its id and what happened; what is not told has none. */
+const item = (kind: TimelineKind, at: number, id: string, text: string, more: Partial<Item> = {}): Item => ({
+  ...{ kind, at, id, text, number: null, amount: null, marks: [], behind: [] },
+  ...more,
+});
 
 const NEWEST = `desc limit ${MOST_OF_A_KIND}`;
 const CHALLENGES = `select * from challenges where card_id = ? order by created_at desc, id ${NEWEST}`;
@@ -71,17 +59,31 @@ const EVENTS = `select * from events where ${ABOUT_CARD} order by seq ${NEWEST}`
 const DELIVERIES = `select * from deliveries where event_seq in (select seq from events where ${ABOUT_CARD})
   order by position ${NEWEST}`;
 
+function lifeOf(moment: StoreMoment, card: string): Readonly<Record<TimelineKind, readonly Item[]>> {
+  const { sql } = moment;
+  const transactions = pageOfTransactions(sql, { card_id: card }, { limit: MOST_OF_A_KIND, offset: 0 });
+  const events = sql.all<EventRow>(EVENTS, ...aboutCard(card));
+  const deliveries = sql.all<DeliveryRow>(DELIVERIES, ...aboutCard(card));
+  return {
+    request: requestsOf(moment, card).map(requestItem),
+    transaction: transactions.rows.toReversed().map(transactionItem),
+    entry: entriesOfCard(sql, card).map(entry => entryItem(entry, card)),
+    challenge: sql.all<ChallengeRow>(CHALLENGES, card).toReversed().map(challengeItem),
+    event: events.toReversed().map(eventItem),
+    delivery: deliveries.toReversed().map(deliveryItem),
+  };
+}
+
 type RequestOfCard = RequestRow & {
   /** Its number in the log; null of one that is in no store yet. */
   readonly position: number | null;
 };
 
 /** Those that wait in this process come behind all that are stored. */
-function requestsOf({ sql, parts }: StoreMoment, card: string): readonly Item[] {
-  const statement = 'select * from requests where card_id = ? order by position';
-  const stored = sql.all<RequestOfCard>(statement, card);
+function requestsOf({ sql, parts }: StoreMoment, card: string): readonly RequestOfCard[] {
+  const stored = sql.all<RequestOfCard>('select * from requests where card_id = ? order by position', card);
   const waiting = parts.requestLog.waiting.filter(row => row.card_id === card).map(row => ({ ...row, position: null }));
-  return [...stored, ...waiting].map(requestItem);
+  return [...stored, ...waiting];
 }
 
 /** What a request that was carried out leads to: an entry, or the event where nothing moves. */
@@ -96,41 +98,44 @@ const MADE_BY: Readonly<Record<string, string>> = {
 
 function requestItem(row: RequestOfCard): Item {
   const { position: number, request_id: id, at, operation, method, path, status, error, fault, replayed } = row;
-  const { idempotency_key: key } = row;
-  const made = status < 400 && replayed === 0 ? MADE_BY[operation] : undefined;
   const notes = [
     error,
-    fault === null ? null : `fault ${fault}`,
-    replayed === 1 ? 'replayed' : null,
-    key === null ? null : `key ${key}`,
+    fault && `fault ${fault}`,
+    replayed === 1 && 'replayed',
+    row.idempotency_key !== null && `key ${row.idempotency_key}`,
   ];
-  const text = [`${method} ${path} ${status}`, ...notes.filter(note => note !== null)].join(', ');
-  const marks = made === undefined ? [] : [`request ${made}`];
-  return { kind: 'request', at, id, number, text, amount: null, marks, behind: [] };
+  const made = status < 400 && replayed === 0 ? MADE_BY[operation] : undefined;
+  const text = [`${method} ${path} ${status}`, ...notes.filter(Boolean)].join(', ');
+  return item('request', at, id, text, { number, marks: made === undefined ? [] : [`request ${made}`] });
 }
 
-function transactionItem(row: TransactionRow): Item {
-  const { id, created_at: at, type, status, amount, merchant, decline_reason: reason } = row;
+function transactionItem({
+  id,
+  created_at: at,
+  type,
+  status,
+  amount,
+  merchant,
+  decline_reason: reason,
+}: TransactionRow) {
   const became = type === 'authorization' ? `, ${status}` : reason === null ? '' : `: ${reason}`;
-  const text = `${type} ${plainAmount(amount)} ${merchant}${became}`;
-  return { kind: 'transaction', at, id, number: null, text, amount, marks: [id], behind: [] };
+  return item('transaction', at, id, `${type} ${plainAmount(amount)} ${merchant}${became}`, { amount, marks: [id] });
 }
 
 /** Told is what moved, account by account. */
 function entryItem({ id, kind, ref, created_at: at, postings }: EntryOfCard, card: string): Item {
   const short = (ledger: string) => ledger.replace(`:${card}`, '').replace(/^wallet:.*/, 'wallet');
+  const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)}`;
   const text = `${kind}: ${postings.map(({ ledger, amount }) => `${short(ledger)} ${signed(amount)}`).join(', ')}`;
   const amount = postings.find(({ ledger }) => ledger === `card:${card}`)?.amount ?? null;
-  const marks = [`${kind} ${ref}`];
-  return { kind: 'entry', at, id: String(id), number: id, text, amount, marks, behind: [ref, `request ${kind}`] };
+  const order = { marks: [`${kind} ${ref}`], behind: [ref, `request ${kind}`] };
+  return item('entry', at, String(id), text, { number: id, amount, ...order });
 }
-
-const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)}`;
 
 function challengeItem({ id, created_at: at, merchant, amount, status, attempts }: ChallengeRow): Item {
   const wrong = attempts === 0 ? '' : `, ${attempts} wrong`;
   const text = `3DS challenge ${plainAmount(amount)} ${merchant}: ${status}${wrong}`;
-  return { kind: 'challenge', at, id, number: null, text, amount, marks: [id], behind: [] };
+  return item('challenge', at, id, text, { amount, marks: [id] });
 }
 
 /** The entry that an event tells of. */
@@ -147,14 +152,13 @@ function eventItem({ seq, id, type, created_at: at, body }: EventRow): Item {
   const { data } = JSON.parse(body) as { readonly data: { readonly id: string } };
   const entry = TELLS_OF[type];
   const behind = [data.id, ...(entry === undefined ? [] : [`${entry} ${data.id}`]), `request ${type}`];
-  return { kind: 'event', at, id, number: seq, text: type, amount: null, marks: [id], behind };
+  return item('event', at, id, type, { number: seq, marks: [id], behind });
 }
 
 function deliveryItem(row: DeliveryRow): Item {
-  const { id, position, created_at: at, webhook_id, event_id, event_type, state, attempt } = row;
+  const { id, position: number, created_at: at, webhook_id, event_id, event_type, state, attempt } = row;
   const tries = attempt === 0 ? '' : `, ${attempt} ${attempt === 1 ? 'try' : 'tries'}`;
-  const text = `${event_type} to ${webhook_id}: ${state}${tries}`;
-  return { kind: 'delivery', at, id, number: position, text, amount: null, marks: [], behind: [event_id] };
+  return item('delivery', at, id, `${event_type} to ${webhook_id}: ${state}${tries}`, { number, behind: [event_id] });
 }
 
 // The order of what happened to a card. Each kind has an order of its own that is certain (entry, event and request are numbered); between kinds there is the time, and where that is the same or went back, what led to what. Nothing is sorted by time alone: the clock of a sandbox may stand.
@@ -174,14 +178,7 @@ export interface LifeItem {
 const KINDS: readonly TimelineKind[] = ['delivery', 'event', 'entry', 'request', 'transaction', 'challenge'];
 
 /** Records and challenges have no number; what tells of them says when they came. */
-const IS_NUMBERED: Readonly<Record<TimelineKind, boolean>> = {
-  delivery: true,
-  event: true,
-  entry: true,
-  request: true,
-  transaction: false,
-  challenge: false,
-};
+const UNNUMBERED: readonly TimelineKind[] = ['transaction', 'challenge'];
 
 /** Oldest first. Each list must be in the order of its kind, oldest first. */
 export function inOrder<Item extends LifeItem>(
@@ -222,7 +219,7 @@ export function inOrder<Item extends LifeItem>(
     if (done.has(item)) return;
     done.add(item);
     const place = places.get(item) ?? 0;
-    if (IS_NUMBERED[item.kind]) {
+    if (!UNNUMBERED.includes(item.kind)) {
       for (let at = next[item.kind] ?? 0; at < place; at += 1) add(lists[item.kind][at] as Item);
     }
     for (const cause of causes(item)) add(cause);

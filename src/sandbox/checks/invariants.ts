@@ -1,10 +1,10 @@
 /** The invariants I1 to I16 of docs/design/sandbox.md, section 8, asked of the store: everything that stored data can show. */
 import type { EventName } from '../../contract/events.ts';
-import { CliError } from '../../core/errors.ts';
+import { type CliError, notSent } from '../../core/errors.ts';
 import { isDamage } from '../../engine/open.ts';
 import type { EntryKind } from '../account/ledger.ts';
-import { countAll } from '../store/account.ts';
 import type { Store } from '../store/queue.ts';
+import { countAll } from '../store/rows.ts';
 import { ACCOUNT } from '../store/schema.ts';
 import { type Sql, withLargeCache } from '../store/sql.ts';
 
@@ -382,10 +382,8 @@ export function damagedPages(sql: Sql): readonly string[] {
 }
 
 function notServed({ path }: Store, what: string, hint: string): CliError {
-  return new CliError('check_failed', {
-    message: `the sandbox store ${path} ${what}`,
+  return notSent('check_failed', `the sandbox store ${path} ${what}`, {
     notes: ['It was not changed, and nothing was served from it.'],
     hint,
-    outcome: 'not_sent',
   });
 }

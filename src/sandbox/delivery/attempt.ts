@@ -24,7 +24,7 @@ import {
   sendingNow,
   type WebhookRow,
   webhookById,
-} from '../store/records.ts';
+} from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 import { isDelivered, type Reply, retryWait, type WebhookRequest } from './send.ts';
 

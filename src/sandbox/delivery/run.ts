@@ -1,6 +1,6 @@
 /** Sends what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the clock; any number of processes may run it on one store. */
 import { sandboxNow } from '../clock/clock.ts';
-import { sendingNow } from '../store/records.ts';
+import { sendingNow } from '../store/rows.ts';
 import { type Sql, StoreBusy } from '../store/sql.ts';
 import {
   type Claimed,
@@ -84,9 +84,13 @@ const MOST_AT_ONCE = 16;
 
 /** Resolves to what was tried until idle; to nothing when it ran until a signal. Attempts in the air are cut off. */
 async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readonly DeliveryAttempt[]> {
+  const { store, clock } = parts;
   const stop = until.signal ?? new AbortController().signal;
   // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
-  const upTo = until.kind === 'idle' ? (until.upTo ?? (await nowIn(parts))) : Number.MAX_SAFE_INTEGER;
+  const upTo =
+    until.kind === 'idle'
+      ? (until.upTo ?? (await store.read(sql => sandboxNow(sql, clock.now()))))
+      : Number.MAX_SAFE_INTEGER;
   const attempts: DeliveryAttempt[] = [];
   const inTheAir = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
@@ -115,26 +119,21 @@ async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readon
   return attempts;
 }
 
-const nowIn = ({ store, clock }: DeliveryParts) => store.read(sql => sandboxNow(sql, clock.now()));
-
 /** When the next one is due; undefined when none is queued. */
 function earliestDue(sql: Sql): number | undefined {
   const statement = "select due_at from deliveries where state = 'queued' order by due_at limit 1";
   return sql.get<{ due_at: number }>(statement)?.due_at;
 }
 
-/** Whether something is due at or before `upTo`, or in the air. */
-function hasWork(sql: Sql, upTo: number): boolean {
-  const due = earliestDue(sql);
-  return (due !== undefined && due <= upTo) || sendingNow(sql).length > 0;
-}
-
 /** Takes the store's lock only when there seems to be work, or when something is being written down anyway. */
 async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<ClaimResult> {
   const { store, clock, onFault } = parts;
   try {
-    const isWork = isWriting || (await store.read(sql => hasWork(sql, Math.min(upTo, sandboxNow(sql, clock.now())))));
-    if (!isWork) return { isPending: false };
+    const isWork = (sql: Sql) => {
+      const due = earliestDue(sql);
+      return (due !== undefined && due <= Math.min(upTo, sandboxNow(sql, clock.now()))) || sendingNow(sql).length > 0;
+    };
+    if (!isWriting && !(await store.read(isWork))) return { isPending: false };
     return await store.write(sql => claimNext(sql, parts, upTo));
   } catch (error) {
     if (!(error instanceof StoreBusy)) throw error;

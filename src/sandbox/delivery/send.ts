@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import { DELIVERY_RETRIES } from '../../contract/spans.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Clock } from '../../platform/host.ts';
+import { within } from '../../platform/time.ts';
 import { fractionOf } from '../calls/deterministic-ids.ts';
 
 /** Resolves a name to one address. */
@@ -106,25 +107,19 @@ export async function post(
   webhook: WebhookRequest,
   { resolve, allowRemote, clock, limit, signal }: Post,
 ): Promise<Reply> {
-  const late = new AbortController();
-  const done = new AbortController();
-  void clock.sleep(limit, done.signal).then(
-    () => late.abort(),
-    () => undefined,
-  );
-  const over = AbortSignal.any([signal, late.signal]);
   let address: string | undefined;
-  try {
-    const url = new URL(webhook.url);
-    address = await before(over, allowedAddress(url, { resolve, allowRemote }));
-    return { address, ...(await exchanged(url, address, { webhook, signal: over })) };
-  } catch (thrown) {
-    const cutOff = signal.aborted ? 'the sender stopped' : `no answer within ${limit / 1000} s`;
-    const error = over.aborted ? cutOff : wordsFor(thrown);
-    return { ...(address !== undefined && { address }), error };
-  } finally {
-    done.abort();
-  }
+  return within(limit, clock, async late => {
+    const over = AbortSignal.any([signal, late]);
+    try {
+      const url = new URL(webhook.url);
+      address = await before(over, allowedAddress(url, { resolve, allowRemote }));
+      return { address, ...(await exchanged(url, address, { webhook, signal: over })) };
+    } catch (thrown) {
+      const cutOff = signal.aborted ? 'the sender stopped' : `no answer within ${limit / 1000} s`;
+      const error = over.aborted ? cutOff : wordsFor(thrown);
+      return { ...(address !== undefined && { address }), error };
+    }
+  });
 }
 
 /** A promise, or the reason of the signal when that comes first. */

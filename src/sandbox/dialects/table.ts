@@ -4,19 +4,18 @@ import type { EventName } from '../../contract/events.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Method, Operation } from '../../contract/operation.ts';
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
-import { CliError } from '../../core/errors.ts';
+import { notSent } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, toUsd } from '../../core/money.ts';
 import { isObject } from '../../core/objects.ts';
 import { authorizationOf, settle } from '../account/authorizations.ts';
 import { type Act, cardOf, minus } from '../account/ledger.ts';
 import { wireCard, wireChallenge, wireTransaction } from '../account/wire.ts';
 import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts';
-import { paged } from '../handlers/account.ts';
-import { CARDS } from '../handlers/cards.ts';
+import { CARDS, paged } from '../handlers/service.ts';
 import { balances, SIMULATIONS } from '../handlers/simulate.ts';
 import type { Answer } from '../http/answer.ts';
 import { inclusiveRange } from '../rules/dates.ts';
-import type { ChallengeRow, TransactionRow } from '../store/account.ts';
+import type { ChallengeRow, TransactionRow } from '../store/rows.ts';
 import { listed, type Page, type Sql } from '../store/sql.ts';
 
 interface Dialect {
@@ -438,8 +437,5 @@ function needed(headers: Answer['headers']): Answer['headers'] {
 export function dialectNamed(text: string): DialectName {
   const found = DIALECT_NAMES.find(name => name === text);
   if (found !== undefined) return found;
-  throw new CliError('usage', {
-    message: `there is no dialect ${JSON.stringify(text)}; there are ${DIALECT_NAMES.join(', ')}`,
-    outcome: 'not_sent',
-  });
+  throw notSent('usage', `there is no dialect ${JSON.stringify(text)}; there are ${DIALECT_NAMES.join(', ')}`);
 }

@@ -3,7 +3,6 @@ import { HEADERS } from '../../contract/envelopes.ts';
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
-import { REFUSALS } from '../../contract/refusals.ts';
 import { SANDBOX_MARK } from '../../contract/sandbox/basis.ts';
 import { RATE_WINDOW } from '../../contract/spans.ts';
 import { type Encoded, encodedText, type Refused, wireObject } from '../calls/handler.ts';
@@ -55,11 +54,6 @@ interface ErrorFacts extends Pick<Answer, 'status'>, Partial<Pick<Answer, 'heade
 /** An error of another status or word than the service has. */
 export function errorAnswer({ status, error, message, headers = {} }: ErrorFacts, requestId: string): Answer {
   return { status, headers, body: JSON.stringify({ error, message, code: status, request_id: requestId }) };
-}
-
-/** Whether a refusal is stored for its key and repeated (A-97). */
-export function isStored({ refusal }: Refused): boolean {
-  return 'storedForKey' in REFUSALS[refusal];
 }
 
 /** A stored answer once more, marked as such (A-94). */

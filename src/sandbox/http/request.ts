@@ -255,24 +255,21 @@ export function bodyOf({ body }: ParsedRequest): Fields {
 /** Path parameters, query and body side by side. */
 export const inputOf = (parsed: ParsedRequest): Fields => ({ ...parsed.params, ...parsed.query, ...bodyOf(parsed) });
 
-export function problemOf({ route, params, query, body }: ParsedRequest): Refused | undefined {
-  if (body instanceof Refused) return body;
+/** Throws `invalid_request` for the first of path, query and body that is not as the row has it, and what reading the body threw. */
+export function refuseProblem(parsed: ParsedRequest): void {
+  const { route, params, query } = parsed;
   const { surface, name, row } = route;
+  const body = bodyOf(parsed);
   const problem =
     shapeProblem(row.params ?? {}, params) ??
     shapeProblem(row.query ?? {}, query) ??
     shapeProblem(row.body ?? {}, body);
-  if (problem !== undefined) return new Refused('invalid_request', `${problem.field}: ${problem.text}`);
-  if (surface === 'service') return undefined;
+  if (problem !== undefined) throw new Refused('invalid_request', `${problem.field}: ${problem.text}`);
+  if (surface === 'service') return;
   // What belongs together, and text that has a form.
   const values = { ...params, ...query, ...body };
   const [wrong] = mismatches(name, { given: new Set(Object.keys(values)), values });
-  return wrong && new Refused('invalid_request', wrong.text);
-}
-
-export function refuseProblem(parsed: ParsedRequest): void {
-  const problem = problemOf(parsed);
-  if (problem !== undefined) throw problem;
+  if (wrong !== undefined) throw new Refused('invalid_request', wrong.text);
 }
 
 /** The key a request is to be kept under; undefined where none is honoured. Throws `invalid_request` (A-98). */

@@ -5,7 +5,7 @@ import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import { type Call, encodedText, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
-import { activeWebhooks, type DeliveryRow } from '../store/records.ts';
+import { activeWebhooks, type DeliveryRow } from '../store/rows.ts';
 import { nextCount } from '../store/sql.ts';
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;

@@ -8,7 +8,7 @@ import { Refused } from '../calls/handler.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import type { ParsedRequest, Route } from '../http/request.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { apiKeyByDigest } from '../store/records.ts';
+import { apiKeyByDigest } from '../store/rows.ts';
 
 const LIVE_PREFIX = 'sk_live_';
 

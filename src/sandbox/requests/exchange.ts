@@ -15,7 +15,6 @@ import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { FAULT_HEADER, faultInHeader, faultyAnswer } from '../faults/faults.ts';
 import { type Answer, refusedAnswer, replyAnswer, withAllowance } from '../http/answer.ts';
-import { fingerprintOf } from '../http/idempotency.ts';
 import {
   findRoute,
   Gone,
@@ -39,13 +38,12 @@ import {
   sessionAnswer,
   withoutCodes,
 } from '../page/inspector-sessions.ts';
-import { keptAct, keyForm } from '../service/act-log.ts';
-import { cleanText } from '../service/request-log.ts';
+import { cleanText, keptAct, keyForm } from '../service/logs.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { cardById } from '../store/account.ts';
+import { cardById } from '../store/rows.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
 import { admit, healthAnswer, refuseLiveKeys, refuseLiveKeysIn, refuseStrangers } from './authorize.ts';
-import { executeRequest, type Seen } from './execute.ts';
+import { executeRequest, fingerprintOf, type Seen } from './execute.ts';
 
 interface Exchanged extends Omit<Seen, 'allowance'> {
   readonly answer: Answer;

@@ -3,7 +3,12 @@
  * it meets, its idempotency record, its effect, its line of the log. All of it commits together and is answered after, so
  * that a request costs one sync, which those of the same turn share.
  */
+
+import { hash } from 'node:crypto';
 import type { Operation } from '../../contract/operation.ts';
+import { REFUSALS } from '../../contract/refusals.ts';
+import { KEY_RETENTION } from '../../contract/spans.ts';
+import { rest } from '../../platform/time.ts';
 import { ADMIN_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type AdminCall, type Call, Refused } from '../calls/handler.ts';
@@ -14,28 +19,26 @@ import {
   type Answer,
   countRequest,
   isCounted,
-  isStored,
   refusedAnswer,
   replayed,
   replyAnswer,
 } from '../http/answer.ts';
-import { findRecord, keepAnswer } from '../http/idempotency.ts';
 import {
   type AppliedFault,
   bodyOf,
   Gone,
   inputOf,
   type ParsedRequest,
-  problemOf,
   type Route,
   refuseProblem,
   withCents,
 } from '../http/request.ts';
 import { recordEvent } from '../outbox/outbox.ts';
-import { requestRow } from '../service/request-log.ts';
+import { requestRow } from '../service/logs.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
 import type { IdForm } from '../store/open.ts';
-import { insertRequest } from '../store/records.ts';
+import { insertRequest } from '../store/rows.ts';
+import type { IDEMPOTENCY, RowOf } from '../store/schema.ts';
 import { endsTransaction, type Sql } from '../store/sql.ts';
 
 /** What became known of a request on its way. */
@@ -84,9 +87,7 @@ export async function executeRequest(
     const ms = waitBefore(known.appliedFault);
     if (ms === undefined) return undefined;
     // Held up and then executed, although the caller may be gone by then.
-    await clock.sleep(ms, stopping).catch((reason: unknown) => {
-      throw stopping.aborted ? new Gone('the server stops') : reason;
-    });
+    if (!(await rest(ms, clock, stopping))) throw new Gone('the server stops');
     passed = known;
     reads = isPlainRead;
   }
@@ -203,43 +204,41 @@ interface Outcome {
 /** Effect and idempotency record are one transaction (A-99). */
 function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Outcome {
   const { parsed, requestId, now } = admitted;
-  const { keyed } = parsed;
-  if (keyed === undefined) {
-    return carefully(sql, requestId, () => {
-      refuseProblem(parsed);
-      return serviceHandlerOf(parsed.route) === undefined ? handled(parts, sql, admitted) : undefined;
-    });
-  }
-  const refuse = (refused: Refused): Outcome => ({ answer: refusedAnswer(refused, requestId) });
-  const otherBody = () => new Refused('idempotency_key_reused', 'This idempotency key was used with another body.');
-  if (keyed.rival !== undefined) {
+  const { route, keyed } = parsed;
+  const refuse = (refused: Refused): Outcome => ({ refused, answer: refusedAnswer(refused, requestId) });
+  /** A refusal or an error undoes what the work did, and nothing else of the transaction. `key` derives its ids. */
+  const worked = (key?: string): Outcome => {
+    try {
+      const answer = sql.undoable(() => {
+        refuseProblem(parsed);
+        return serviceHandlerOf(route) === undefined ? handled(parts, sql, admitted, key) : undefined;
+      });
+      return { answer };
+    } catch (error) {
+      // Of these the transaction itself is lost, or must be tried again.
+      if (endsTransaction(error)) throw error;
+      return error instanceof Refused ? refuse(error) : { error };
+    }
+  };
+  if (keyed === undefined) return worked();
+  const { scope, fingerprint, rival } = keyed;
+  if (rival === fingerprint) {
     const inProgress = 'A request with this idempotency key is still being worked on.';
-    return refuse(keyed.rival === keyed.fingerprint ? new Refused('idempotency_in_progress', inProgress) : otherBody());
+    return refuse(new Refused('idempotency_in_progress', inProgress));
   }
-  const problem = problemOf(parsed);
-  const mine = { scope: keyed.scope, fingerprint: keyed.fingerprint, now };
-  const found = findRecord(sql, mine);
-  if (found.kind === 'other-body') return refuse(otherBody());
+  const found = rival === undefined ? findRecord(sql, { scope, fingerprint, now }) : ({ kind: 'other-body' } as const);
+  if (found.kind === 'other-body') {
+    return refuse(new Refused('idempotency_key_reused', 'This idempotency key was used with another body.'));
+  }
   if (found.kind === 'replay') return { answer: replayed(found.answer) };
-  if (problem !== undefined) return refuse(problem);
   const { generation } = found;
-  const outcome = carefully(sql, requestId, () => handled(parts, sql, admitted, `${generation} ${keyed.scope}`));
+  const outcome = worked(`${generation} ${scope}`);
   const { answer, refused } = outcome;
-  if (answer !== undefined && (refused === undefined || isStored(refused))) {
-    keepAnswer(sql, mine, { generation, answer });
+  // A refusal of what the account holds is repeated too, others are not (A-97).
+  if (answer !== undefined && (refused === undefined || 'storedForKey' in REFUSALS[refused.refusal])) {
+    keepAnswer(sql, { scope, fingerprint, now }, { generation, answer });
   }
   return outcome;
-}
-
-/** Runs work so that a refusal or an error undoes what it did, and nothing else of the transaction. */
-function carefully(sql: Sql, requestId: string, work: () => Answer | undefined): Outcome {
-  try {
-    return { answer: sql.undoable(work) };
-  } catch (error) {
-    // Of these the transaction itself is lost, or must be tried again.
-    if (endsTransaction(error)) throw error;
-    return error instanceof Refused ? { refused: error, answer: refusedAnswer(error, requestId) } : { error };
-  }
 }
 
 type Handler = (call: AdminCall<Operation>) => unknown;
@@ -260,4 +259,76 @@ function handled(parts: ServiceParts, sql: Sql, { parsed, now, real, meta }: Adm
   const call = { sql, now, real, isGone, idSource, emit, input };
   const reply = handler(call as unknown as AdminCall<Operation>);
   return replyAnswer(row, isAdmin || dialect.reply === undefined ? reply : dialect.reply(call, name, reply));
+}
+
+// Idempotency records (A-90 to A-99): looked up and kept in the one transaction of the effect, which holds the write lock of the store from its beginning. So one key has one effect and one answer, whoever else asks.
+
+/** A request under its key. */
+interface Keyed {
+  /** Method, path and key (A-91). */
+  readonly scope: string;
+  readonly fingerprint: string;
+  /** ms UTC on the clock of the sandbox; records end by it. */
+  readonly now: number;
+}
+
+type Found =
+  | { readonly kind: 'other-body' }
+  /** Nothing was done under it; `generation` goes up when an expired key is used again, whose record is there. */
+  | { readonly kind: 'free'; readonly generation: number }
+  | { readonly kind: 'replay'; readonly answer: Answer };
+
+type Row = RowOf<typeof IDEMPOTENCY>;
+
+/** What was done under the key so far. Answers whose time is over are forgotten on the way. */
+function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): Found {
+  forgetExpired(sql, now);
+  const row = sql.get<Row>('select * from idempotency where scope = ?', scope);
+  if (row === undefined) return { kind: 'free', generation: 0 };
+  // An expired key gives new ids, or they would be given out twice.
+  if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
+  if (row.fingerprint !== fingerprint) return { kind: 'other-body' };
+  const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
+  return { kind: 'replay', answer: { status: row.status ?? 0, headers, body: row.body ?? '' } };
+}
+
+/** Keeps the answer to be repeated, in the transaction of the effect (A-99). */
+function keepAnswer(
+  sql: Sql,
+  { scope, fingerprint, now }: Keyed,
+  { generation, answer }: { readonly generation: number; readonly answer: Answer },
+): void {
+  const { status, body } = answer;
+  const headers = JSON.stringify(answer.headers);
+  const record = { fingerprint, state: 'done', generation, status, headers, body, expires_at: now + KEY_RETENTION };
+  if (generation === 0) sql.insert('idempotency', { scope, ...record });
+  else sql.update('idempotency', { scope }, record);
+}
+
+/** SHA-256 of method, path and canonical JSON (A-92). */
+export function fingerprintOf(method: string, path: string, body: unknown): string {
+  return hash('sha256', `${method} ${path}\n${canonical(body)}`, 'hex');
+}
+
+/** JSON with the keys of every object in order, so that their order makes no other body. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const parts = Object.keys(fields)
+    .sort()
+    .map(key => `${JSON.stringify(key)}:${canonical(fields[key])}`);
+  return `{${parts.join(',')}}`;
+}
+
+function forgetExpired(sql: Sql, now: number): void {
+  const first = sql.get<{ first_end: number | null }>(
+    "select min(expires_at) as first_end from idempotency where state = 'done'",
+  );
+  if ((first?.first_end ?? Number.POSITIVE_INFINITY) > now) return;
+  sql.run(
+    `update idempotency set state = 'expired', headers = null, body = null
+     where state = 'done' and expires_at <= ?`,
+    now,
+  );
 }

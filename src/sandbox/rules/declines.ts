@@ -1,7 +1,7 @@
 /** Merchant categories: four-digit MCCs, and the sandbox's own words for groups of them. */
 import { HOLD_LIFE, TRAVEL_HOLD_LIFE } from '../../contract/spans.ts';
 import { type Cents, plainAmount } from '../../core/money.ts';
-import type { CardStatus, DeclineReason } from '../store/account.ts';
+import type { CardStatus, DeclineReason } from '../store/rows.ts';
 import { isExpired, isoTime } from './dates.ts';
 
 type Range = readonly [first: number, last: number];

@@ -3,7 +3,7 @@
 import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
 import { checkDigit } from '../../core/card-numbers.ts';
 import { type Cents, cents } from '../../core/money.ts';
-import type { CardStatus, Currency } from '../store/account.ts';
+import type { CardStatus, Currency } from '../store/rows.ts';
 import { ACCOUNT } from '../store/schema.ts';
 
 /** Where money of a card goes to and comes from: the card, or the wallet once the card is terminated. */
