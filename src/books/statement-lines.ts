@@ -42,6 +42,9 @@ export interface Line {
 /** What was asked for: the wallet and all cards, the wallet, all cards, some of them, or one. */
 export type Selection = 'all' | 'wallet' | 'cards' | 'card';
 
+/** Columns of a card that a statement names it by and dates it by; every card is in memory, so there are no more. */
+export type StatementCard = Pick<CardRow, 'card_id' | 'last4' | 'label' | 'metadata' | 'created_ms'>;
+
 export interface Checkpoint {
   readonly checkpoint: CheckpointRow;
   readonly cards: readonly CheckpointCardRow[];
@@ -89,7 +92,7 @@ export interface StatementInput {
   readonly checkpoints: readonly Checkpoint[];
   /** What was seen after them: the statement closes by it where no exact checkpoint stands at its end. */
   readonly unproved?: Checkpoint;
-  readonly cards: readonly CardRow[];
+  readonly cards: readonly StatementCard[];
   readonly records: StatementRecords;
   /** All own rows up to the newest checkpoint. */
   readonly moves: readonly MoveRow[];
@@ -98,7 +101,7 @@ export interface StatementInput {
   /** `all` when left out. */
   readonly selection?: Selection;
   /** Which cards have an account; all when left out. */
-  readonly only?: (card: CardRow) => boolean;
+  readonly only?: (card: StatementCard) => boolean;
   /** Authorizations of the period that are pending, with what they may still hold at most. */
   readonly pending?: readonly { readonly record: TxRow; readonly held: number }[];
 }

@@ -9,7 +9,6 @@ import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import { isPast, type Period, type WallClock } from './period.ts';
-import type { CardRow } from './rows.ts';
 import {
   byTime,
   type Checkpoint,
@@ -19,6 +18,7 @@ import {
   movedDrafts,
   ofRecord,
   type Selection,
+  type StatementCard,
   type StatementInput,
   walletDrafts,
 } from './statement-lines.ts';
@@ -53,7 +53,7 @@ export interface Statement {
   /** The wallet, then the cards. Each walk makes them anew, so that one account at a time is in memory. */
   readonly accounts: Iterable<StatementAccount>;
   /** Cards that were asked for, also those without an account; of the wallet those that its transfers name. */
-  readonly cards: readonly Pick<CardRow, 'card_id' | 'last4' | 'label' | 'created_ms'>[];
+  readonly cards: readonly Omit<StatementCard, 'metadata'>[];
   readonly selection: Selection;
   /** Open authorizations of the period, where they were asked for. They are no lines. */
   readonly holds: readonly OpenHold[];
@@ -306,7 +306,7 @@ function straddlingText({ kind, card_id, cents: amount, ...line }: StraddlingLin
   return `${whose}: ${moved}. It is counted on ${line.date}, and may ${line.may} ${period}`;
 }
 
-function holdsOf({ pending = [], clock }: StatementInput, cards: readonly CardRow[]): readonly OpenHold[] {
+function holdsOf({ pending = [], clock }: StatementInput, cards: readonly StatementCard[]): readonly OpenHold[] {
   const asked = new Set(cards.map(card => card.card_id));
   return pending.flatMap(({ record: { tx_id, at_ms, card_id, merchant }, held }) => {
     if (held <= 0 || card_id === null || !asked.has(card_id)) return [];

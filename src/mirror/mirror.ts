@@ -11,9 +11,8 @@ import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
 import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
-import { PacedReader } from './paced-reader.ts';
+import { PacedReader, rateFor } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
-import { rateFor } from './rate.ts';
 import {
   keptReports,
   type ReconcileOptions,

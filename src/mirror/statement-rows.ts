@@ -3,8 +3,15 @@
 import type { Period } from '../books/period.ts';
 import { rowName } from '../books/position.ts';
 import { before, isChangingRecord, isPending, spentBy } from '../books/records.ts';
-import type { CardRow, CheckpointCardRow, ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { Checkpoint, PostedRow, PostedStep, StatementInput, StatementRecords } from '../books/statement-lines.ts';
+import type { CheckpointCardRow, ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
+import type {
+  Checkpoint,
+  PostedRow,
+  PostedStep,
+  StatementCard,
+  StatementInput,
+  StatementRecords,
+} from '../books/statement-lines.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { refuseOlder } from './fold.ts';
 import { unprovedCheckpoint } from './reconcile.ts';
@@ -42,7 +49,9 @@ export function statementRows(
   return {
     checkpoints,
     ...(unproved !== undefined && { unproved }),
-    cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
+    cards: db.all<StatementCard>(
+      'select card_id, last4, label, metadata, created_ms from cards order by created_ms, card_id',
+    ),
     records: recordsOf(
       db,
       { ...span, begin: from },

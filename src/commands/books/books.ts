@@ -7,7 +7,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { must } from '../../contract/field.ts';
-import { DEFAULT_RATE } from '../../mirror/rate.ts';
+import { DEFAULT_RATE } from '../../mirror/paced-reader.ts';
 import { type Column, pairsBlock } from '../../terminal/view.ts';
 
 const COUNTS = {
