@@ -12,7 +12,6 @@ import { qifFile } from '../../src/writers/qif.ts';
 import { type Piece, textOf } from '../../src/writers/text.ts';
 import { requires } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { isWhole } from '../support/whole.ts';
 import { type KeptStatement, withACentMore } from './month.ts';
 
 /** Which statement, and cents of each account by card id, `wallet` for the wallet. */
@@ -21,8 +20,7 @@ export interface Judged {
   readonly expected: ReadonlyMap<string, number>;
 }
 
-/** Python takes half a second to start, and seven times what the others take. */
-const noBeancount = isWhole ? requires('beancount') : 'in the whole run alone';
+const noBeancount = requires('beancount');
 
 function run(program: string, words: readonly string[], input = '') {
   const { status, stdout, stderr } = spawnSync(program, words, {
