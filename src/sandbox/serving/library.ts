@@ -13,7 +13,7 @@ import { shapeProblem } from '../../contract/violation.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin } from './library-types.ts';
-import { askLocally, type RunningSandbox, startSandbox as start } from './start.ts';
+import { askLocally, type RunningSandbox, type SandboxOptions, startSandbox as start } from './start.ts';
 
 /** Throws `usage` naming the first option that is unknown or has a value it cannot have. Undefined is left out. */
 export function checkOptions({ onFault: _onFault, ...options }: Values): void {
@@ -102,7 +102,7 @@ export class SandboxRefusal extends Error implements Public.SandboxRefusal {
 }
 
 /** Starts a sandbox in this process; options and methods are described in library-types.ts. */
-export const startSandbox: typeof Public.startSandbox = async (options = {}) => {
+export const startSandbox = async (options: SandboxOptions = {}): ReturnType<typeof Public.startSandbox> => {
   checkOptions(options as Values);
   const running = await start({ timers: 'live', ...options, version: CARDWRIGHT_VERSION });
   const admin = adminOf(running);
