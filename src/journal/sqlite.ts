@@ -48,7 +48,12 @@ export function hasJournal(stateFolder: string): boolean {
  * written, a network file system, a copy and the state of an earlier build, `check_failed` (15) for a file that is damaged
  * or newer. `memory` as folder keeps nothing.
  */
-export async function openSqlite({ stateFolder, files, clock, isAccepting = false }: SqliteSettings): Promise<Database> {
+export async function openSqlite({
+  stateFolder,
+  files,
+  clock,
+  isAccepting = false,
+}: SqliteSettings): Promise<Database> {
   const path = stateFolder === 'memory' ? 'memory' : join(stateFolder, JOURNAL_FILE);
   if (path !== 'memory') await refusePlace(stateFolder, path, files);
   let connection: Connection | undefined;
