@@ -91,7 +91,7 @@ test('a file that is run again with a row more, or a row less, sends nothing; wh
   for (const each of [[5, 6, 7], [5], [9, 6, 7]]) {
     const edited = await here.creates('edited.csv', each);
     const { code, err } = await here.run(`cards create --file ${edited} --yes`);
-    expect([each, code, err]).toEqual([each, 14, expect.stringContaining('were done')]);
+    expect([each, code, err]).toEqual([each, 14, expect.stringMatching(/w(?:as|ere) done/)]);
   }
   const fresh = await here.creates('fresh.csv', [7, 8]);
   expect((await here.run(`cards create --file ${fresh} --yes`)).code).toBe(0);

@@ -5,7 +5,7 @@ import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
-import { JOURNAL_CHECK, JOURNAL_STATE } from '../../cli/told.ts';
+import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../cli/told.ts';
 import { notSent } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 
@@ -115,27 +115,28 @@ const checkJournal = command({
   run: async ctx => (await ctx.journal.admin()).check(),
   columns: 'account lines',
   show: found => {
-    const count = found.flaws.length + found.strangers.length;
+    const flaws = flawsIn(found);
     return {
       data: { ...found },
       noun: 'journal',
-      blocks: [
-        lineBlock(`${found.lines} audit lines of ${found.account} in ${found.place}`),
-        ...found.flaws.map(({ what }) => lineBlock(`does not fit: ${what}`)),
-        ...found.strangers.map(({ card_id, marker }) =>
-          lineBlock(`no operation knows ${card_id}, which carries the mark ${marker}`),
-        ),
-      ],
-      ...(count > 0 && {
+      blocks: [lineBlock(`${found.lines} audit lines of ${found.account} in ${found.place}`), ...flaws.map(lineBlock)],
+      ...(flaws.length > 0 && {
         failure: notSent(
           'check_failed',
-          `${count} ${count === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}`,
-          'cardwright journal check --json',
+          `${flaws.length} ${flaws.length === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}; the first: ${flaws[0]}`,
+          'cardwright ops list',
         ),
       }),
     };
   },
 });
+
+function flawsIn({ flaws, strangers }: Pick<JournalCheck, 'flaws' | 'strangers'>): readonly string[] {
+  return [
+    ...flaws.map(({ what }) => `does not fit: ${what}`),
+    ...strangers.map(({ card_id, marker }) => `no operation knows ${card_id}, which carries the mark ${marker}`),
+  ];
+}
 
 const acceptJournal = command({
   path: 'journal accept',
@@ -158,9 +159,7 @@ const acceptJournal = command({
     return (await ctx.journal.admin()).accept({
       setAside,
       agree: async found => {
-        for (const { what } of found.flaws) ctx.ui.notice(`does not fit: ${what}`);
-        for (const { card_id, marker } of found.strangers)
-          ctx.ui.notice(`no operation knows ${card_id}, which carries the mark ${marker}`);
+        for (const flaw of flawsIn(found)) ctx.ui.notice(flaw);
         const question = setAside
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
