@@ -106,7 +106,7 @@ function leaveNothing(tries: readonly (readonly [name: string, numbers: readonly
     const found: unknown[] = [];
     const run = async (line: string) => {
       // Looks for what a refusal may hide are far apart.
-      const { all } = await here.run(line, { env, onPause: () => undefined });
+      const { all } = await here.run(line, { env, onPause: () => undefined, longestPause: 10_000 });
       if (leaks(all).length > 0) found.push({ number, line, all });
       return all;
     };

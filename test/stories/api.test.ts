@@ -43,6 +43,7 @@ const asTest = (line: string, stdin?: string) =>
   here.run(line, {
     ...(stdin !== undefined && { stdin }),
     env: { CARDWRIGHT_API_KEY: 'sk_test_0123456789abcdef', CARDWRIGHT_BASE_URL: service.baseUrl },
+    onPause: () => undefined,
   });
 
 it("a number that would be sent with other digits is refused; a body of one's own goes as it is", async () => {

@@ -180,7 +180,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     // Each second of a wait that is shown is a pause with the signal of the first.
     const signs = new WeakSet<AbortSignal>();
     const skip = async (ms: number, signal?: AbortSignal) => {
-      const isSign = ms === FIRST_SIGN_MS || (ms === LONG_WAIT_MS && terminal !== undefined);
+      // A look pauses as long as a wait that is shown; it ends with the run.
+      const isLong = ms === LONG_WAIT_MS && terminal !== undefined && signal !== stopping.signal;
+      const isSign = ms === FIRST_SIGN_MS || isLong;
       if (isSign && signal) signs.add(signal);
       const isReal = ms > (told.longestPause ?? LONGEST_PAUSE_MS) || isSign || (signal && signs.has(signal));
       if (isReal) return pause(ms, signal);
