@@ -21,7 +21,8 @@ import { ACCOUNT_CURRENCY } from '../contract/resources.ts';
 
 /** Marks the file as ours ("cwb1"); stands in its header. */
 export const APPLICATION_ID = 0x63776231;
-export const SCHEMA = 1;
+/** Of these tables; a file of another number is refused. */
+export const SCHEMA = 2;
 
 /** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
 export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
