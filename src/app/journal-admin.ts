@@ -5,6 +5,7 @@ import type { Reader } from '../contract/service.ts';
 import { CliError, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
+import { doubtOpen } from '../journal/changes.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { isOp } from '../journal/names.ts';
 import { setAsideSandbox, summaries } from '../journal/ops.ts';
@@ -41,6 +42,8 @@ const NO_JOURNAL = {
 
 export function journalAdmin(around: AdminAround): JournalAdmin {
   const { host } = around;
+  const files = { platform: host.platform, random: host.random, warn: (text: string) => around.notice(text) };
+  const here = { stateFolder: host.folders.state, files, clock: host.clock };
 
   async function shared(): Promise<SharedPlace> {
     const address = await sharedAddress(around);
@@ -147,9 +150,11 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       const { account, strangers } = found;
       const database = await place.existing();
       const who = `${place.user}@${host.machine}`;
-      const seq = await database.transaction(tx =>
-        appendLine(tx, account, { event: 'accepted', who, text: `${strangers.length} cards of no operation` }, LEAP),
-      );
+      const seq = await database.transaction(async tx => {
+        await doubtOpen(tx);
+        const text = `${strangers.length} cards of no operation`;
+        return appendLine(tx, account, { event: 'accepted', who, text }, LEAP);
+      });
       const listed = await place.listed();
       if (listed !== undefined) await place.seen.note({ ...listed, shown: database.shown, seq });
       return [`${database.shown} is the journal from now on, on every machine.`];
@@ -187,15 +192,13 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
       return [`The damaged journal is in ${setAsideJournal(state, stamp)}; a new one begins with the next change.`];
     }
-    acceptPlace(state);
+    await acceptPlace(here);
     return [`The journal in ${state} is the one of this machine from now on.`];
   }
 
   /** To the journal of this machine, a copy too. None, and that is said, where the cards cannot be read. */
   async function strangersHere(): Promise<JournalCheck['strangers']> {
-    const files = { platform: host.platform, random: host.random, warn: around.notice };
-    const place = { stateFolder: host.folders.state, files, clock: host.clock };
-    const database = await openSqlite({ ...place, isAccepting: true });
+    const database = await openSqlite({ ...here, isAccepting: true });
     try {
       return await strangersTo(database);
     } catch (thrown) {

@@ -369,3 +369,16 @@ function transferUnsettled(card: string, op: Op): CliError {
   const message = `a transfer of card ${card} is not settled: ${op.id}. Beside it the balance of the card would prove nothing, so this one was not sent`;
   return opError('guarded', op.id, message, { reason: 'transfer_unsettled', hint: `cardwright ops resume ${op.id}` });
 }
+
+/**
+ * For a journal that was put back: what is open in it may have been done since. A resume looks for it first then, and what no look
+ * can tell stays unknown.
+ */
+export async function doubtOpen(tx: Transaction): Promise<void> {
+  await tx.run(
+    `update change set state = 'unknown', attempts = case when attempts = 0 then 1 else attempts end, decided_at = ?,
+      sent_at = coalesce(sent_at, (select o.created from op o where o.id = change.op))
+      where state = 'planned' and op in (select id from op where state <> 'finished')`,
+    await tx.now(),
+  );
+}

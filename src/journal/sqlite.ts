@@ -22,6 +22,7 @@ import { connectTo, engineCode, isBusy, isDamage, isFull, losesAll, violates } f
 import { networkFileSystem } from '../files/file-system.ts';
 import { type FileDependencies, makeFolders, preparePrivateFolder, privateFile } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
+import { doubtOpen } from './changes.ts';
 import type { Database, SqlValue, Transaction } from './database.ts';
 import { SCHEMA_VERSION, TABLES } from './schema.ts';
 
@@ -410,15 +411,16 @@ function copied(path: string): CliError {
 }
 
 /** Says that a copied or restored journal is the one that counts from now on. Who asks a person first is the caller. */
-export function acceptPlace(stateFolder: string): void {
-  const path = join(stateFolder, JOURNAL_FILE);
-  const connection = connectTo(path);
+export async function acceptPlace(settings: Omit<SqliteSettings, 'isAccepting'>): Promise<void> {
+  const path = join(settings.stateFolder, JOURNAL_FILE);
+  const database = await openSqlite({ ...settings, isAccepting: true });
   try {
-    connection.prepare('update meta set place = ?').run(bound(placeOf(statSync(path))) as string);
+    await database.transaction(async tx => {
+      await tx.run('update meta set place = ?', placeOf(statSync(path)));
+      await doubtOpen(tx);
+    });
     rmSync(seenFile(path), { force: true });
-  } catch (thrown) {
-    throw inWords(thrown, path);
   } finally {
-    connection.close();
+    await database.close();
   }
 }

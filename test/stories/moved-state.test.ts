@@ -56,6 +56,28 @@ test('a journal that was put back is refused, and what it lacks is named before 
   expect(s.service.effects).toEqual(['create', 'create']);
 });
 
+test('what is open in a journal that was put back is looked for before anything is sent', async () => {
+  await using s = await scriptedWorld();
+  const [state, backup, rows] = ['state', 'backup', 'rows.csv'].map(name => join(s.here.folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(rows, 'card_id,amount\ncard_old,1\ncard_old,2\n');
+  s.service.script = () => ({ status: 402, body: { error: 'insufficient_funds', message: 'no' } });
+  expect((await s.run(`cards fund --file ${rows} --yes`)).code).not.toBe(0);
+  await cp(state, backup, { recursive: true });
+  s.service.script = write => write.execute();
+  const [op] = JSON.parse((await s.run('ops list')).out).data;
+  expect((await s.run(`ops resume ${op.op}`)).code).toBe(0);
+  expect(s.service.effects).toEqual(['fund', 'fund']);
+  await rm(state, { recursive: true });
+  await cp(backup, state, { recursive: true });
+  expect((await s.run('journal accept --yes')).code).toBe(0);
+  expect((await s.run(`ops resume ${op.op}`)).code).toBe(11);
+  expect(s.service.effects).toEqual(['fund', 'fund']);
+});
+
 test('another folder is named with the one that was used before', async () => {
   await using s = await scriptedWorld();
   const { state, known } = await withUnknownFund(s);
