@@ -33,6 +33,8 @@ type Drafted =
 export interface Draft extends Pick<Op, Drafted> {
   readonly op: string;
   readonly again: boolean;
+  /** Ops of other machines that this one has waited for. */
+  readonly waitedFor?: readonly string[];
   /** Gone through several times. With `keyIsSpent` the caller's key is not sent: the service keeps a refusal under it. */
   changes(keyIsSpent?: boolean): Iterable<Change>;
   readonly rows: Iterable<PlannedRow>;
@@ -81,14 +83,19 @@ export async function claim(claiming: Claiming, draft: Draft): Promise<ClaimResu
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 250;
 
-/** Begins again while another process works on the same change. */
-export async function whenFree<T>(sleep: (ms: number) => Promise<void>, begin: () => Promise<T>): Promise<T> {
+/** Begins again while another process works on the same change; `begin` is told the ops that were waited for. */
+export async function whenFree<T>(
+  sleep: (ms: number) => Promise<void>,
+  begin: (waitedFor: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const ops = new Set<string>();
   for (let waited = 0; ; waited += PAUSE_MS) {
     try {
-      return await begin();
+      return await begin([...ops]);
     } catch (thrown) {
       const isBusy = thrown instanceof CliError && thrown.facts.reason === 'worked_on';
       if (!isBusy || waited >= PATIENCE_MS) throw thrown;
+      ops.add(thrown.facts.op ?? '');
     }
     await sleep(PAUSE_MS);
   }
@@ -307,12 +314,15 @@ async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Cl
 
 /** 2. The same change in an op that is not settled, and on which no living process of this machine works. */
 async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
-  const { account, now } = claimed;
+  const { account, now, waitedFor = [] } = claimed;
   const open = await tx.all(
-    "select * from op where account = ? and (acknowledged is null or state <> 'finished') order by created",
+    `select * from op where account = ? and (acknowledged is null or state <> 'finished'
+      or (epoch > 1 and id in (?${', ?'.repeat(waitedFor.length)}))) order by created`,
     account,
+    '',
+    ...waitedFor,
   );
-  // One that was taken up again is no purchase of its own: whoever repeats its command means that one.
+  // One that was taken up again is no purchase of its own: whoever repeats its command, or waited for it, means that one.
   const others = open.map(opOf).filter(op => op.epoch > 1 || whoWorks(op, self, now) !== 'here');
   if (others.length === 0) return undefined;
   const wanted = new Set<string>();
@@ -329,7 +339,8 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
     // What was done and told is no reason, and is said beside one.
-    if (!same.some(({ state }) => state !== 'done' || other.acknowledged === undefined)) continue;
+    const isTold = other.acknowledged !== undefined && !waitedFor.includes(other.id);
+    if (!same.some(({ state }) => state !== 'done' || !isTold)) continue;
     if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);

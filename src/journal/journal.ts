@@ -151,8 +151,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         (await dependencies.account?.(tx)) ?? useAccount(tx, acting, draft.keyPrint, self.holder),
     };
     const sleep = (ms: number) => clock.sleep(ms, dependencies.stop);
-    return whenFree(sleep, async () => {
-      const result = await claim(claiming, draft);
+    return whenFree(sleep, async waitedFor => {
+      const result = await claim(claiming, { ...draft, waitedFor });
       if (result.kind === 'pending') throw result.error;
       if (result.kind === 'earlier') return resume(result.op);
       return runOf({ database, self, op: result.op }, result.changes, {
