@@ -42,8 +42,6 @@ const NO_JOURNAL = {
 
 export function journalAdmin(around: AdminAround): JournalAdmin {
   const { host } = around;
-  const files = { platform: host.platform, random: host.random, warn: (text: string) => around.notice(text) };
-  const here = { stateFolder: host.folders.state, files, clock: host.clock };
 
   async function shared(): Promise<SharedPlace> {
     const address = await sharedAddress(around);
@@ -151,7 +149,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       const database = await place.existing();
       const who = `${place.user}@${host.machine}`;
       const seq = await database.transaction(async tx => {
-        await doubtOpen(tx);
+        await doubtOpen(tx, account);
         const text = `${strangers.length} cards of no operation`;
         return appendLine(tx, account, { event: 'accepted', who, text }, LEAP);
       });
@@ -187,27 +185,21 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
   async function acceptLocal({ setAside, agree }: Parameters<JournalAdmin['accept']>[0]) {
     const { state } = host.folders;
     if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
-    await agree({ flaws: [], strangers: setAside ? [] : await strangersHere() });
     if (setAside) {
+      await agree({ flaws: [], strangers: [] });
       const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
       return [`The damaged journal is in ${setAsideJournal(state, stamp)}; a new one begins with the next change.`];
     }
-    await acceptPlace(here);
-    return [`The journal in ${state} is the one of this machine from now on.`];
-  }
-
-  /** To the journal of this machine, a copy too. None, and that is said, where the cards cannot be read. */
-  async function strangersHere(): Promise<JournalCheck['strangers']> {
-    const database = await openSqlite({ ...here, isAccepting: true });
+    const files = { platform: host.platform, random: host.random, warn: around.notice };
+    const database = await openSqlite({ stateFolder: state, files, clock: host.clock, isAccepting: true });
     try {
-      return await strangersTo(database);
-    } catch (thrown) {
-      if (!(thrown instanceof CliError)) throw thrown;
-      around.notice(`warning: the cards at the service were not compared with the journal: ${thrown.message}`);
-      return [];
+      await agree({ flaws: [], strangers: await strangersTo(database) });
+      await database.transaction(tx => doubtOpen(tx));
     } finally {
       await database.close();
     }
+    acceptPlace(state);
+    return [`The journal in ${state} is the one of this machine from now on.`];
   }
 }
 

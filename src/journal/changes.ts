@@ -371,14 +371,15 @@ function transferUnsettled(card: string, op: Op): CliError {
 }
 
 /**
- * For a journal that was put back: what is open in it may have been done since. A resume looks for it first then, and what no look
- * can tell stays unknown.
+ * For a journal that was put back: what is open in it, of one account or of all, may have been done since. A resume looks for it
+ * first then, and what no look can tell stays unknown.
  */
-export async function doubtOpen(tx: Transaction): Promise<void> {
+export async function doubtOpen(tx: Transaction, account?: string): Promise<void> {
   await tx.run(
     `update change set state = 'unknown', attempts = case when attempts = 0 then 1 else attempts end, decided_at = ?,
       sent_at = coalesce(sent_at, (select o.created from op o where o.id = change.op))
-      where state = 'planned' and op in (select id from op where state <> 'finished')`,
+      where state = 'planned' and op in (select id from op where state <> 'finished' and account = coalesce(?, account))`,
     await tx.now(),
+    account ?? null,
   );
 }

@@ -339,8 +339,8 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
     // What was done and told is no reason, and is said beside one.
-    const isTold = other.acknowledged !== undefined && !waitedFor.includes(other.id);
-    if (!same.some(({ state }) => state !== 'done' || !isTold)) continue;
+    const isAcknowledged = other.acknowledged !== undefined && !waitedFor.includes(other.id);
+    if (!same.some(({ state }) => state !== 'done' || !isAcknowledged)) continue;
     if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);

@@ -22,7 +22,6 @@ import { connectTo, engineCode, isBusy, isDamage, isFull, losesAll, violates } f
 import { networkFileSystem } from '../files/file-system.ts';
 import { type FileDependencies, makeFolders, preparePrivateFolder, privateFile } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
-import { doubtOpen } from './changes.ts';
 import type { Database, SqlValue, Transaction } from './database.ts';
 import { SCHEMA_VERSION, TABLES } from './schema.ts';
 
@@ -178,16 +177,15 @@ class SqliteDatabase implements Database {
     return true;
   }
 
-  #lines(): { readonly journal: string; readonly lines: number } {
+  #lines(): Pick<Seen, 'journal' | 'lines'> {
     const text = 'select journal, (select coalesce(sum(audit_seq), 0) from account) as lines from meta';
     const [row] = this.#prepared(text).all() as { journal: string; lines: number }[];
     return { journal: row?.journal ?? '', lines: Number(row?.lines ?? 0) };
   }
 
-  /** After a claim, before anything is sent. */
-  #noteSeen(): void {
-    const { journal, lines } = this.#lines();
-    if (lines <= this.#seen || this.#path === 'memory') return;
+  /** After the commit of a claim, before anything is sent. */
+  #noteSeen({ journal, lines }: Pick<Seen, 'journal' | 'lines'>): void {
+    if (lines <= this.#seen) return;
     this.#seen = lines;
     writeSeen(this.#path, journal, lines);
   }
@@ -257,8 +255,9 @@ class SqliteDatabase implements Database {
         const value = await job.run(tx);
         settled.push(() => job.resolve(value as never));
       }
+      const written = first?.kind === 'alone' && this.#path !== 'memory' ? this.#lines() : undefined;
       this.#connection.exec('commit');
-      if (first?.kind === 'alone') this.#noteSeen();
+      if (written !== undefined) this.#noteSeen(written);
     } catch (thrown) {
       this.#rollBack();
       if (jobs.length === 1 || losesAll(thrown) || isDamage(thrown) || isBusy(thrown)) {
@@ -411,16 +410,15 @@ function copied(path: string): CliError {
 }
 
 /** Says that a copied or restored journal is the one that counts from now on. Who asks a person first is the caller. */
-export async function acceptPlace(settings: Omit<SqliteSettings, 'isAccepting'>): Promise<void> {
-  const path = join(settings.stateFolder, JOURNAL_FILE);
-  const database = await openSqlite({ ...settings, isAccepting: true });
+export function acceptPlace(stateFolder: string): void {
+  const path = join(stateFolder, JOURNAL_FILE);
+  const connection = connectTo(path);
   try {
-    await database.transaction(async tx => {
-      await tx.run('update meta set place = ?', placeOf(statSync(path)));
-      await doubtOpen(tx);
-    });
+    connection.prepare('update meta set place = ?').run(bound(placeOf(statSync(path))) as string);
     rmSync(seenFile(path), { force: true });
+  } catch (thrown) {
+    throw inWords(thrown, path);
   } finally {
-    await database.close();
+    connection.close();
   }
 }

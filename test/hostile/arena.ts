@@ -3,7 +3,6 @@
  * once, so that a cell costs milliseconds. Each cell has folders of its own, which begin as a probe of the keys left them.
  */
 
-import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acceptPlace, hasJournal } from '../../src/journal/sqlite.ts';
@@ -127,10 +126,7 @@ export async function arena(): Promise<Arena> {
       const folder = await folderIn();
       if (template !== undefined) await cp(template, folder, { recursive: true });
       // A copy of a journal is refused until somebody accepts it.
-      if (hasJournal(join(folder, 'state'))) {
-        const files = { platform: process.platform, random: { bytes: randomBytes } as never, warn: () => undefined };
-        await acceptPlace({ stateFolder: join(folder, 'state'), files, clock: { now: Date.now } });
-      }
+      if (hasJournal(join(folder, 'state'))) acceptPlace(join(folder, 'state'));
       const key = mode === 'live' ? LIVE_KEY : TEST_KEY;
       const env = environment(folder, key, isPublic);
       const suffix = mode === 'live' ? ' --yes --live env' : ' --yes';
