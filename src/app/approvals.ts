@@ -10,8 +10,8 @@ import {
   signRequest,
   visible,
 } from '../approvals/request.ts';
+import type { OwnKey } from '../cli/answer-shapes.ts';
 import type { Approvals, HeldRequest } from '../cli/context.ts';
-import type { OwnKey } from '../cli/told.ts';
 import { CliError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';

@@ -1,6 +1,6 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
 import type { AuditLog } from '../audit/log.ts';
-import type { Finding } from '../cli/told.ts';
+import type { Finding } from '../cli/answer-shapes.ts';
 import { proxyFor } from '../client/proxy.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';

@@ -1,6 +1,6 @@
 import { type Approver, readApproverLine } from '../approvals/request.ts';
+import type { JournalCheck, JournalState } from '../cli/answer-shapes.ts';
 import type { InitWishes, JournalAdmin } from '../cli/context.ts';
-import type { JournalCheck, JournalState } from '../cli/told.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';

@@ -1,7 +1,7 @@
 /** Saved profiles as commands see them. */
 import { resolve as resolvePath } from 'node:path';
+import type { ProfileRow } from '../cli/answer-shapes.ts';
 import type { Profiles } from '../cli/context.ts';
-import type { ProfileRow } from '../cli/told.ts';
 import { type CliError, notSent } from '../core/errors.ts';
 import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';

@@ -3,7 +3,7 @@
  * this machine's journal, under the account of no service. Whoever may write as this user can rewrite it; against that, export it elsewhere.
  */
 import { createHash } from 'node:crypto';
-import type { ToldOf } from '../contract/field.ts';
+import type { ValueOf } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { maybe, tells } from '../contract/own-field.ts';
 import { MINUTE } from '../core/durations.ts';
@@ -49,7 +49,7 @@ export const AUDIT_ENTRY = {
   prev: tells.text('Digest of the line before.'),
   hash: tells.text('Digest of this line.'),
 } as const;
-type AuditEntry = ToldOf<typeof AUDIT_ENTRY>;
+type AuditEntry = ValueOf<typeof AUDIT_ENTRY>;
 
 /** What a line may tell, beside what stands in each. */
 export type AuditFacts = Omit<AuditEntry, 'seq' | 'at' | 'pid' | 'user' | 'host' | 'batch' | 'prev' | 'hash'> & {

@@ -19,9 +19,9 @@ import type { Recorder } from '../writes/audit-record.ts';
 import type { ChangeQuestion } from '../writes/guard.ts';
 import type { Pipeline } from '../writes/pipeline.ts';
 import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
+import type { Finding, JournalCheck, JournalState, OwnKey, ProfileRow } from './answer-shapes.ts';
 import type { ChildEnd } from './child.ts';
 import type { PlannedFile } from './completion/scripts.ts';
-import type { Finding, JournalCheck, JournalState, OwnKey, ProfileRow } from './told.ts';
 
 /** A setting before and after it is changed, as text; `none` where it is not set. */
 interface SettingChange {

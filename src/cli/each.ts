@@ -1,7 +1,7 @@
 /** One action on one card or on several, with one result a card and one exit code for all. */
 
 import type { WriteName } from '../contract/calls.ts';
-import type { ToldOf } from '../contract/field.ts';
+import type { ValueOf } from '../contract/field.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
 import type { Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
@@ -22,7 +22,7 @@ export const ATTEMPT_ROW = {
   request_id: maybe(tells.text('Identifier of the request, for support.')),
 } as const;
 
-export type Attempt = ToldOf<typeof ATTEMPT_ROW>;
+export type Attempt = ValueOf<typeof ATTEMPT_ROW>;
 
 export const ATTEMPT_COLUMNS = columnsOf(ATTEMPT_ROW, 'card_id outcome changed:3 status:2 error:2 request_id:4', {
   card_id: { shortTo: SHORT_ID },

@@ -46,12 +46,12 @@ export async function* knownIds(kind: Kind, looking: Looking): AsyncIterable<Kno
         (a, b) => (b.acceptance_rate ?? 0) - (a.acceptance_rate ?? 0),
       )) {
         const accepted = acceptance_rate == null ? undefined : `${acceptance_rate}% accepted`;
-        yield { id, facts: told(network, type, accepted, best_for?.join(', ')) };
+        yield { id, facts: present(network, type, accepted, best_for?.join(', ')) };
       }
       return;
     case 'webhook':
       for (const { id, url, status } of (await api.read('webhooks.list', {})).data)
-        yield { id, facts: told(url, status) };
+        yield { id, facts: present(url, status) };
       return;
     case 'transaction':
       return yield* transactions(looking.context);
@@ -62,7 +62,7 @@ export async function* knownIds(kind: Kind, looking: Looking): AsyncIterable<Kno
       return yield* transactions(looking.context, 'authorization');
     case 'op':
       for (const { op, command, state } of await (await journal.open()).list())
-        yield { id: op, facts: told(command, state) };
+        yield { id: op, facts: present(command, state) };
   }
 }
 
@@ -86,7 +86,7 @@ async function* cards({ command, context, states }: Looking): AsyncIterable<Know
     for (const { id, last4, network, status: state, balance, label } of data) {
       if (states !== undefined && !states.includes(state)) continue;
       const name = `${network ?? 'card'} ending ${last4}`;
-      yield { id, last4, facts: told(name, state, dollars(toCents(balance)), label && JSON.stringify(label)) };
+      yield { id, last4, facts: present(name, state, dollars(toCents(balance)), label && JSON.stringify(label)) };
     }
   }
   if (incomplete !== undefined) throw incompleteList('cards.list', `${incomplete}. A short id could mean another card`);
@@ -95,16 +95,16 @@ async function* cards({ command, context, states }: Looking): AsyncIterable<Know
 async function* transactions(ctx: Context, type?: 'authorization'): AsyncIterable<KnownId> {
   for await (const { data } of (await ctx.api.reader()).pages('transactions.list', { type })) {
     for (const { id, merchant, amount, created_at } of data)
-      yield { id, facts: told(created_at, merchant, dollars(toCents(amount))) };
+      yield { id, facts: present(created_at, merchant, dollars(toCents(amount))) };
   }
 }
 
 async function* challenges(ctx: Context): AsyncIterable<KnownId> {
   for (const { id, merchant, amount, status } of (await ctx.api.read('challenges.list', {})).data) {
-    yield { id, facts: told(merchant, amount == null ? undefined : dollars(toCents(amount)), status) };
+    yield { id, facts: present(merchant, amount == null ? undefined : dollars(toCents(amount)), status) };
   }
 }
 
-function told(...facts: readonly (string | null | undefined)[]): readonly string[] {
+function present(...facts: readonly (string | null | undefined)[]): readonly string[] {
   return facts.filter(fact => fact != null && fact !== '') as string[];
 }

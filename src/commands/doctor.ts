@@ -1,6 +1,6 @@
+import { FINDING, type Finding } from '../cli/answer-shapes.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
-import { FINDING, type Finding } from '../cli/told.ts';
 import { CliError } from '../core/errors.ts';
 
 export const doctor = command({

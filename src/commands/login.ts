@@ -1,7 +1,7 @@
+import { PROFILE_ROW, type ProfileRow } from '../cli/answer-shapes.ts';
 import type { Context, KeyInput } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, option, takes } from '../cli/parsing/flag.ts';
-import { PROFILE_ROW, type ProfileRow } from '../cli/told.ts';
 import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { askToLoosen, auditLimit, shownProfile } from './profiles/profiles.ts';

@@ -154,7 +154,7 @@ export type WireOf<S extends Shape> = Flatten<
 export type CompleteOf<S extends Shape> = { readonly [K in keyof S]: WireOfField<S[K]> };
 
 /** An answer of our own: what need not be there is left out, and never null where its field does not say so. */
-export type ToldOf<S extends Shape> = Flatten<
+export type ValueOf<S extends Shape> = Flatten<
   { readonly [K in Required<S>]: WireOfField<S[K]> } & {
     readonly [K in Exclude<keyof S, Required<S>>]?: WireOfField<S[K]>;
   }

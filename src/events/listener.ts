@@ -14,7 +14,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole } from '../contract/events.ts';
-import type { ToldOf } from '../contract/field.ts';
+import type { ValueOf } from '../contract/field.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
@@ -35,7 +35,7 @@ export const EVENT_ROW = {
   received_at: tells.time("When it came, by this machine's clock."),
   out_of_order: tells.yes('Whether it happened before one that was shown already.'),
 } as const;
-export type ReceivedEvent = ToldOf<typeof EVENT_ROW>;
+export type ReceivedEvent = ValueOf<typeof EVENT_ROW>;
 /** Before it is known when it came. Its id is a digest of the payload where it has none. */
 type DeliveredEvent = Omit<ReceivedEvent, 'received_at' | 'out_of_order'>;
 

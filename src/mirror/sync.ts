@@ -44,7 +44,7 @@ const CARDS_AFTER_MS = 15 * MINUTE;
  * Read again before the last end: more where the service counts nothing, and most where a purchase is one changing record
  * (A-40), whose late refund no list shows as new.
  */
-const OVERLAP_MS = { told: 2 * HOUR, blind: 72 * HOUR, changing: 90 * DAY } as const;
+const OVERLAP_MS = { counted: 2 * HOUR, blind: 72 * HOUR, changing: 90 * DAY } as const;
 /** How far behind the clock of the service, or of this machine, nothing more is expected. */
 const BEHIND_MS = { service: 2 * SECOND, machine: 5 * MINUTE } as const;
 
@@ -140,7 +140,7 @@ async function readTransactions(run: SyncRun, full: boolean): Promise<void> {
 function beginningOf({ db, end }: SyncRun, full: boolean): number {
   const last = db.number('windows_end');
   if (last !== undefined && !full) {
-    const counted = db.fact('totals') === 'told' ? OVERLAP_MS.told : OVERLAP_MS.blind;
+    const counted = db.fact('totals') === 'counted' ? OVERLAP_MS.counted : OVERLAP_MS.blind;
     return Math.min(last, end) - (db.fact('single') === undefined ? counted : OVERLAP_MS.changing);
   }
   // All records of a card follow its creation; what does not, the count audit finds.

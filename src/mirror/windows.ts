@@ -92,7 +92,7 @@ async function readWindow(run: SyncRun, { from, to, type }: Part): Promise<Windo
       run.onRows(page.fresh);
       if (page.number === 1) total = page.facts.total;
       const isOther = page.isLast && total !== undefined && total === page.facts.total && total !== page.seen.size;
-      noteTotals(run, isOther ? 'wrong' : total === undefined ? 'absent' : 'told');
+      noteTotals(run, isOther ? 'wrong' : total === undefined ? 'absent' : 'counted');
       if (page.isLast) return { rows, from, isLast: true };
       // More of one second than stand on a page: they are read by the pages of this request.
       if (wholeSecond(oldest) === wholeSecond(end)) continue;
@@ -104,7 +104,7 @@ async function readWindow(run: SyncRun, { from, to, type }: Part): Promise<Windo
 }
 
 /** Whether lists count their rows. A service that once counted others than it shows is not believed again. */
-function noteTotals({ db }: SyncRun, found: 'told' | 'absent' | 'wrong'): void {
+function noteTotals({ db }: SyncRun, found: 'counted' | 'absent' | 'wrong'): void {
   const known = db.fact('totals');
   if (known !== found && known !== 'wrong') db.commit(() => db.setFact('totals', found));
 }
@@ -263,7 +263,7 @@ function spansOf({ db }: SyncRun, times: readonly number[]): Span[] {
 /** Audits everything up to the end of this run. */
 export async function auditCounts(run: SyncRun): Promise<void> {
   const { db } = run;
-  if (db.fact('totals') !== 'told') return;
+  if (db.fact('totals') !== 'counted') return;
   // From the beginning of time: a record may be dated back behind every one that is known.
   const span = { from: db.number('kept_since') ?? 0, to: run.end };
   await auditSpan(run, span, await totalOf(run, span));

@@ -1,5 +1,5 @@
 /**
- * One story of commands, told under each dialect. What a script relies on, exit codes, states, balances and ids, must
+ * One story of commands, run under each dialect. What a script relies on, exit codes, states, balances and ids, must
  * be the same everywhere; what a dialect really changes stands in `DIFFERENCES` with its reason. The whole run tells it;
  * `paths-other` is reached with overrides.
  */
@@ -112,18 +112,18 @@ const OVERRIDES = {
   },
 };
 
-interface Told {
+interface Answered {
   readonly line: string;
   readonly facts: unknown;
 }
 
-/** Runs the story; resolves to what each line told. */
-async function told(dialect: DialectName): Promise<readonly Told[]> {
+/** Runs the story; resolves to what each line answered. */
+async function answersOf(dialect: DialectName): Promise<readonly Answered[]> {
   await using here: World = await world({ dialect, wallet: 1000 });
   await writeFile(join(here.folder, 'team.csv'), 'bin_id,amount,label\nbin_1,5,three\nbin_2,6.25,four\nbin_1,7,five\n');
   await writeFile(join(here.folder, 'other.json'), JSON.stringify(OVERRIDES));
   const env = dialect === 'paths-other' ? { CARDWRIGHT_CONTRACT: join(here.folder, 'other.json') } : {};
-  const all: Told[] = [];
+  const all: Answered[] = [];
   for (const line of LINES) all.push({ line, facts: factsOf(await here.run(line, { env })) });
   return all;
 }
@@ -182,7 +182,7 @@ function picked(value: unknown): unknown {
 }
 
 /** Fails for a line that differs without a reason, and for a reason without a line that differs. */
-async function differing(dialect: DialectName, usual: readonly Told[], other: readonly Told[]): Promise<void> {
+async function differing(dialect: DialectName, usual: readonly Answered[], other: readonly Answered[]): Promise<void> {
   const reasons = DIFFERENCES[dialect];
   const seen = new Set<string>();
   for (const [index, { line, facts }] of other.entries()) {
@@ -192,12 +192,12 @@ async function differing(dialect: DialectName, usual: readonly Told[], other: re
   expect([...seen].sort()).toEqual(Object.keys(reasons).sort());
 }
 
-const factsAt = (all: readonly Told[], index: number) => all[index]?.facts as object;
+const factsAt = (all: readonly Answered[], index: number) => all[index]?.facts as object;
 
-describe.runIf(isWhole)('told under each dialect', () => {
-  let usual: readonly Told[] = [];
+describe.runIf(isWhole)('run under each dialect', () => {
+  let usual: readonly Answered[] = [];
   beforeAll(async () => {
-    usual = await told('default');
+    usual = await answersOf('default');
   });
 
   it('the story does what it tells, as usual', () => {
@@ -209,7 +209,7 @@ describe.runIf(isWhole)('told under each dialect', () => {
   });
 
   it.each(DIALECT_NAMES)('tells a script the same: %s', async dialect =>
-    differing(dialect, usual, await told(dialect)),
+    differing(dialect, usual, await answersOf(dialect)),
   );
 });
 

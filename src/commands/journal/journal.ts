@@ -1,11 +1,11 @@
 /** The journal itself: set up, looked at, checked, accepted after a restore, left. */
 
+import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../cli/answer-shapes.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
-import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../cli/told.ts';
 import { notSent } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 

@@ -1,10 +1,10 @@
 /** Approving or rejecting an operation, and the keys that sign. */
 
+import { OWN_KEY, type OwnKey } from '../../cli/answer-shapes.ts';
 import type { Context, HeldRequest, Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
-import { OWN_KEY, type OwnKey } from '../../cli/told.ts';
 import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';

@@ -1,11 +1,11 @@
 /** Profiles of this machine. */
 
+import { PROFILE_ROW, type ProfileRow } from '../../cli/answer-shapes.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
-import { PROFILE_ROW, type ProfileRow } from '../../cli/told.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';

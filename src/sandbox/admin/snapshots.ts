@@ -131,8 +131,8 @@ function brokenBooks(faults: readonly string[]): string {
 
 function wireSnapshot({ name, manifest, isComplete }: Snapshot): ReplyOf<AdminOperations['snapshots.save']> {
   const bytes = manifest && manifest.bytes + Buffer.byteLength(manifestLine(manifest));
-  const told: Readonly<Record<string, unknown>> = { ...manifest, name, whole: isComplete, bytes };
-  const fields = Object.keys(SNAPSHOT).map(field => [field, told[field] ?? null]);
+  const summary: Readonly<Record<string, unknown>> = { ...manifest, name, whole: isComplete, bytes };
+  const fields = Object.keys(SNAPSHOT).map(field => [field, summary[field] ?? null]);
   return Object.fromEntries(fields) as ReplyOf<AdminOperations['snapshots.save']>;
 }
 
@@ -171,7 +171,7 @@ export async function takeImport(parts: ServiceParts, request: IncomingMessage):
 
 // snapshots.diff: what differs between two snapshots, or between one and now. Two copies of stores beside each other, asked by SQL.
 
-type Told = ReplyOf<AdminOperations['snapshots.diff']>;
+type Difference = ReplyOf<AdminOperations['snapshots.diff']>;
 
 export const DIFFERENCES = {
   'snapshots.diff': async (parts, { name, to }) => {
@@ -205,7 +205,7 @@ async function inSnapshot<T>({ archives, store }: ServiceParts, name: string, wo
   }
 }
 
-const differences = (before: string, after: string): Promise<Told> =>
+const differences = (before: string, after: string): Promise<Difference> =>
   onStore('memory', sides => {
     sides.prepare('attach ? as a').get(before);
     sides.prepare('attach ? as b').get(after);
@@ -235,7 +235,7 @@ function countsOf(sides: Connection, table: string) {
     .get() as { readonly added: number; readonly removed: number; readonly changed: number };
 }
 
-function accountsMoved(sides: Connection): Told['accounts'] {
+function accountsMoved(sides: Connection): Difference['accounts'] {
   const rows = sides
     .prepare(`select ledger, sum(amount) as delta from (select ledger, amount from b.postings
       union all select ledger, -amount from a.postings) group by ledger having delta <> 0 order by ledger`)
@@ -246,7 +246,7 @@ function accountsMoved(sides: Connection): Told['accounts'] {
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
 const NOT_TOLD = ['number', 'cvv', 'document'];
 
-function cardsChanged(sides: Connection): Told['cards'] {
+function cardsChanged(sides: Connection): Difference['cards'] {
   const ids = sides
     .prepare(`select id from (select * from a.cards except select * from b.cards)
       union select id from (select * from b.cards except select * from a.cards) order by id`)
@@ -256,14 +256,14 @@ function cardsChanged(sides: Connection): Told['cards'] {
     const [before, after] = [old?.get(id) as SqlRow | undefined, young?.get(id) as SqlRow | undefined];
     const fields = Object.keys(after ?? before ?? {})
       .filter(field => !NOT_TOLD.includes(field) && before?.[field] !== after?.[field])
-      .map(field => ({ field, from: valueTold(before, field), to: valueTold(after, field) }));
+      .map(field => ({ field, from: shownValue(before, field), to: shownValue(after, field) }));
     return { card_id: id, fields };
   });
 }
 
 /** JSON of the value as it is sent; the hold is no field of a card. */
-function valueTold(row: SqlRow | undefined, field: string): string | null {
+function shownValue(row: SqlRow | undefined, field: string): string | null {
   if (row === undefined) return null;
-  const { [field]: told = CARD.id }: Shape = { ...CARD, hold: CARD.balance };
-  return JSON.stringify(wired({ [field]: told }, row)[field] ?? null);
+  const { [field]: described = CARD.id }: Shape = { ...CARD, hold: CARD.balance };
+  return JSON.stringify(wired({ [field]: described }, row)[field] ?? null);
 }

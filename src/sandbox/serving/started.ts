@@ -150,14 +150,14 @@ export async function stopServer(
 
 type Stopping = Pick<Host, 'folders' | 'clock' | 'pid' | 'signal'> & { readonly isRunning: (pid: number) => boolean };
 
-type Told = Readonly<Record<string, unknown>>;
+type Answer = Readonly<Record<string, unknown>>;
 
 /** A question without a token, an order with one. Undefined for any answer but a whole good one. */
-async function answerOf(url: string, token?: Secret): Promise<Told | undefined> {
+async function answerOf(url: string, token?: Secret): Promise<Answer | undefined> {
   const order = token && { method: 'POST', token };
   const answer = await askLocally({ url, limit: PATIENCE, ...order }).catch(() => undefined);
-  const told = answer?.status === 200 ? jsonOrUndefined(answer.text) : undefined;
-  return isObject(told) ? told : undefined;
+  const body = answer?.status === 200 ? jsonOrUndefined(answer.text) : undefined;
+  return isObject(body) ? body : undefined;
 }
 
 // The way out of a store that cannot be used: aside with it. Nothing is deleted.

@@ -1,5 +1,5 @@
 /** What the composition tells of this machine, by the names of the JSON: each once, as shape and as type. */
-import type { ToldOf } from '../contract/field.ts';
+import type { ValueOf } from '../contract/field.ts';
 import type { ChainFlaw } from '../journal/chain.ts';
 import { maybe, orNull, tells } from './parsing/flag.ts';
 
@@ -14,7 +14,7 @@ export const PROFILE_ROW = {
   contract: orNull(tells.text('File of contract overrides.')),
   settings: tells.json<Readonly<Record<string, unknown>>>('Settings that differ from none.'),
 } as const;
-export type ProfileRow = ToldOf<typeof PROFILE_ROW>;
+export type ProfileRow = ValueOf<typeof PROFILE_ROW>;
 
 /** One thing `doctor` looked at. `fail` makes the whole examination fail; `warn` should be known; `skip` could not be looked at. */
 export const FINDING = {
@@ -23,7 +23,7 @@ export const FINDING = {
   says: tells.text('In one line.'),
   hint: maybe(tells.text('The next command.')),
 } as const;
-export type Finding = ToldOf<typeof FINDING>;
+export type Finding = ValueOf<typeof FINDING>;
 
 export const JOURNAL_STATE = {
   place: tells.text('The file, or the address of the database.'),
@@ -38,7 +38,7 @@ export const JOURNAL_STATE = {
   limits: tells.json<readonly string[]>('Limits that the journal sets.'),
   approvers: tells.json<readonly string[]>('Who may approve.'),
 } as const;
-export type JournalState = ToldOf<typeof JOURNAL_STATE>;
+export type JournalState = ValueOf<typeof JOURNAL_STATE>;
 
 interface Stranger {
   readonly card_id: string;
@@ -52,7 +52,7 @@ export const JOURNAL_CHECK = {
   flaws: tells.json<readonly ChainFlaw[]>('What does not fit: what, and op where it is about one.'),
   strangers: tells.json<readonly Stranger[]>('Cards whose mark no operation knows: card_id and marker.'),
 } as const;
-export type JournalCheck = ToldOf<typeof JOURNAL_CHECK>;
+export type JournalCheck = ValueOf<typeof JOURNAL_CHECK>;
 
 /** The key that this user approves with. */
 export const OWN_KEY = {
@@ -62,4 +62,4 @@ export const OWN_KEY = {
   place: tells.text('Where it lies: a path, or keychain.'),
   listed: tells.yes('Whether it may approve in the journal of this run.'),
 } as const;
-export type OwnKey = ToldOf<typeof OWN_KEY>;
+export type OwnKey = ValueOf<typeof OWN_KEY>;
