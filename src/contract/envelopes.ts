@@ -21,7 +21,10 @@ export const ENVELOPES = {
 
 /** A header, what it says, and the schema of its value: text when left out. */
 const header = (name: string, basis: Basis, doc: string, schema: object = { type: 'string' }) => ({
-  ...{ name, basis, doc, schema },
+  name,
+  basis,
+  doc,
+  schema,
 });
 const COUNT = { type: 'integer', minimum: 0 };
 
@@ -45,7 +48,8 @@ export const HEADERS = {
   ),
   webhook_id: header('X-Webhook-Id', assumed('A-76'), 'Identifier of the event.'),
   webhook_attempt: header('X-Webhook-Attempt', assumed('A-76'), 'Number of the attempt, from 1.', {
-    ...{ type: 'integer', minimum: 1 },
+    type: 'integer',
+    minimum: 1,
   }),
   webhook_timestamp: header('X-Webhook-Timestamp', assumed('A-76'), 'When it was sent. Not signed.'),
 } as const;

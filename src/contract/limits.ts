@@ -13,7 +13,9 @@ export interface Limit {
 type Bounds = Pick<Limit, 'min' | 'max' | 'defaults'>;
 
 const limit = <const B extends Bounds>(about: string, unit: Limit['unit'], basis: Basis, bounds: B) => ({
-  ...{ about, unit, basis },
+  about,
+  unit,
+  basis,
   ...bounds,
 });
 

@@ -31,11 +31,18 @@ interface NamedShape {
 
 type Title = string | undefined;
 const answer = (section: Section, name: Title, title: Title, shape: Shape, basis: Basis): NamedShape => ({
-  ...{ section, name, title, shape, basis },
+  section,
+  name,
+  title,
+  shape,
+  basis,
   use: 'answer',
 });
 const request = (section: Section, title: Title, shape: Shape, basis: Basis): NamedShape => ({
-  ...{ section, title, shape, basis },
+  section,
+  title,
+  shape,
+  basis,
   use: 'request',
 });
 

@@ -72,7 +72,9 @@ function holds(value: unknown, word: string): boolean {
 }
 
 const routeOf = (row: Operation, { method = row.method, path = row.path, body }: OperationOverride): Route => ({
-  ...{ method, path, body },
+  method,
+  path,
+  body,
 });
 
 /** Fixed members that differ tell two operations on one route apart. */

@@ -112,7 +112,8 @@ const answerHeaders = () =>
   Object.fromEntries(Object.entries(ANSWER_HEADERS).map(([title, row]) => [title, headerObject(row)]));
 
 const headerObject = ({ doc, schema, basis }: (typeof HEADERS)[HeaderName]): JsonSchema => ({
-  ...{ description: doc, schema: { ...schema, ...marks(basis) } },
+  description: doc,
+  schema: { ...schema, ...marks(basis) },
   ...marks(basis),
 });
 
@@ -363,7 +364,9 @@ function eventSchema(name: string, { data, basis }: EventRow): JsonSchema {
 function deliveryHeaders(): readonly JsonSchema[] {
   const { webhook_signature, webhook_id, webhook_attempt, webhook_timestamp } = HEADERS;
   return [webhook_signature, webhook_id, webhook_attempt, webhook_timestamp].map(row => ({
-    ...{ name: row.name, in: 'header', required: row === webhook_signature },
+    name: row.name,
+    in: 'header',
+    required: row === webhook_signature,
     ...headerObject(row),
   }));
 }

@@ -174,7 +174,7 @@ export function oneFaultProblem(fault: unknown): Problem | undefined {
   return isDeliveryKind(kind) ? { field: 'action.kind', text: `${kind} needs a rule: it is no request` } : undefined;
 }
 
-/** What is about a kind is told with the kinds there are, or with an action that has it: whoever left it out does not know them. */
+/** What is wrong with an action, with the kinds there are, or as in an action that has the kind. */
 function actionProblem(action: unknown): Problem | undefined {
   if (!isObject(action)) {
     const missing = shapeProblem({ action: FAULT_BODY.action }, { action });

@@ -23,9 +23,10 @@ export const START_OPTIONS = {
   wallet: money('USD in the wallet of data set `empty`, and of no other.', { min: 0, defaults: 0 }),
   dialect: choice(DIALECT_NAMES, 'How the sandbox speaks.', { defaults: 'default' }),
   clock: object(CLOCK, 'Real time, or frozen at an ISO 8601 time until `advance` moves it.', { defaults: 'real' }),
-  rateLimits: flag('30 reads of card details and 600 other requests a minute, as the service limits them.', {
-    defaults: 'true',
-  }),
+  rateLimits: flag(
+    `${LIMITS.detailsRate.max} reads of card details and ${LIMITS.generalRate.max} other requests a minute, as the service limits them.`,
+    { defaults: 'true' },
+  ),
   timers: choice(['live', 'on-request'], 'Expiries happen by themselves, or at the next request or `advance`.', {
     defaults: 'live',
   }),
@@ -34,6 +35,8 @@ export const START_OPTIONS = {
   }),
   allowRemoteWebhooks: flag('Webhooks may go to other machines, over https.'),
   webhookSecret: text('Signing secret of subscriptions that name none; generated when left out.', {
-    ...{ secret: true, minLength: LIMITS.webhookSecret.min, printable: true },
+    secret: true,
+    minLength: LIMITS.webhookSecret.min,
+    printable: true,
   }),
 } as const;

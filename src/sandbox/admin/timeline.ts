@@ -49,7 +49,14 @@ function wantedKinds(text: string | undefined): readonly TimelineKind[] {
 
 /** What it is, when it was, its id and what happened; what is not told has none. */
 const item = (kind: TimelineKind, at: number, id: string, text: string, more: Partial<Item> = {}): Item => ({
-  ...{ kind, at, id, text, number: null, amount: null, marks: [], behind: [] },
+  kind,
+  at,
+  id,
+  text,
+  number: null,
+  amount: null,
+  marks: [],
+  behind: [],
   ...more,
 });
 

@@ -185,7 +185,9 @@ const SPOILT: { readonly [Kind in RequestAction['kind']]: Spoiling<Of<Kind>> } =
   empty: {
     says: 'no body',
     answer: ({ status }, real, { isKept }) => ({
-      ...{ status: status ?? (isKept ? 200 : real.status), headers: {}, body: '' },
+      status: status ?? (isKept ? 200 : real.status),
+      headers: {},
+      body: '',
     }),
   },
   malformed: {
