@@ -84,7 +84,7 @@ export async function loadDataSet(
   const bins: BinRow[] = [...(kept ?? [])];
   if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: idSource.id('bin') });
   for (const [position, bin] of bins.entries()) sql.insert('bins', { ...bin, position });
-  if (name === 'demo') tellDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
+  if (name === 'demo') loadDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
   if (name === 'load') await makeLoadData({ sql, now, idSource, seed: seedOf(sql) }, size ?? LOAD_SIZE);
   const missing = cents((wallet ?? NOTHING) - (walletOf(sql)?.balance ?? NOTHING));
   if (wallet !== undefined && missing !== 0) {
@@ -99,7 +99,7 @@ export async function loadDataSet(
 /** The real life of 300 s would be over before anybody looked at a sandbox that was made a minute ago. */
 const OPEN_CHALLENGE_LIFE = DAY;
 
-interface Teller extends Pick<Act, 'sql' | 'now' | 'idSource'> {
+interface Loading extends Pick<Act, 'sql' | 'now' | 'idSource'> {
   /** Ids of the seeded BINs, in their order. */
   readonly bins: readonly string[];
 }
@@ -118,7 +118,7 @@ const TOOLS: Shop = { merchant: 'MAILTOOL', mcc: '5817', country: 'GB' };
 const ELECTRONICS: Shop = { merchant: 'GADGET STORE', mcc: '5732', country: 'US' };
 
 /** Twelve cards (8 active, 2 frozen, 2 terminated), every kind of record, a challenge, a deposit, a subscription. */
-function tellDemo({ sql, now, idSource, bins }: Teller): void {
+function loadDemo({ sql, now, idSource, bins }: Loading): void {
   // How long ago it happened. Events begin after the data set: there is nobody to tell them to.
   const at = (ago: number): Act => ({ sql, now: now - ago, idSource, emit: () => undefined });
   const deposit = (ago: number, currency: Currency, amount: Cents) =>
@@ -256,10 +256,10 @@ interface LoadCard extends Pick<CardRow, 'id' | 'bin_id' | 'network' | 'last4' |
 
 /** Makes the cards and the records, in the open transaction. */
 async function makeLoadData(
-  teller: Omit<Teller, 'bins'> & { readonly seed: number },
+  loading: Omit<Loading, 'bins'> & { readonly seed: number },
   { cards: count, transactions: total }: LoadSize,
 ): Promise<void> {
-  const { sql, now, idSource, seed } = teller;
+  const { sql, now, idSource, seed } = loading;
   const rounds = Math.max(1, Math.ceil(total / count));
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
   const start = now - span - DAY;
@@ -267,7 +267,7 @@ async function makeLoadData(
   const purchasesOfMonth = 1 + Math.ceil((rounds / 4) * Math.min(1, (31 * DAY) / span));
   const dearest = Math.min(DEAREST, ...bins.map(bin => Math.floor(bin.max_monthly / purchasesOfMonth)));
   const drawn = drawsOf(seed);
-  const txnId = manyIds(teller, 'txn', total);
+  const txnId = manyIds(loading, 'txn', total);
   await inBulk(sql, LATE_INDEXES, async () => {
     const rows = new BulkInsert(sql, 'transactions', Object.keys(blank('', '', 0)));
     const timers = new BulkInsert(sql, 'timers', ['kind', 'ref', 'due_at']);
@@ -290,7 +290,7 @@ async function makeLoadData(
     const id = idSource.id('dep');
     sql.insert('deposits', depositRow(id, deposit, idSource.digits('tx', 64), start));
     post('deposit', id, start, ['ext:crypto', WALLET, deposit]);
-    const cards = issueCards(teller, { count, bins, created_at: start });
+    const cards = issueCards(loading, { count, bins, created_at: start });
     for (const [nth, card] of cards.entries()) {
       card.balance = 50_00 + (drawn(nth, 0) % (MOST_FIRST - 50_00));
       post('create', card.id, start, [WALLET, `card:${card.id}`, card.balance]);
@@ -369,23 +369,23 @@ function drawsOf(seed: number): (nth: number, purpose: number) => number {
 
 /** Inserts cards, spread over all BINs; their sums and the card as it is sent follow, which are written last. */
 function issueCards(
-  teller: Omit<Teller, 'bins'>,
+  loading: Omit<Loading, 'bins'>,
   { count, bins, created_at }: { count: number; bins: readonly BinRow[]; created_at: number },
 ): LoadCard[] {
-  const idOf = manyIds(teller, 'card', count);
-  const digits = manyDigits(teller, 'number', count);
-  const cvv = manyDigits(teller, 'cvv', count);
+  const idOf = manyIds(loading, 'card', count);
+  const digits = manyDigits(loading, 'number', count);
+  const cvv = manyDigits(loading, 'cvv', count);
   const cards: LoadCard[] = [];
   for (let nth = 0; nth < count; nth += 1) {
     const { id: bin_id, network, max_monthly } = bins[nth % bins.length] as BinRow;
     let number = cardNumber(network, digits(nth, FREE_DIGITS));
     // Two of a hundred thousand meet by chance: one that is taken is drawn again.
-    while (isNumberTaken(teller.sql, number)) {
-      number = cardNumber(network, manyDigits(teller, 'number', 1)(0, FREE_DIGITS));
+    while (isNumberTaken(loading.sql, number)) {
+      number = cardNumber(network, manyDigits(loading, 'number', 1)(0, FREE_DIGITS));
     }
     const card = { id: idOf(nth), bin_id, network, last4: number.slice(-4), spending_limit: max_monthly };
     const fresh = { ...card, ...fieldsOf(nth, created_at), status: 'active', balance: NOTHING, hold: NOTHING } as const;
-    insertCard(teller.sql, { ...fresh, number, cvv: cvv(nth, 3), document: '' });
+    insertCard(loading.sql, { ...fresh, number, cvv: cvv(nth, 3), document: '' });
     cards.push({ ...card, balance: 0, hold: 0 });
   }
   return cards;
