@@ -7,7 +7,7 @@ import { COMBINED_EXPIRY, DETAILS, FUNDING } from '../contract/card.ts';
 import { ENVELOPES } from '../contract/envelopes.ts';
 import { staysWhole } from '../contract/events.ts';
 import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
-import type { ListPage, Operation, PageFacts, RawAnswer } from '../contract/operation.ts';
+import type { ListPage, PageFacts, RawAnswer } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { PAGE_META, SECRET_NAMES } from '../contract/resources.ts';
 import { isCardNumber, isInexact, maskedValue, passesLuhn } from '../core/card-numbers.ts';
@@ -522,59 +522,54 @@ function decodeList({ target, input }: RequestFacts, value: unknown, headers: Wi
   const { rows, at, page, next } = found;
   const { shape } = target.row.returns;
   const nameOf = namesOf(target);
-  const whole = wholeIn(shape);
   // Neither overridden nor secret: rows may be what reading would make of them.
   const isUsual = slotsOf(shape).every(({ slot, field }) => nameOf(slot) === undefined && field.kind !== 'sealed');
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const data = rows.map((row, index) => {
+  const read = rows.map((row, index) => {
+    if (isUsual && isObject(row) && isAsRead(row, shape)) return row;
     const path = `${at}[${index}]`;
     if (!isObject(row)) {
       problems.push({ path, text: 'is not an object' });
       return {};
     }
-    let value: unknown = row;
-    if (!isUsual || !isAsRead(row, shape)) {
-      const read = readObject(row, { shape, at: path, nameOf });
-      problems.push(...read.problems);
-      for (const each of read.warnings) warnings.push(each.replace(`[${index}]`, '[]'));
-      ({ value } = read);
-    }
-    const { value: clean, hidden, inexact } = maskedValue(value, whole);
-    for (const place of hidden) warnings.push(hiddenAt(`${at}[].${place}`));
-    for (const place of inexact) warnings.push(inexactAt(`${at}[].${place}`));
-    const other = contradictedFilter(clean as Values, target.row, input);
-    if (other !== undefined) problems.push({ ...other, path: `${path}.${other.path}` });
-    return clean as Values;
+    const object = readObject(row, { shape, at: path, nameOf });
+    problems.push(...object.problems);
+    for (const each of object.warnings) warnings.push(each.replace(`[${index}]`, '[]'));
+    return object.value;
   });
+  const { value: data, hidden, inexact } = maskedValue(read, wholeIn(shape));
+  for (const place of hidden) warnings.push(hiddenAt(`${at}${place}`));
+  for (const place of inexact) warnings.push(inexactAt(`${at}${place}`));
+  for (const filter of Object.keys(target.row.query ?? {})) {
+    if (input[filter] !== undefined) problems.push(...contradictions(data as Values[], at, filter, input[filter]));
+  }
   for (const slot of mixedSigns(rows, shape)) {
     warnings.push(
       `${at}[].${slot} is negative in some records of a type and not in others; the type tells the direction`,
     );
   }
-  const result: ListPage<Values> = { data, page };
+  const result: ListPage<Values> = { data: data as Values[], page };
   return { result, problems, warnings, next };
 }
 
 /** A service may count whole days, of whatever zone, and its clock may be another one (A-26). */
 const RANGE_MARGIN_MS = DAY;
 
-/** The first filter of a list that one of its rows does not fit. What a row leaves out says nothing. */
-function contradictedFilter(value: Values, { query }: Operation, input: Values): Problem | undefined {
-  for (const name in query) {
-    const wanted = input[name];
-    const isBound = name === 'from' || name === 'to';
-    const path = isBound ? 'created_at' : name;
-    const is = value[path];
-    if (wanted === undefined || typeof is !== 'string') continue;
+/** Rows of a list that do not fit a filter. What a row leaves out says nothing. */
+function contradictions(rows: readonly Values[], at: string, filter: string, wanted: unknown): Problem[] {
+  const isBound = filter === 'from' || filter === 'to';
+  const member = isBound ? 'created_at' : filter;
+  return rows.flatMap((row, index) => {
+    const is = row[member];
+    if (typeof is !== 'string') return [];
     const after = Date.parse(is) - Date.parse(String(wanted));
     const isOther = isBound
-      ? (name === 'from' ? -after : after) > RANGE_MARGIN_MS
+      ? (filter === 'from' ? -after : after) > RANGE_MARGIN_MS
       : is.toLowerCase() !== String(wanted).toLowerCase();
-    const text = `is ${JSON.stringify(is)}, which the filter ${name} leaves out (${JSON.stringify(wanted)})`;
-    if (isOther) return { path, text };
-  }
-  return undefined;
+    const text = `is ${JSON.stringify(is)}, which the filter ${filter} leaves out (${JSON.stringify(wanted)})`;
+    return isOther ? [{ path: `${at}[${index}].${member}`, text }] : [];
+  });
 }
 
 /** A seed of a sandbox has up to sixteen digits of its own; no operation of a service has that field. */

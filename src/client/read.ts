@@ -201,9 +201,10 @@ const KNOWN_IDS = 2_000;
 function recentIds(): (id: string) => boolean {
   let [current, before] = [new Set<string>(), new Set<string>()];
   return id => {
-    const isNew = !current.has(id) && !before.has(id);
-    if (current.size >= KNOWN_IDS) [before, current] = [current, new Set()];
+    const known = current.size;
     current.add(id);
+    const isNew = current.size > known && !before.has(id);
+    if (current.size > KNOWN_IDS) [before, current] = [current, new Set()];
     return isNew;
   };
 }
