@@ -102,8 +102,6 @@ async function looksOf(admin, service) {
     deliveries: '/deliveries',
     faults: '/faults',
     clock: '/clock',
-    'snapshot diff': '/snapshots/before/diff?to=after',
-    'diff with now': '/snapshots/before/diff',
   };
   const rows = [];
   for (const [name, path] of Object.entries(paths)) {

@@ -44,14 +44,10 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
       const { startDaemon } = await import('./sandbox-started.ts');
       return startDaemon({ host, options, running, notice });
     },
-    async checkExport(path) {
-      const { checkTarget } = await import('./sandbox-started.ts');
-      await checkTarget(host, path);
-    },
     async openPrivate(options) {
       const { openPrivate } = await import('./sandbox-started.ts');
       const made = await openPrivate(facts, options);
-      here.push(() => made.close({ keep: false }));
+      here.push(() => made.close());
       return made;
     },
     async stop() {

@@ -99,7 +99,7 @@ export async function startDaemon({
 }
 
 function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
-  const { port, ipv6, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = options;
+  const { port, dialect, seed, data, size, rateLimits, allowRemoteWebhooks, readyFile } = options;
   const given: readonly (readonly [string, string | number | undefined])[] = [
     ['--port', port],
     ['--dialect', dialect],
@@ -111,9 +111,7 @@ function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
   ];
   return [
     ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
-    ...(ipv6 ? ['--ipv6'] : []),
     ...(rateLimits ? [] : ['--no-rate-limits']),
-    ...(virtualLimits ? ['--virtual-limits'] : []),
     ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),
   ];
 }
@@ -155,8 +153,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
   const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
     throw notStarted(error);
   });
-  // Not named by anybody it is never taken away.
-  const used = async (pid: number) => (options.keepsFolder ? undefined : markUsed(folder, pid));
+  const used = (pid: number) => markUsed(folder, pid);
   const opened = await used(host.pid)
     .then(() => serve(facts, options, folder))
     .catch(async (error: unknown) => {
@@ -166,7 +163,6 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
   const { origin, adminToken, deliver, stop } = opened;
   let closed: Promise<void> | undefined;
   return {
-    folder,
     admin: await facts.adminAt(origin, adminToken),
     async run(program) {
       const { runProgram } = await import('../cli/child.ts');
@@ -185,12 +181,8 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
       });
     },
     drain: async ms => void (await within(ms, host.clock, signal => deliver({ kind: 'idle', signal }))),
-    async exportTo(path) {
-      const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
-      return exportFrom(host, { baseUrl: `${origin}${ADMIN_PATH}`, token: adminToken }, path);
-    },
-    close({ keep }) {
-      closed ??= stop().then(() => (keep ? undefined : rm(folder, { recursive: true, force: true })));
+    close() {
+      closed ??= stop().then(() => rm(folder, { recursive: true, force: true }));
       return closed;
     },
   };
@@ -391,14 +383,6 @@ export async function exportFrom(
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
   const pieces = exportedFrom({ ...place, signal, clock });
   return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
-}
-
-/** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
-export async function checkTarget({ cwd, platform, noise: random }: AppHost, path: string): Promise<void> {
-  refuseStream(path);
-  const { checkWritable } = await import('../files/users-file.ts');
-  const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
-  await checkWritable(resolve(cwd, path), { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 
 /** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */

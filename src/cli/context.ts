@@ -412,24 +412,16 @@ export interface StartedServer {
 
 /** A sandbox that is there for one program. */
 export interface PrivateSandbox {
-  /** Holds the store, and whatever the program keeps of ours. */
-  readonly folder: string;
   readonly admin: SandboxAdmin;
   /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
   run(program: readonly string[]): Promise<ChildEnd>;
   /** Sends deliveries that are due, for at most so many milliseconds. */
   drain(ms: number): Promise<void>;
-  /** Writes what it holds into a file; resolves to its bytes. Throws `usage` for a file that is no export. */
-  exportTo(path: string): Promise<number>;
-  /** Frees the port and closes the store; removes the folder unless it is kept. May be called more than once. */
-  close(options: { readonly keep: boolean }): Promise<void>;
+  /** Frees the port, closes the store and removes its folder. May be called more than once. */
+  close(): Promise<void>;
 }
 
-export interface PrivateSandboxOptions
-  extends Pick<ServerOptions, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'> {
-  /** Nobody takes its folder away, even when the process that made it was killed. */
-  readonly keepsFolder: boolean;
-}
+export type PrivateSandboxOptions = Pick<ServerOptions, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'>;
 
 export interface SandboxServers {
   /**
@@ -448,8 +440,6 @@ export interface SandboxServers {
    * there; undefined when none is, or when a sandbox elsewhere is steered.
    */
   control(): Promise<SandboxAdmin | undefined>;
-  /** Whether a copy could be written there. Throws `guarded` when it is no export, `usage` when it cannot be made. */
-  checkExport(path: string): Promise<void>;
   /** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
   openPrivate(options: PrivateSandboxOptions): Promise<PrivateSandbox>;
   /** Ends it; resolves when its port is free. Throws `unreachable` when there is none, `wait_expired`. */

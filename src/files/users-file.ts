@@ -109,18 +109,6 @@ export async function writeAtomically(
   });
 }
 
-/** Whether that can be done at `path` now: what is there may be replaced, and a file beside it can be made. */
-export async function checkWritable(path: string, around: AtomicWrite): Promise<void> {
-  await inTheUsersWords(around.name, async () => {
-    await refuseForeign(path, around);
-    const fresh = `${path}.tmp-${Buffer.from(around.random.bytes(8)).toString('hex')}`;
-    await (await open(fresh, CREATE, 0o600)).close();
-    await rm(fresh);
-  });
-}
-
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-
 async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   let size = 0;
   for await (const piece of pieces) {

@@ -1,7 +1,6 @@
 /** Forms made of rows of the contract: nothing of their fields, limits and words is typed here. */
 import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageField } from '../contract/sandbox/page-views.ts';
-import { addressOf } from './address.ts';
 import { type ComponentChildren, useEffect, useLayoutEffect, useState } from './elements.ts';
 import { Copy, Facts, Id, masked, money, Press, Problem, Said, wordsOf } from './parts.tsx';
 import { accessOf, callRow, Failed, NoAnswer, useCanChange } from './session.ts';
@@ -93,8 +92,6 @@ interface Outcome {
   /** Of the whole, where no field is named. */
   readonly problem?: string;
   readonly problems?: Values;
-  /** Nobody knows whether it happened. */
-  readonly isUnknown?: boolean;
 }
 
 async function outcomeOf(row: AdminName, input: Input, fields: readonly PageField[] = []): Promise<Outcome> {
@@ -102,10 +99,7 @@ async function outcomeOf(row: AdminName, input: Input, fields: readonly PageFiel
     return { answer: (await callRow<Told | undefined>(row, input)) ?? {} };
   } catch (error) {
     if (error instanceof NoAnswer)
-      return {
-        problem: 'No answer came: whether it happened is unknown. Look before you send it again.',
-        isUnknown: true,
-      };
+      return { problem: 'No answer came: whether it happened is unknown. Look before you send it again.' };
     if (!(error instanceof Failed)) throw error;
     const { field = '', message, status } = error;
     if (fields.some(({ name }) => name === field)) return { problems: { [field]: message.replace(`${field}: `, '') } };
@@ -124,7 +118,7 @@ export function RowForm(props: RowFormProps) {
   const [busy, setBusy] = useState(false);
   const canChange = useCanChange();
   const input = { ...fixed, ...inputOf(fields, values) };
-  const { answer, problem, problems = {}, isUnknown } = outcome;
+  const { answer, problem, problems = {} } = outcome;
   const { show = asFacts } = props;
   const forget = () => setOutcome({});
   // A secret never stands there before it can be forgotten.
@@ -183,7 +177,6 @@ export function RowForm(props: RowFormProps) {
       </fieldset>
       {accessOf() === 'look' && <p class="quiet">This session may look and change nothing.</p>}
       {problem !== undefined && <Problem text={problem} />}
-      {isUnknown && <a href={addressOf('requests', { acts: '1' })}>What was done</a>}
       {answer !== undefined && (
         <div class="answer" role="status">
           {show(answer)}

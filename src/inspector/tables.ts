@@ -52,8 +52,7 @@ function scenarioLine(name: string, { text }: Input): string {
   return isGiven(text) ? piped(`${words} - --yes`, textOf(text)) : `${PROGRAM} ${words} scenario.yaml --yes`;
 }
 
-const isBody = (name: string, field: string) =>
-  (name === 'deliveries.send' || name === 'deliveries.explain') && field === 'body';
+const isBody = (name: string, field: string) => name === 'deliveries.send' && field === 'body';
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
 const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
 const piped = (words: string, text: string) => `printf %s ${shellWord(text)} | ${PROGRAM} ${words}`;

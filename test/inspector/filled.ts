@@ -46,15 +46,9 @@ export async function filled(sandbox: Inspected): Promise<Filled> {
     }),
   );
   await run(`sandbox faults add ${rule} -q`);
-  await turnedAway(sandbox.origin);
   const first = async (line: string, name: string) =>
     ((await sandbox.json(line)) as { data: readonly Record<string, string>[] }).data[0]?.[name] ?? '';
   const request = await first('sandbox requests --operation cards.create --json', 'request_id');
   const delivery = await first('sandbox deliveries list --json', 'id');
   return { card, busy, approved, decline, forced, request, delivery };
-}
-
-/** A route that is none, asked for without a key. */
-async function turnedAway(origin: string): Promise<void> {
-  await fetch(`${origin}/v1/card`);
 }

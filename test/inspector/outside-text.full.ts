@@ -144,8 +144,6 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     `/cards/${encodeURIComponent(HOSTILE)}`,
     `/transactions/${await first(`tx list --sandbox --card ${card} --json`, 'id')}`,
     '/requests',
-    '/requests?turned=1',
-    '/requests?acts=1',
     `/requests/${await first('sandbox requests --operation cards.create --json', 'request_id')}`,
     '/webhooks',
     `/webhooks/${await first('sandbox deliveries list --json', 'id')}`,

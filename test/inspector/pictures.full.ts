@@ -37,8 +37,6 @@ describe.skipIf(noBrowser !== undefined || picturesFolder === undefined)('pictur
     ['challenges', '/challenges'],
     ['deposits', '/deposits'],
     ['requests', '/requests'],
-    ['requests-turned', '/requests?turned=1'],
-    ['requests-acts', '/requests?acts=1'],
     ['request', `/requests/${ids.request}`],
     ['webhooks', '/webhooks'],
     ['delivery', `/webhooks/${ids.delivery}`],

@@ -30,7 +30,7 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
   it('shows times, addresses and subscriptions at 390 px, and nothing sideways', async () => {
     const page = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
     await begun(page);
-    for (const view of ['requests', 'requests?acts=1', 'requests?turned=1', 'webhooks']) {
+    for (const view of ['requests', 'webhooks']) {
       await goTo(page, view, view.startsWith('requests') ? 'Requests' : 'Webhooks');
       const row = await page.locator('tbody tr').first().innerText();
       expect(row, view).toMatch(view === 'webhooks' ? /127\.0\.0\.1:9/ : /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/);

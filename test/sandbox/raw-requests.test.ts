@@ -51,7 +51,7 @@ describe('names of the host', () => {
   looked([
     ['its own', here('127.0.0.1'), 200],
     ['localhost, however written', here('LocalHost'), 200],
-    ['the one of IPv6', here('[::1]'), 200],
+    ['the one of IPv6', here('[::1]'), 421],
     ['a name that was bound to loopback', here('attacker.example'), 421],
     ['a name that holds the address', here('127.0.0.1.nip.io'), 421],
     ['a name below localhost', here('x.localhost'), 421],

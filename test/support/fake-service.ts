@@ -12,7 +12,7 @@ import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { ActiveDialect } from '../../src/sandbox/dialects/table.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/service.ts';
 import { InspectorSessions, type PageFiles } from '../../src/sandbox/page/inspector-sessions.ts';
-import { Recent, RequestLog, RequestNumbers } from '../../src/sandbox/service/logs.ts';
+import { RequestLog, RequestNumbers } from '../../src/sandbox/service/logs.ts';
 import type { ScenarioPlayer, ServiceParts } from '../../src/sandbox/service/service.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
@@ -84,8 +84,6 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
-    rejectedLog: new Recent(200),
-    actLog: new Recent(1_000),
     scenarios: options.scenarios,
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,

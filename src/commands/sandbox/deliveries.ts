@@ -3,7 +3,7 @@
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
@@ -153,24 +153,6 @@ export const recoverDeliveries = adminCommand({
   }),
 });
 
-export const sendExample = adminCommand({
-  path: 'sandbox deliveries send-example',
-  about:
-    'The payload is invented and signed like a real one. It is sent even if the subscription did not ask for this event.',
-  operation: 'deliveries.example',
-  args: { webhook },
-  flags: { event: 'body.event' },
-  examples: [
-    { does: 'A settlement', run: 'sandbox deliveries send-example wh_1 --event transaction.settled' },
-    { does: 'A one-time code', run: 'sandbox deliveries send-example wh_1 --event 3ds.challenge' },
-  ],
-  check({ event }) {
-    checkEvents([event]);
-    return undefined;
-  },
-  show: showQueued,
-});
-
 const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
 
 /** The exact text; a byte order mark and line ends are part of it. Throws `usage` for bytes that are no text. */
@@ -192,7 +174,7 @@ export const sendDelivery = adminCommand({
   path: 'sandbox deliveries send',
   summary: 'Send a body of your own to a subscription, signed right, wrong, or not at all',
   about: [
-    'Shows what your receiver does with it. It goes to the address of the subscription alone, is marked as edited, and is tried again like any other. Without --body it is an example of the event.',
+    'Shows what your receiver does with it. It goes to the address of the subscription alone, whatever events it asked for, and is tried again like any other. Without --body it is an invented example of the event.',
     '--sign former takes the secret from before the last rotation, while both are valid.',
   ],
   operation: 'deliveries.send',
@@ -203,6 +185,7 @@ export const sendDelivery = adminCommand({
     sign: 'body.sign',
   },
   examples: [
+    { does: 'A settlement', run: 'sandbox deliveries send wh_1 --event transaction.settled' },
     {
       does: 'An example with a wrong signature',
       run: 'sandbox deliveries send wh_1 --event card.created --sign wrong',
@@ -214,43 +197,6 @@ export const sendDelivery = adminCommand({
     return body === undefined ? undefined : { body: await bodyFrom(ctx, body) };
   },
   show: showQueued,
-});
-
-export const explainDelivery = adminCommand({
-  path: 'sandbox deliveries explain',
-  about: [
-    'The sandbox knows the secret and does not show it. For a payload of the service, with a secret in a file: webhooks verify --explain.',
-    'A signature that does not match is an answer and no error: the command ends with 0.',
-  ],
-  operation: 'deliveries.explain',
-  args: { webhook },
-  flags: {
-    signature: 'body.signature',
-    body: needs(local('file', 'File with the exact body that your code saw; - for standard input.'), '<file|->'),
-  },
-  examples: [
-    {
-      does: 'What your receiver saw',
-      run: 'sandbox deliveries explain wh_1 --signature "$signature" --body event.json',
-    },
-  ],
-  check: async ({ body }, ctx) => ({ body: await bodyFrom(ctx, body) }),
-  columns: 'matches secret:2 deviations:2',
-  show: ({ matches, secret, deviations, mistakes }) => ({
-    noun: 'signature',
-    quiet: [],
-    blocks: [
-      lineBlock(
-        matches
-          ? `The signature matches, by the ${secret} secret${deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`}.`
-          : 'The signature does not match.',
-      ),
-      ...mistakes.map(({ says }) => lineBlock(says)),
-      ...(matches || mistakes.length > 0
-        ? []
-        : [lineBlock('No usual mistake explains it: another secret, or another body.')]),
-    ],
-  }),
 });
 
 export const rotateSecret = adminCommand({

@@ -1,6 +1,6 @@
 /** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
 import type { ChildEnd } from '../../cli/child.ts';
-import type { Context, PrivateSandbox, PrivateSandboxOptions } from '../../cli/context.ts';
+import type { Context, PrivateSandboxOptions } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, takes } from '../../cli/parsing/flag.ts';
 
@@ -9,14 +9,6 @@ import { DIALECT_NAMES, type FaultRule } from '../../contract/sandbox/faults.ts'
 import { CliError, usage } from '../../core/errors.ts';
 import { readRules } from './faults.ts';
 import { sizeFor, spokenDialect } from './server.ts';
-
-interface ExecOptions extends Omit<PrivateSandboxOptions, 'keepsFolder'> {
-  readonly faults: readonly FaultRule[];
-  readonly finalCheck: boolean;
-  readonly keepOnFailure: boolean;
-  /** File that takes what the sandbox holds at the end. */
-  readonly exportFile: string | undefined;
-}
 
 const DRAIN_MS = 2_000;
 const REQUESTS_TOLD = 20;
@@ -29,71 +21,35 @@ interface Executed {
 }
 
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
-async function sandboxExec(ctx: Context, options: ExecOptions): Promise<Executed> {
-  const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = options;
-  if (exportFile !== undefined) await ctx.sandbox.servers.checkExport(exportFile);
-  const sandbox = await ctx.sandbox.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
-  let failed = true;
-  let conclude: () => Executed;
+async function sandboxExec(
+  ctx: Context,
+  options: PrivateSandboxOptions,
+  faults: readonly FaultRule[],
+): Promise<Executed> {
+  const sandbox = await ctx.sandbox.servers.openPrivate(options);
+  let end: ChildEnd;
+  let broken: readonly string[];
   try {
     for (const { match = {}, action, phase, times, expires_at } of faults) {
       await sandbox.admin.send('faults.add', { match, action, phase, times, expires_at });
     }
-    const end = await sandbox.run(ctx.rest);
+    end = await sandbox.run(ctx.rest);
     await sandbox.drain(DRAIN_MS);
-    const broken = finalCheck ? await brokenBooks(sandbox) : [];
-    failed = end.code !== 0 || broken.length > 0;
-    const unwritten = exportFile === undefined ? undefined : await exported(ctx, sandbox, exportFile);
-    if (failed) await tell(ctx, sandbox.admin);
-    // The program's own failure, and that of the books, say more than that of a copy.
-    if (failed && unwritten !== undefined) ctx.ui.notice(`sandbox exec: ${unwritten.message}`);
-    conclude = () => concluded(ctx, { end, broken, finalCheck, unwritten: failed ? undefined : unwritten });
+    broken = (await sandbox.admin.send('ledger.check', {})).result.faults;
+    if (end.code !== 0 || broken.length > 0) await tell(ctx, sandbox.admin);
   } finally {
-    const keep = failed && keepOnFailure;
-    await sandbox.close({ keep });
-    if (keep) ctx.ui.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
+    await sandbox.close();
   }
   // What its exit code stands for is the last that is said.
-  return conclude();
-}
-
-/** The error of a file that could not be written. */
-async function exported(ctx: Context, sandbox: PrivateSandbox, file: string): Promise<CliError | undefined> {
-  try {
-    const bytes = await sandbox.exportTo(file);
-    ctx.ui.notice(`sandbox exec: wrote ${file}, ${bytes} bytes`);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return error;
-  }
-}
-
-async function brokenBooks({ admin }: PrivateSandbox): Promise<readonly string[]> {
-  return (await admin.send('ledger.check', {})).result.faults;
-}
-
-interface Conclusion {
-  readonly end: ChildEnd;
-  readonly broken: readonly string[];
-  readonly finalCheck: boolean;
-  /** Why there is no copy, of a program that did not fail. */
-  readonly unwritten: CliError | undefined;
-}
-
-function concluded({ ui: { notice } }: Context, { end, broken, finalCheck, unwritten }: Conclusion): Executed {
   const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
   const books = broken.length > 0 ? `the ledger of the sandbox does not balance: ${broken.join('; ')}` : undefined;
   if (end.code === 0 && books !== undefined) {
     const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
     return { exit: 15, failure };
   }
-  if (unwritten !== undefined) {
-    const message = `sandbox exec: the program ${how}, but ${unwritten.message}`;
-    return { exit: unwritten.exitCode, failure: new CliError(unwritten.kind, { message, cause: unwritten }) };
-  }
-  const checked = finalCheck ? '; the ledger of the sandbox balances' : '';
-  notice(`sandbox exec: the program ${how}${books === undefined ? checked : `, and ${books}`}`);
+  ctx.ui.notice(
+    `sandbox exec: the program ${how}${books === undefined ? '; the ledger of the sandbox balances' : `, and ${books}`}`,
+  );
   return { exit: end.code, failure: undefined };
 }
 
@@ -143,23 +99,20 @@ export const sandboxExecute = command({
     dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
     noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
     fault: option(local('file', 'File with fault rules to apply from the start.'), '<file>'),
-    export: option(local('file', 'File for the state of the sandbox at the end.'), '<file>'),
-    keepOnFailure: option(takes.flag('Keep the store if the program or the check fails.')),
-    noFinalCheck: option(takes.flag('Do not check the ledger at the end.')),
   },
   rest: 'run for its exit code',
   examples: [
     { does: 'A test suite', run: 'sandbox exec --data empty --seed 7 -- npm test' },
     { does: 'With every first answer lost', run: 'sandbox exec --fault lost-answers.json -- ./checkout.sh' },
   ],
-  async run(ctx, { fault, export: exportFile, keepOnFailure = false, noFinalCheck = false, ...asked }) {
+  async run(ctx, { fault, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     const size = sizeFor(rest.data, { cards, transactions });
     const options = { ...rest, dialect: spokenDialect(ctx.env, rest.dialect), size, rateLimits: !noRateLimits };
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     if (ctx.dryRun) throw usage('sandbox exec sends nothing itself; it has no dry run');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);
-    return sandboxExec(ctx, { ...options, faults, exportFile, keepOnFailure, finalCheck: !noFinalCheck });
+    return sandboxExec(ctx, options, faults);
   },
   show: ({ exit, failure }) => ({ verbatim: '', exit, failure, noun: 'program', columns: [] }),
 });

@@ -1,15 +1,14 @@
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, PAGING_FLAGS } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
-import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
-import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
+import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Listing, pairsBlock } from '../../terminal/view.ts';
-import { adminListing, runAdmin, startedSandbox } from './admin.ts';
+import { adminListing, runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(
   LOGGED_REQUEST,
@@ -25,12 +24,6 @@ const PAIR_COLUMNS = [
   }),
 ];
 
-const TURNED_COLUMNS = columnsOf(TURNED_REQUEST, 'at:4 method path status error:2 nearest:2 key:3 why:4', {
-  at: { kind: 'text' },
-  path: { shrink: true },
-  why: { shrink: true },
-});
-
 const request = optionalArgument(
   takes.text('Request to show with its answer; all of them when left out.', { maxLength: 64 }),
 );
@@ -39,12 +32,12 @@ export const sandboxRequests = command({
   path: 'sandbox requests',
   summary: 'List the requests that the sandbox received, or show one of them',
   about: [
-    'Newest first. Keeps the newest 1,000, without keys, codes and card numbers. Requests with an unknown route or a wrong key are not included; --turned-away lists the newest 200 of those, while the sandbox that turned them away runs.',
+    'Newest first. Keeps the newest 1,000, without keys, codes and card numbers. Requests with an unknown route or a wrong key are not included.',
     'With a request: what was sent, what was answered, and what of it reached the client. Answers are kept of requests that change something and of errors.',
     '--expect compares the number of matches, and fails with 15 if it is different.',
   ],
   operation: 'requests',
-  answers: { either: [{ list: LOGGED_REQUEST }, { one: REQUEST_PAIR }, { list: TURNED_REQUEST }] },
+  answers: { either: [{ list: LOGGED_REQUEST }, { one: REQUEST_PAIR }] },
   ends: {
     check_failed: 'There are more or fewer requests than --expect.',
     not_found: 'There is no such request among those that are kept.',
@@ -59,7 +52,6 @@ export const sandboxRequests = command({
     page: 'query.page',
     perPage: 'query.per_page',
     expect: option(takes.integer('How many there must be.', { min: 0 })),
-    turnedAway: option(takes.flag('Those that got no further than the door.')),
     ...PAGING_FLAGS,
   },
   examples: [
@@ -67,17 +59,11 @@ export const sandboxRequests = command({
     { does: 'Nothing was terminated', run: 'sandbox requests --operation cards.terminate --expect 0' },
     { does: 'One of them with its answer', run: 'sandbox requests req_1' },
   ],
-  async run(ctx, { request, turnedAway, ...wanted }): Promise<Result> {
-    const given = Object.values(wanted).some(value => value !== undefined);
-    if (request !== undefined && (given || turnedAway === true)) {
-      throw usage('sandbox requests takes a request, or flags that choose some of them');
-    }
-    if (turnedAway === true && given) throw usage('--turned-away lists all of them: it goes with no other flag');
-    if (request !== undefined) return { pair: await runAdmin(ctx, 'requests.get', { request_id: request }) };
-    if (turnedAway === true) {
-      // Remembered by the process that answered them: by a server, because a command of ours turns nobody away.
-      const { result } = await (await startedSandbox(ctx)).send('requests.turned', {});
-      return { turned: wholeListing(result, { noun: 'request' }) };
+  async run(ctx, { request, ...wanted }): Promise<Result> {
+    if (request !== undefined) {
+      const given = Object.values(wanted).some(value => value !== undefined);
+      if (given) throw usage('sandbox requests takes a request, or flags that choose some of them');
+      return { pair: await runAdmin(ctx, 'requests.get', { request_id: request }) };
     }
     const { operation, since, key, card, status, expect, ...asked } = wanted;
     const match = { operation, since, idempotency_key: key, card_id: card, status };
@@ -86,8 +72,6 @@ export const sandboxRequests = command({
   },
   show(result): Shown {
     if ('pair' in result) return showPair(result.pair);
-    if ('turned' in result)
-      return { listing: result.turned, noun: 'request', idField: 'path', columns: TURNED_COLUMNS };
     const { listing, verdict } = result;
     return {
       listing,
@@ -105,7 +89,7 @@ export const sandboxRequests = command({
   },
 });
 
-type Result = { readonly pair: Pair } | { readonly turned: Listing } | Listed;
+type Result = { readonly pair: Pair } | Listed;
 type Pair = ResultOf<AdminOperations['requests.get']>;
 interface Listed {
   readonly listing: Listing;
@@ -121,12 +105,13 @@ function verified(ctx: Context, match: object, times: number) {
 /** What was sent, or why it is not there. */
 function bodyText({ body, body_bytes: bytes, not_kept: parts }: Pair): string {
   if (body != null) return JSON.stringify(body);
-  return absentBodyText(bytes ?? null, parts) ?? (bytes == null || bytes === 0 ? '-' : '{}');
+  if (parts.includes('body')) return `${bytes ?? 'some'} bytes, not kept`;
+  return bytes == null || bytes === 0 ? '-' : '{}';
 }
 
 /** Whoever sends the request again must know what of it stands here otherwise than it was sent. */
 function notKept({ not_kept: parts }: Pair): string {
-  return parts.length === 0 ? 'nothing: this is what was sent' : notKeptText(parts);
+  return parts.length === 0 ? 'nothing: this is what was sent' : parts.join(', ');
 }
 
 function showPair(pair: Pair): Shown {

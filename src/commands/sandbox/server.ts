@@ -154,14 +154,13 @@ export const startSandbox = command({
     ],
   },
   about: [
-    'Listens only on 127.0.0.1, with --ipv6 also on ::1. Serves the same store as --sandbox; both can be used at the same time. For the journal they are two accounts: one intent buys once through --sandbox and once through the address. Files and ledger are checked first; a damaged store is not served (exit 15).',
+    'Listens only on 127.0.0.1. Serves the same store as --sandbox; both can be used at the same time. For the journal they are two accounts: one intent buys once through --sandbox and once through the address. Files and ledger are checked first; a damaged store is not served (exit 15).',
     `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key is in a file that only you can read, and stays the same at every start. The address stays the same with --port.`,
     'With --accounts it serves many sandboxes in place of the one on this machine, each in a file below that folder. An account is made when somebody first opens it with the token of the file DIR/admin-token: cardwright sandbox account NAME. Beyond this machine such a server stands behind your own TLS proxy: --bind and --behind-proxy.',
     'Runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests before it ends. With --detach it runs in the background.',
   ],
   flags: {
     port: option(takes.integer('Port of 127.0.0.1; 0 for any free one.', { min: 0, max: 65_535, defaults: 0 })),
-    ipv6: option(takes.flag('Listen on the same port of ::1 too.')),
     detach: option(takes.flag('Serve from a background process; return when it is ready.')),
     dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
     seed: option(takes.integer('Seed of ids, card numbers and codes, for a new store.', { min: 0 })),
@@ -171,7 +170,6 @@ export const startSandbox = command({
     open: option(takes.flag('Open the inspector in a browser too.')),
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
     noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
-    virtualLimits: option(takes.flag('Count rate limits on the clock of the sandbox.')),
     accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
     bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
@@ -186,21 +184,20 @@ export const startSandbox = command({
       run: 'sandbox start --accounts accounts --port 4010',
     },
   ],
-  async run(ctx, { detach, open, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
+  async run(ctx, { detach, open, allowRemoteWebhooks = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
-    if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
     const { accounts, bind, behindProxy, ...own } = rest;
     if (accounts !== undefined) {
       const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
       refuseWithAccounts({ ...own, cards, transactions, detach, open });
-      const limits = { rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+      const limits = { rateLimits: !noRateLimits, allowRemoteWebhooks };
       const { row, serve } = await ctx.sandbox.servers.startAccounts({ ...options, ...limits });
       return { row, log: undefined, goesOn: serve };
     }
     if ((bind ?? behindProxy) !== undefined) throw usage('--bind and --behind-proxy are for a server with --accounts');
     const size = sizeFor(own.data, { cards, transactions });
     const dialect = spokenDialect(ctx.env, own.dialect);
-    const options = { ...own, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+    const options = { ...own, dialect, size, rateLimits: !noRateLimits, allowRemoteWebhooks };
     if (detach) {
       const { log, ...row } = await ctx.sandbox.servers.detach(options);
       if (open) await (await openStarted(ctx)).redeemed;

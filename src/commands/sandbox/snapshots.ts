@@ -4,13 +4,12 @@ import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
-import type { ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { type Block, type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
+import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 
@@ -111,82 +110,13 @@ export const listSnapshots = command({
   path: 'sandbox snapshot list',
   summary: 'List snapshots by name',
   about:
-    'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot diff and snapshot restore.',
+    'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot restore.',
   operation: 'snapshots',
   examples: [{ does: 'All of them', run: 'sandbox snapshot list' }],
   async run(ctx) {
     return wholeListing(await runAdmin(ctx, 'snapshots', {}), { noun: 'snapshot' });
   },
   show: listing => ({ listing, noun: 'snapshot', idField: 'name', columns: SNAPSHOT_COLUMNS }),
-});
-
-type Difference = ResultOf<AdminOperations['snapshots.diff']>;
-
-const TABLE_COLUMNS: readonly Column[] = [
-  { field: 'table', title: 'TABLE', kind: 'word', priority: 1 },
-  { field: 'added', title: 'ADDED', kind: 'integer', priority: 1 },
-  { field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 },
-  { field: 'changed', title: 'CHANGED', kind: 'integer', priority: 1 },
-];
-const ACCOUNT_COLUMNS: readonly Column[] = [
-  { field: 'account', title: 'ACCOUNT', kind: 'id', priority: 1 },
-  { field: 'delta', title: 'DIFFERENCE', kind: 'money', priority: 1 },
-];
-const FIELD_COLUMNS: readonly Column[] = [
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
-  { field: 'field', title: 'FIELD', kind: 'word', priority: 1 },
-  { field: 'from', title: 'WAS', kind: 'text', priority: 1, shrink: true },
-  { field: 'to', title: 'IS', kind: 'text', priority: 1, shrink: true },
-];
-
-function blocksOf({ tables, accounts, cards }: Difference): readonly Block[] {
-  if (tables.length === 0) return [lineBlock('Nothing differs.')];
-  const fields = cards.flatMap(({ card_id, fields }) => fields.map(field => ({ card_id, ...field })));
-  return [
-    tableBlock(TABLE_COLUMNS, tables),
-    ...(accounts.length === 0 ? [] : [tableBlock(ACCOUNT_COLUMNS, accounts)]),
-    ...(fields.length === 0 ? [] : [tableBlock(FIELD_COLUMNS, fields)]),
-  ];
-}
-
-function damaged(problems: readonly string[]): CliError {
-  return new CliError('check_failed', {
-    message: `nothing was compared: ${problems.join('; ')}`,
-    hint: 'cardwright sandbox snapshot list',
-    outcome: 'refused',
-  });
-}
-
-export const diffSnapshots = command({
-  path: 'sandbox snapshot diff',
-  summary: 'Show what differs between two snapshots, or a snapshot and now',
-  about:
-    'By table, by account of the ledger and by field of each card; card numbers and security codes are left out. The differences of all accounts sum to 0. Looking changes nothing in the sandbox.',
-  operation: 'snapshots.diff',
-  ends: { check_failed: 'A snapshot is damaged; nothing was compared.' },
-  args: {
-    before: snapshotName,
-    after: optionalArgument(takes.text('The other snapshot; what the sandbox holds now when left out.')),
-  },
-  examples: [
-    { does: 'What happened since', run: 'sandbox snapshot diff before' },
-    { does: 'Between two of them, as data', run: 'sandbox snapshot diff before before --json' },
-  ],
-  async run(ctx, { before, after }) {
-    const difference = await runAdmin(ctx, 'snapshots.diff', {
-      name: checkedName(before),
-      to: after === undefined ? undefined : checkedName(after),
-    });
-    if (difference.problems.length > 0) throw damaged(difference.problems);
-    return difference;
-  },
-  show: difference => ({
-    noun: 'table',
-    idField: 'table',
-    columns: TABLE_COLUMNS,
-    rows: { columns: TABLE_COLUMNS, rows: difference.tables },
-    blocks: blocksOf(difference),
-  }),
 });
 
 export const restoreSnapshot = command({

@@ -34,7 +34,6 @@ const TAGS = {
   page: 'The inspector in a browser: how it is opened.',
   challenges: 'The code of a 3DS challenge, for the inspector.',
   scenarios: 'Files of steps that the inspector plays.',
-  acts: 'What was done by hand, in its order.',
   marks: 'Whether anything changed.',
   openapi: 'This document, and that of the service.',
 } as const;

@@ -33,23 +33,19 @@ export interface LoadSize {
 export interface ServerOptions {
   /** 0 or none: any free one. */
   readonly port?: number | undefined;
-  /** On `::1` too. */
-  readonly ipv6?: boolean | undefined;
   readonly dialect?: DialectName | undefined;
   /** Of a store made now. One that is there must have them already. */
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;
   readonly size?: LoadSize | undefined;
   readonly rateLimits: boolean;
-  readonly virtualLimits: boolean;
   readonly allowRemoteWebhooks: boolean;
   /** Path of the file that says where it is while it serves. */
   readonly readyFile?: string | undefined;
 }
 
 /** Of a server of many accounts. */
-export interface AccountsServerOptions
-  extends Pick<ServerOptions, 'port' | 'rateLimits' | 'virtualLimits' | 'allowRemoteWebhooks'> {
+export interface AccountsServerOptions extends Pick<ServerOptions, 'port' | 'rateLimits' | 'allowRemoteWebhooks'> {
   /** Folder of their stores, made 0700 when missing. */
   readonly accounts: string;
   /** For a proxy in front: the address it finds the server at, and the host that clients name. */

@@ -2,7 +2,7 @@
  * What the sandbox sends to subscriptions, and what can be done about it (docs/design/sandbox.md, sections 4 and 9).
  */
 import { must, nullable } from '../field.ts';
-import { choice, flag, integer, list, map, object, rows, text, texts, time } from '../own-field.ts';
+import { choice, flag, integer, list, map, object, text, time } from '../own-field.ts';
 import { WEBHOOK_ID } from '../resources.ts';
 import { change, listOf, look, one, pageOf, paging } from './row.ts';
 
@@ -104,13 +104,6 @@ export const DELIVERY_OPERATIONS = {
       queued: must(integer('Events that go again.')),
     }),
   }),
-  'deliveries.example': change({
-    summary: 'Send an example event to a subscription',
-    path: '/webhooks/{webhook_id}/example',
-    params: { webhook_id: WEBHOOK_ID },
-    body: { event: must(event) },
-    returns: one(DELIVERY, 201),
-  }),
   'deliveries.send': change({
     summary: 'Send a body of your own to a subscription, signed as asked',
     path: '/webhooks/{webhook_id}/send',
@@ -121,27 +114,6 @@ export const DELIVERY_OPERATIONS = {
       sign: choice(SIGNED_WITH, 'What to sign it with.', { defaults: 'right' }),
     },
     returns: one(DELIVERY, 201),
-  }),
-  'deliveries.explain': look({
-    summary: 'Judge a signature that your code saw, and name the usual mistakes',
-    method: 'POST',
-    path: '/webhooks/{webhook_id}/explain',
-    params: { webhook_id: WEBHOOK_ID },
-    body: {
-      signature: must(text('Signature that your code saw.', { maxLength: 4_096 })),
-      body: must(text('Body that your code saw, exactly.', { maxLength: 32_768 })),
-    },
-    returns: one({
-      matches: must(flag('The signature is that of the body.')),
-      secret: nullable(choice(['present', 'former'], 'The secret that made it; null when none did.')),
-      deviations: must(texts('In what it is otherwise than documented, and matches.')),
-      mistakes: must(
-        rows(
-          { mistake: must(text('Name of it.')), says: must(text('What was done wrong.')) },
-          'What explains that it does not match; empty where no usual mistake does.',
-        ),
-      ),
-    }),
   }),
   'deliveries.rotate': change({
     summary: 'Replace the signing secret of a subscription; both sign for a while',

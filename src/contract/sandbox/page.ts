@@ -104,7 +104,7 @@ export const PAGE_OPERATIONS = {
 
 /** What a page may change besides looking: the world outside, time and faults; never what a client does. */
 const PAGE_CHANGES =
-  /^(?:simulate\..+|clock\.(?:set|advance)|faults\.(?:add|remove|clear)|deliveries\.(?:redeliver|recover|example|send)|snapshots\.(?:save|restore)|scenarios\.play|(?:cards|challenges)\.reveal|reset|ledger\.check|page\.end)$/;
+  /^(?:simulate\..+|clock\.(?:set|advance)|faults\.(?:add|remove|clear)|deliveries\.(?:redeliver|recover|send)|snapshots\.(?:save|restore)|scenarios\.play|(?:cards|challenges)\.reveal|reset|ledger\.check|page\.end)$/;
 
 /** Whether a session may ask for this; looking never needs more. */
 export function pageMay(name: string, leavesNoTrace: boolean, access: PageAccess): boolean {

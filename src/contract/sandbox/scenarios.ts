@@ -1,15 +1,12 @@
-/** Scenarios in a sandbox that serves other programs: checked, played, and written from what was done. */
+/** Scenarios in a sandbox that serves other programs: checked and played. */
 import { must, nullable } from '../field.ts';
-import { choice, integer, rows, text, time } from '../own-field.ts';
+import { choice, integer, rows, text } from '../own-field.ts';
 import { change, listOf, look, one } from './row.ts';
 
 /** Characters of a scenario that is sent; a file may be longer. */
 const LONGEST_SCENARIO = 32_768;
 
 const SCENARIO_STATES = ['running', 'as_expected', 'failed'] as const;
-
-/** Who asked the control surface for a change: a session of the page, or a program with the admin token. */
-const ACTORS = ['page', 'program'] as const;
 
 const scenario = must(text('The scenario, in YAML.', { maxLength: LONGEST_SCENARIO }));
 
@@ -38,15 +35,6 @@ const PLAYED = {
   says: nullable(text('What was not as expected, with what was expected and what was found.')),
 } as const;
 
-/** A change that somebody asked the control surface for. */
-const ACT = {
-  number: must(integer('Counted from 1, since the sandbox was started.')),
-  at: must(time('When, on the clock of the sandbox.')),
-  by: must(choice(ACTORS, 'The page, or a program.')),
-  operation: must(text('What was done.')),
-  about: nullable(text('What it was done to.')),
-} as const;
-
 export const SCENARIO_OPERATIONS = {
   scenarios: look({
     summary: 'List example scenarios',
@@ -71,28 +59,10 @@ export const SCENARIO_OPERATIONS = {
     body: { text: scenario },
     returns: one(PLAYED, 201),
   }),
-  'scenarios.record': look({
-    summary: 'Write a scenario from what was done',
-    path: '/scenarios/recorded',
-    query: {
-      card_id: text('Only what was done with this card.', { names: 'card' }),
-      after: integer('Only what was done after this number.', { min: 0 }),
-    },
-    returns: one({
-      text: must(text('The scenario, in YAML.')),
-      steps: must(integer('How many steps it has.')),
-      last: must(integer('Number of the last thing that was done: to record from here on.')),
-    }),
-  }),
   'scenarios.show': look({
     summary: 'Show how far a scenario is that was played',
     path: '/scenarios/{run_id}',
     params: { run_id: must(text('The run.', { maxLength: 64 })) },
     returns: one(PLAYED),
-  }),
-  acts: look({
-    summary: 'List the newest changes that were made through the control surface',
-    path: '/acts',
-    returns: listOf(ACT),
   }),
 } as const;

@@ -17,7 +17,7 @@ export const SNAPSHOT = {
   name: SNAPSHOT_NAME_FIELD,
   whole: must(
     flag(
-      'Its first line is as it was written, and the file has its length. Every byte is checked when it is compared or restored.',
+      'Its first line is as it was written, and the file has its length. Every byte is checked when it is restored.',
     ),
   ),
   made_at: nullable(time('When, on the clock of the sandbox.')),

@@ -12,7 +12,6 @@ export const START_OPTIONS = {
     defaults: 'tcp',
   }),
   port: integer('For `tcp`; any free one when left out or 0.', { min: 0, max: 65_535 }),
-  ipv6: flag('For `tcp`: listens on the same port of `::1` too, for programs that take `localhost` for it.'),
   seed: integer('Fixes ids, card numbers and codes, so that two runs are alike.', { min: 0, defaults: 1 }),
   ids: choice(['derived', 'counted'], '`card_` and 24 characters as the service has them, or `card_1`, `req_2`.', {
     defaults: 'derived',

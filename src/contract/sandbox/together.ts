@@ -77,7 +77,6 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
   'snapshots.save': [snapshotName],
   'snapshots.restore': [snapshotName],
   'snapshots.remove': [snapshotName],
-  'snapshots.diff': [snapshotName],
   'webhooks.create': [knownEvents],
   'webhooks.update': [knownEvents],
 };

@@ -43,7 +43,6 @@ export const CARDS: ViewOf<Told<'cards'>, WholeCard> = {
         <a href={addressOf('transactions', { card_id })}>Transactions</a>
         <a href={addressOf('challenges', { card_id })}>Challenges</a>
         <a href={addressOf('requests', { card_id })}>Requests</a>
-        <a href={addressOf('scenarios', { card: card_id })}>Repeat as a scenario</a>
       </p>
     ),
     facts: [

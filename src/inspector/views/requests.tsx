@@ -1,8 +1,7 @@
-/** The log of requests; by choice what was turned away before it was counted, or what the page and tests did. */
-import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
-import { addressOf, useAddress } from '../address.ts';
-import { filter, List, type ListOf, type ViewOf } from '../list.tsx';
-import { Copy, Facts, HttpStatus, laidOut, Part, Said, show, Text } from '../parts.tsx';
+/** The log of requests, and one with its answer. */
+import { addressOf } from '../address.ts';
+import { filter, type ListOf, type ViewOf } from '../list.tsx';
+import { Copy, Facts, laidOut, Part, Said, show, Text } from '../parts.tsx';
 import type { Told } from '../session.ts';
 import { curlLine, TABLES } from '../tables.ts';
 
@@ -33,65 +32,10 @@ const REQUESTS: ListOf<Logged> = {
   command: 'cardwright sandbox status -o env',
 };
 
-/** Without a key, a route or a host that is known here. */
-const TURNED: ListOf<Told<'requests.turned'>> = {
-  row: 'requests.turned',
-  caption: 'Requests that were turned away, newest first',
-  fields: [
-    show.text('Request', ({ method, path }) => `${method} ${path}`),
-    show.field('Answer', ({ status, error }) => <HttpStatus status={status} title={error} />),
-    show.text('Why', item => item.why),
-    show.text('Nearest route', item => item.nearest, 'l'),
-    show.text('Key', item => item.key, 'm'),
-    show.time('Time', item => item.at),
-  ],
-  empty: 'Nothing was turned away: every request had a key, a route and a host that are known here.',
-};
-
-const ACTS: ListOf<Told<'acts'>> = {
-  row: 'acts',
-  caption: 'What this page and tests changed, newest first',
-  fields: [
-    show.name('What', item => item.operation),
-    show.id('About', item => item.about, 'under'),
-    show.name('By', item => item.by),
-    show.time('Time', item => item.at),
-  ],
-  empty: 'Nothing was simulated, moved or broken since this sandbox was started.',
-};
-
-/** What may be shown, by the word in the address. */
-const LISTS = {
-  '': { label: 'Requests of your code', shows: () => <List view="requests" list={REQUESTS} /> },
-  turned: { label: 'Turned away: no known key, route or host', shows: () => <List view="requests" list={TURNED} /> },
-  acts: { label: 'Done by this page and by tests', shows: () => <List view="requests" list={ACTS} /> },
-} as const;
-
-function AllRequests() {
-  const { filters } = useAddress();
-  const of = filters['turned'] === '1' ? 'turned' : filters['acts'] === '1' ? 'acts' : '';
-  return (
-    <>
-      <p class="row tabs">
-        {Object.entries(LISTS).map(([word, { label }]) => (
-          <a
-            href={addressOf('requests', word === '' ? {} : { [word]: '1' })}
-            aria-current={word === of ? 'page' : undefined}
-          >
-            {label}
-          </a>
-        ))}
-      </p>
-      <div key={of}>{LISTS[of].shows()}</div>
-    </>
-  );
-}
-
 export const LOG: ViewOf<Logged, Pair> = {
   view: 'requests',
   title: 'Requests',
   list: REQUESTS,
-  all: () => <AllRequests />,
   one: {
     row: 'requests.get',
     by: 'request_id',
@@ -133,19 +77,19 @@ const bodyOf = ({ body, body_bytes: bytes, not_kept: parts }: Pair) =>
 const NotKept = ({ says, parts }: { readonly says: string; readonly parts: Pair['not_kept'] }) => (
   <p class="quiet">
     {`${says}Not kept as it was sent: `}
-    <Said text={notKeptText(parts)} />
+    <Said text={parts.join(', ')} />
   </p>
 );
 
 /** The body as it is kept; what is not there is said. */
 function Body({ pair }: { readonly pair: Pair }) {
   const body = bodyOf(pair);
-  const absent = absentBodyText(pair.body_bytes, pair.not_kept);
-  const left = pair.not_kept.filter(({ part }) => part.startsWith('body.'));
+  const isLeftOut = pair.not_kept.includes('body');
+  const left = pair.not_kept.filter(part => part.startsWith('body.'));
   return (
     <>
-      {absent !== undefined || body === null ? (
-        <p class="quiet">{absent === undefined ? 'No body.' : `Body: ${absent}.`}</p>
+      {body === null ? (
+        <p class="quiet">{isLeftOut ? `Body: ${pair.body_bytes ?? 'some'} bytes, not kept.` : 'No body.'}</p>
       ) : (
         <Text label="Body that was sent" text={JSON.stringify(body, undefined, 2)} />
       )}
@@ -157,7 +101,7 @@ function Body({ pair }: { readonly pair: Pair }) {
 /** Sends a request once more. What is not kept as it was sent is never sent otherwise in silence. */
 function Again({ pair }: { readonly pair: Pair }) {
   const { method, path, query, idempotency_key: key, not_kept: parts } = pair;
-  const others = parts.filter(({ part }) => part !== 'idempotency_key');
+  const others = parts.filter(part => part !== 'idempotency_key');
   if (others.length > 0) return <NotKept says="No curl, because it would send something else. " parts={others} />;
   const curl = (withKey: string | null) =>
     curlLine({ method, path, query, body: bodyOf(pair), key: withKey }, location.origin);

@@ -1,7 +1,6 @@
-/** The sandbox itself: snapshots kept, compared and put back, starting over, and whether its money is whole. */
-import { addressOf, useAddress } from '../address.ts';
+/** The sandbox itself: snapshots kept and put back, starting over, and whether its money is whole. */
 import { RowForm } from '../form.tsx';
-import { Ask, List, type ListOf, Rows, type TableOf } from '../list.tsx';
+import { List, type ListOf, Rows, type TableOf } from '../list.tsx';
 import { Head, Part, Problem, SameCommand, show } from '../parts.tsx';
 import { type Reply, type Told, useLive } from '../session.ts';
 import type { Input } from '../tables.ts';
@@ -9,7 +8,6 @@ import type { Input } from '../tables.ts';
 const SNAPSHOTS: ListOf<Told<'snapshots'>> = {
   row: 'snapshots',
   caption: 'Snapshots by name',
-  opens: ({ name }) => addressOf('snapshots', name),
   fields: [
     show.text('Name', ({ name, whole }) => (whole ? name : `${name} (damaged)`)),
     show.number('Cards', item => item.cards, 'm'),
@@ -18,18 +16,15 @@ const SNAPSHOTS: ListOf<Told<'snapshots'>> = {
     show.text('Data set', ({ data_set: of, seed }) => of && `${of}, seed ${seed}`, 'l'),
     show.text('Clock', item => item.clock, 'l'),
     show.time('Made', item => item.made_at),
-    show.field('Difference', ({ name }) => <a href={addressOf('snapshots', name)}>Compare with now</a>),
   ],
-  empty: 'No snapshot. Save one before a test, and see afterwards what it changed.',
+  empty: 'No snapshot. Save one before a test, and put it back afterwards.',
 };
 
 export function Snapshots() {
-  const { id, filters } = useAddress();
   return (
     <section>
       <Head title="Snapshots" />
       <List list={SNAPSHOTS} view="snapshots" />
-      {id !== undefined && <Difference name={id} to={filters['to'] ?? ''} />}
       <div class="columns">
         <Part title="Save" isPanel>
           <RowForm row="snapshots.save" label="Save" />
@@ -39,60 +34,6 @@ export function Snapshots() {
     </section>
   );
 }
-
-type Differences = Reply<'snapshots.diff'>;
-
-const TABLES: TableOf<Differences['tables'][number]> = {
-  caption: 'Tables that differ',
-  fields: [
-    show.text('Table', ({ table }) => table),
-    show.number('Added', ({ added }) => added),
-    show.number('Removed', ({ removed }) => removed),
-    show.number('Changed', ({ changed }) => changed),
-  ],
-  empty: 'No table differs.',
-};
-
-const ACCOUNTS: TableOf<Differences['accounts'][number]> = {
-  caption: 'Accounts of the ledger that differ',
-  fields: [show.text('Account', ({ account }) => account), show.change('Difference', ({ delta }) => delta)],
-  empty: 'No account differs.',
-};
-
-const CHANGES: TableOf<Differences['cards'][number]['fields'][number] & { readonly card_id: string }> = {
-  caption: 'Fields of cards that differ',
-  fields: [
-    show.id('Card', ({ card_id }) => card_id),
-    show.name('Field', ({ field }) => field),
-    show.text('Was', ({ from }) => from?.replace(/^"|"$/g, '') ?? '–'),
-    show.text('Is', ({ to }) => to?.replace(/^"|"$/g, '') ?? '–'),
-  ],
-  empty: 'No card differs.',
-};
-
-/** Asked once: comparing with what is now saves that first, and takes its time. */
-const Difference = ({ name, to }: { readonly name: string; readonly to: string }) => (
-  <Part title={`From ${name} to ${to === '' ? 'now' : to}`}>
-    <Ask row="snapshots.diff" input={{ name, to }} once>
-      {({ problems, tables, accounts, cards }) =>
-        problems.length > 0 || tables.length === 0 ? (
-          <p>{problems.length > 0 ? `Nothing was compared: ${problems.join('; ')}` : 'Nothing differs.'}</p>
-        ) : (
-          <>
-            <div class="columns">
-              <Rows list={TABLES} items={tables} />
-              <Rows list={ACCOUNTS} items={accounts} />
-            </div>
-            <Rows
-              list={CHANGES}
-              items={cards.flatMap(({ card_id, fields }) => fields.map(field => ({ card_id, ...field })))}
-            />
-          </>
-        )
-      }
-    </Ask>
-  </Part>
-);
 
 const SAVED_FIRST = 'before-restore';
 

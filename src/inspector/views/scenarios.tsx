@@ -1,30 +1,20 @@
-/** Scenarios: examples, what is wrong with a text, playing it, and writing one from what is done from now on. */
-import { useAddress } from '../address.ts';
+/** Scenarios: examples, what is wrong with a text, and playing it. */
 import { useEffect, useState } from '../elements.ts';
 import { RowForm, TextField } from '../form.tsx';
 import { Rows, type TableOf } from '../list.tsx';
-import { Head, Press, Problem, Said, SameCommand, show, Waiting } from '../parts.tsx';
+import { Head, Press, Problem, SameCommand, show, Waiting } from '../parts.tsx';
 import { callRow, type Reply, useRow } from '../session.ts';
 
 type Checked = Reply<'scenarios.check'>;
 type Run = Reply<'scenarios.show'>;
-type Recorded = Reply<'scenarios.record'>;
 
 const messageOf = (error: unknown) => (error as Error).message;
 
 export function Scenarios() {
-  const card = useAddress().filters['card'];
   const examples = useRow<Reply<'scenarios'>>('scenarios');
   const [text, write] = useState('');
   const [checked, tell] = useState<(Checked & { readonly of: string }) | undefined>(undefined);
   const [problem, complain] = useState('');
-  useEffect(() => {
-    if (card === undefined) return;
-    callRow<Recorded>('scenarios.record', { card_id: card }).then(
-      found => write(found.text),
-      error => complain(messageOf(error)),
-    );
-  }, [card]);
   const check = () =>
     callRow<Checked>('scenarios.check', { text }).then(
       found => tell({ ...found, of: text }),
@@ -38,7 +28,6 @@ export function Scenarios() {
         {examples.data?.data.map(({ name, text: example }) => (
           <Press label={name} onClick={() => write(example)} />
         ))}
-        <Recorder take={write} />
       </p>
       <RowForm
         row="scenarios.play"
@@ -50,7 +39,7 @@ export function Scenarios() {
         <TextField
           id="scenario"
           title="Scenario, in YAML"
-          hint="Take an example, record one, or paste your own: cardwright help scenarios"
+          hint="Take an example, or paste your own: cardwright help scenarios"
           text={text}
           set={write}
         />
@@ -61,7 +50,7 @@ export function Scenarios() {
       <p class="quiet">A step can replace everything in this sandbox: the examples begin with reset.</p>
       {checked?.of === text && <Rows list={problemsOf(checked)} items={checked.problems} />}
       {problem !== '' && <Problem text={problem} />}
-      <SameCommand row={card === undefined ? 'scenarios' : 'scenarios.record'} input={{ card_id: card }} />
+      <SameCommand row="scenarios" />
     </section>
   );
 }
@@ -75,32 +64,6 @@ const problemsOf = ({ steps }: Checked): TableOf<Checked['problems'][number]> =>
   ],
   empty: `${steps} steps, nothing wrong.`,
 });
-
-/** Remembers where it began; what was done since then becomes the text. */
-function Recorder({ take }: { readonly take: (text: string) => void }) {
-  const [from, setFrom] = useState<number | undefined>(undefined);
-  const [said, say] = useState('');
-  const heard = ({ last, text, steps }: Recorded) => {
-    setFrom(from === undefined ? last : undefined);
-    if (from === undefined) return say('Recording: what is done now becomes a scenario.');
-    say(steps === 0 ? 'Nothing was changed meanwhile.' : `${steps} ${steps === 1 ? 'step' : 'steps'}.`);
-    if (steps > 0) take(text);
-  };
-  const press = () =>
-    void callRow<Recorded>('scenarios.record', { after: from }).then(heard, error => say(messageOf(error)));
-  return (
-    <>
-      <Press
-        label={from === undefined ? 'Record from here on' : 'End the recording'}
-        aria-pressed={from !== undefined}
-        onClick={press}
-      />
-      <span role="status">
-        <Said text={said} />
-      </span>
-    </>
-  );
-}
 
 /** ms between two looks at a run. */
 const LOOK_EVERY = 250;

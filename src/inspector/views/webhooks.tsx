@@ -4,7 +4,7 @@ import { addressOf } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
 import { Badge, Copy, HttpStatus, laidOut, Name, Part, Said, shortTime, show, Text } from '../parts.tsx';
-import type { Reply, Told } from '../session.ts';
+import type { Told } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
 type Delivery = Told<'deliveries'>;
@@ -223,26 +223,6 @@ function Signature({ delivery: { webhook_id, attempts, body, ...of } }: { readon
           </>
         ))}
       </details>
-      <RowForm
-        row="deliveries.explain"
-        folded="Check mine: your code gets another one? For exact line ends take the command with a file."
-        fixed={{ webhook_id }}
-        label="Check mine"
-        show={answer => <Judged answer={answer as unknown as Reply<'deliveries.explain'>} />}
-      />
     </Part>
-  );
-}
-
-function Judged({ answer }: { readonly answer: Reply<'deliveries.explain'> }) {
-  const { matches, secret, deviations, mistakes } = answer;
-  const otherwise = deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`;
-  if (matches) return <p>{`It matches, by the ${secret} secret${otherwise}.`}</p>;
-  const why = mistakes.map(({ says }) => says).join(' ');
-  return (
-    <>
-      <p class="problem">It does not match.</p>
-      <p>{why === '' ? 'No usual mistake explains it: another secret, or another body.' : why}</p>
-    </>
   );
 }

@@ -1,4 +1,4 @@
-/** deliveries, deliveries.get, .redeliver, .recover, .example, .send, .rotate */
+/** deliveries, deliveries.get, .redeliver, .recover, .send, .rotate */
 import { createHash } from 'node:crypto';
 import { EVENTS, type EventName, withoutCode } from '../../contract/events.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -81,15 +81,10 @@ export const DELIVERIES = {
     return { webhook_id: webhook.id, since: isoTime(since), queued };
   },
 
-  /** Goes to the subscription whatever events it asked for, and is no event of the account. */
-  'deliveries.example': call => {
-    const webhook = activeWebhook(call);
-    const { event_id, event_type, body } = exampleRequest(call);
-    const content = { body };
-    return wireDelivery(enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
-  },
-
-  /** Sends a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
+  /**
+   * Sends an example of an event, or a body that nobody would send by mistake, for whoever tests what refuses it. It goes
+   * to the subscription whatever events it asked for, and is no event of the account.
+   */
   'deliveries.send': call => {
     const { now, input } = call;
     const webhook = activeWebhook(call);
@@ -133,12 +128,8 @@ const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ?
   (select 1 from deliveries d where d.event_id = e.id and d.webhook_id = ?
     and d.state in ('queued', 'sending', 'delivered')) order by e.seq`;
 
-interface Example extends Pick<AdminCall<AdminOperations['deliveries.example']>, 'idSource' | 'now'> {
-  readonly input: { readonly event: string };
-}
-
 /** An invented event of that name, and a fresh id for it. */
-function exampleRequest({ idSource, now, input }: Example) {
+function exampleRequest({ idSource, now, input }: AdminCall<AdminOperations['deliveries.send']>) {
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }

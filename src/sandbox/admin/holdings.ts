@@ -116,15 +116,13 @@ export const HOLDINGS = {
   /** What this process has not written yet counts too. */
   marks: ({ sql, now, parts }) => {
     const { own, others, faults, checked } = changeCount(sql, now);
-    const { requestLog, rejectedLog, actLog, activeDialect, archives, version } = parts;
+    const { requestLog, activeDialect, archives, version } = parts;
     const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
     const { mode, rate_milli } = readClock(sql);
     return {
       version,
       replaced: generationOf(sql),
-      changes: [own, others, unwritten, rejectedLog.count, actLog.count, archives.changes, activeDialect.name].join(
-        '-',
-      ),
+      changes: [own, others, unwritten, archives.changes, activeDialect.name].join('-'),
       now: isoTime(now),
       mode,
       rate: clockRate({ mode, rate_milli }),

@@ -9,8 +9,8 @@ import { advanceClock } from './advance-clock.ts';
 import { DELIVERIES, DELIVERY_LOOKS } from './deliveries.ts';
 import { HOLDINGS } from './holdings.ts';
 import { REQUESTS } from './requests.ts';
-import { RECORDS, SCENARIOS } from './scenarios.ts';
-import { DIFFERENCES, SNAPSHOTS } from './snapshots.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { SNAPSHOTS } from './snapshots.ts';
 import { OF_SERVER, STATE, STATE_LOOKS } from './state.ts';
 import { TIMELINE } from './timeline.ts';
 
@@ -18,7 +18,6 @@ import { TIMELINE } from './timeline.ts';
 export const SERVICE_HANDLERS = {
   ...OF_SERVER,
   ...SNAPSHOTS,
-  ...DIFFERENCES,
   ...SCENARIOS,
   'clock.advance': advanceClock,
   stop: ({ onStop, pid }: ServiceParts) => {
@@ -42,7 +41,6 @@ export const LOOK_HANDLERS: Pick<LookHandlers, Look> = {
   ...DELIVERY_LOOKS,
   ...HOLDINGS,
   ...REQUESTS,
-  ...RECORDS,
   ...TIMELINE,
 };
 

@@ -68,7 +68,7 @@ const NOT_KEPT = `pragma journal_mode = off; pragma secure_delete = on; delete f
   delete from ledger_checks; update requests set took = null, key_last4 = null`;
 
 /** Copies the store into a new file, one moment of it. */
-export async function copyStore(store: Store, path: string): Promise<void> {
+async function copyStore(store: Store, path: string): Promise<void> {
   await store.copyTo(path);
   await onStore(path, copy => copy.exec(NOT_KEPT));
 }
@@ -231,7 +231,7 @@ export class Archives {
   async save(name: string, store: Store): Promise<Manifest> {
     const target = await this.#named(name);
     if ((await statIfThere(target)) !== undefined) await refuseForeign(target);
-    const manifest = await this.temporarily(async fresh => {
+    const manifest = await this.#temporarily(async fresh => {
       const written = await writeSnapshot(store, fresh, this.#parts.clock.now());
       await rename(fresh, target);
       return written;
@@ -260,11 +260,11 @@ export class Archives {
     pieces: AsyncIterable<Uint8Array>,
     work: (copy: string, manifest: Manifest) => Promise<T>,
   ): Promise<T> {
-    return this.temporarily(async copy => work(copy, await unpack(pieces, copy)));
+    return this.#temporarily(async copy => work(copy, await unpack(pieces, copy)));
   }
 
   /** Work on a file that does not exist yet and is gone afterwards. */
-  async temporarily<T>(work: (path: string) => Promise<T>): Promise<T> {
+  async #temporarily<T>(work: (path: string) => Promise<T>): Promise<T> {
     const path = await this.unfinished();
     try {
       return await work(path);

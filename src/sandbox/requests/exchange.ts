@@ -38,7 +38,6 @@ import {
   sessionAnswer,
   withoutCodes,
 } from '../page/inspector-sessions.ts';
-import { cleanText, keptAct, keyForm } from '../service/logs.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { cardById } from '../store/rows.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
@@ -69,7 +68,7 @@ export class Exchange {
   async answer(request: IncomingMessage): Promise<Exchanged> {
     const seen: Seen = {};
     const { inspector, activeDialect } = this.parts;
-    const found = await this.#answered(request, seen).catch((error: unknown) => this.#failed(error, request, seen));
+    const found = await this.#answered(request, seen).catch((error: unknown) => this.#failed(error, seen));
     const isPage = inspector?.isOpen === true && request.url?.startsWith(PAGE_PATH) === true;
     const shown = isPage ? { ...found, headers: { ...PAGE_HEADERS, ...found.headers } } : found;
     const { allowance, now, appliedFault } = seen;
@@ -170,7 +169,6 @@ export class Exchange {
     if (isFirst) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
       const answer = await executeRequest(this.parts, parsed, { seen, stopping: this.#stopping });
-      this.#acted(parsed, answer, seen);
       const spoken = answer && (await this.#spoken(parsed, answer));
       if (seen.appliedFault !== undefined) return faultyAnswer(seen.appliedFault, spoken, this.#named(seen));
       if (spoken === undefined) throw new Error(`${parsed.route.name} has no answer`);
@@ -178,17 +176,6 @@ export class Exchange {
     } finally {
       if (isFirst) this.#underWay.delete(keyed.scope);
     }
-  }
-
-  /** Changes are remembered, in this process alone: those of the service only while somebody may look at them. */
-  #acted({ route, params, body, headers }: ParsedRequest, answer: Answer | undefined, { now }: Seen): void {
-    const { inspector, actLog } = this.parts;
-    const isSeen = route.surface === 'admin' || inspector?.isOpen === true;
-    if (!isSeen || route.row.method === 'GET' || answer === undefined || answer.status >= 400 || now === undefined)
-      return;
-    if (answer.headers['Idempotent-Replayed'] !== undefined || body instanceof Refused) return;
-    const by = route.surface === 'admin' && isOfPage(inspector, headers) ? 'page' : 'program';
-    actLog.keep({ number: actLog.count + 1, at: now, by, ...keptAct({ route, params, body: body ?? {}, answer }) });
   }
 
   async #spoken({ route, params }: ParsedRequest, answer: Answer): Promise<Answer> {
@@ -202,19 +189,9 @@ export class Exchange {
     return activeDialect.spoken({ operation: route.name, row: route.row, answer, params, readCard });
   }
 
-  #failed(error: unknown, { method = '', url = '', headers }: IncomingMessage, seen: Seen): Answer {
+  #failed(error: unknown, seen: Seen): Answer {
     const requestId = this.#named(seen);
-    const { onFault, rejectedLog, clock } = this.parts;
-    if (error instanceof Refused) {
-      const { status, refusal, message: why } = error;
-      const [path = ''] = url.split('?', 1);
-      // Refused before it was counted it stands in no log: it is remembered here, for who wonders where it went.
-      if (seen.now === undefined && status < 500 && surfaceOf(path) === 'service') {
-        const key = keyForm(headers.authorization);
-        rejectedLog.keep({ at: clock.now(), method, path: cleanText(path), status, error: refusal, why, key });
-      }
-      return refusedAnswer(error, requestId);
-    }
+    if (error instanceof Refused) return refusedAnswer(error, requestId);
     if (error instanceof StoreBusy) {
       const why = isFull(error.cause)
         ? 'The disk of the store is full; nothing of the request happened. Try again when it has room.'
@@ -223,7 +200,7 @@ export class Exchange {
     }
     // No trustworthy answer exists, or nobody is there to read it.
     if (error instanceof StoreBroken || error instanceof Gone) throw error;
-    onFault(error);
+    this.parts.onFault(error);
     return refusedAnswer(new Refused('internal_error', 'A fault of the sandbox. This is a bug.'), requestId);
   }
 

@@ -1,15 +1,13 @@
-/** What is kept of requests and changes: no secret, no card number, and for each part that is not as it was sent the reason. */
+/** What is kept of requests: no secret, no card number, and the names of the parts that are not as they were sent. */
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
-import type { NotKept, NotKeptReason } from '../../contract/sandbox/not-kept.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { wired } from '../account/wire.ts';
-import { Refused } from '../calls/handler.ts';
 import { faultText } from '../faults/faults.ts';
 import type { Answer } from '../http/answer.ts';
-import type { AppliedFault, Fields, ParsedRequest, Route } from '../http/request.ts';
+import type { AppliedFault, ParsedRequest } from '../http/request.ts';
 import type { Store } from '../store/queue.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/rows.ts';
 import { type Sql, StoreBusy, takeCounts } from '../store/sql.ts';
@@ -25,14 +23,14 @@ const MOST_NAMED = 40;
 const MOST_ENTRIES = 20;
 
 /** The columns of a logged request that were written by its sender. */
-function keptParts({ route: { row }, path, queryText, keySent, headers, body, bodyRead }: ParsedRequest): Parts {
-  const notKept: NotKept[] = [];
-  const note = (part: string, why: NotKeptReason) => {
-    if (notKept.length < MOST_NAMED) notKept.push({ part, why });
+function keptParts({ route: { row }, path, queryText, keySent, headers, bodyRead }: ParsedRequest): Parts {
+  const notKept: string[] = [];
+  const note = (part: string) => {
+    if (notKept.length < MOST_NAMED) notKept.push(part);
   };
   const text = (part: string, sent: string) => {
     const kept = cleanText(sent);
-    if (kept !== sent) note(part, whyOf(sent));
+    if (kept !== sent) note(part);
     return kept;
   };
   /** Values that the row knows, in the order in which they came; of others the names. */
@@ -42,10 +40,10 @@ function keptParts({ route: { row }, path, queryText, keySent, headers, body, bo
     const kept = given.slice(0, MOST_ENTRIES).map(([name, value]): [string, string] => {
       const part = `query.${cleanText(name)}`;
       if (Object.hasOwn(shape, name)) return [name, text(part, value)];
-      note(part, 'unknown_field');
+      note(part);
       return [cleanText(name), '[redacted]'];
     });
-    if (given.length > MOST_ENTRIES) note('query', 'too_long');
+    if (given.length > MOST_ENTRIES) note('query');
     const isWhole = notKept.length === before && PLAIN.test(queryText);
     return isWhole ? queryText : new URLSearchParams(kept).toString();
   };
@@ -53,8 +51,7 @@ function keptParts({ route: { row }, path, queryText, keySent, headers, body, bo
     const part = `body.${name}`;
     if (typeof value === 'string' && name !== 'url') return text(part, value);
     const kept = name === 'url' ? originOf(value) : keptValue(value);
-    const [sent, left] = [JSON.stringify(value), JSON.stringify(kept)];
-    if (sent !== left) note(part, name === 'url' ? 'address' : whyOf(sent));
+    if (JSON.stringify(value) !== JSON.stringify(kept)) note(part);
     return kept;
   };
   // 0 without a body, null where its length was not announced.
@@ -63,15 +60,13 @@ function keptParts({ route: { row }, path, queryText, keySent, headers, body, bo
   /** Fields that the row knows, but for secrets; of an address only where it leads to. Null for none. */
   const fields = (shape: Shape) => {
     if (bodyRead === undefined) {
-      const isTooLong = body instanceof Refused && body.refusal === 'payload_too_large';
-      if (body_bytes !== 0) note('body', isTooLong ? 'too_long' : 'not_json');
+      if (body_bytes !== 0) note('body');
       return null;
     }
     const kept: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(bodyRead)) {
-      const isKnown = Object.hasOwn(shape, name);
-      if (isKnown && !shape[name]?.secret) kept[name] = field(name, value);
-      else note(`body.${cleanText(name)}`, isKnown ? 'secret' : 'unknown_field');
+      if (Object.hasOwn(shape, name) && !shape[name]?.secret) kept[name] = field(name, value);
+      else note(`body.${cleanText(name)}`);
     }
     return Object.keys(kept).length === 0 ? null : JSON.stringify(kept);
   };
@@ -84,13 +79,9 @@ function keptParts({ route: { row }, path, queryText, keySent, headers, body, bo
     body: fields(row.body ?? {}),
     body_bytes,
   };
-  if (keySent !== undefined && idempotency_key !== keySent) {
-    note('idempotency_key', keySent.length > LIMITS.idempotencyKey.max ? 'too_long' : 'secret');
-  }
+  if (keySent !== undefined && idempotency_key !== keySent) note('idempotency_key');
   return { ...kept, not_kept: JSON.stringify(notKept) };
 }
-
-const whyOf = (text: string): NotKeptReason => (withoutFoundSecrets(text) === text ? 'too_long' : 'secret');
 
 /** What of a list or an object is kept; other values are as they were. */
 function keptValue(value: unknown): unknown {
@@ -330,107 +321,4 @@ export class RequestNumbers {
     this.#end = last;
     this.#size = Math.min(LARGEST, size * 2);
   }
-}
-
-// What this process alone remembers: the newest changes, and the newest requests that it refused before they were counted. No export holds them, and they cost no write.
-
-/** The newest things of a kind. */
-export class Recent<T> {
-  readonly #most: number;
-  #kept: T[] = [];
-  #count = 0;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** How many there were, those that are forgotten too. */
-  get count(): number {
-    return this.#count;
-  }
-
-  keep(item: T): void {
-    this.#count += 1;
-    this.#kept.push(item);
-    if (this.#kept.length >= 2 * this.#most) this.#kept = this.#kept.slice(-this.#most);
-  }
-
-  /** Oldest first. */
-  all(): readonly T[] {
-    return this.#kept.slice(-this.#most);
-  }
-}
-
-/** A change: through the control surface always, through the service once somebody looks with the page. */
-export interface Act {
-  /** From 1, in this process. */
-  readonly number: number;
-  /** ms UTC on the clock of the sandbox. */
-  readonly at: number;
-  readonly surface: Route['surface'];
-  readonly by: 'page' | 'program';
-  readonly operation: string;
-  /** The input that was asked for, money in USD; without secrets. */
-  readonly input: Fields;
-  /** Ids and outcomes of the answer. */
-  readonly answer: Readonly<Record<string, string>>;
-}
-
-interface Done {
-  readonly route: Route;
-  readonly params: Fields;
-  readonly body: Fields;
-  readonly answer: Answer;
-}
-
-/** Input and answer of what was done, as they are kept. */
-export function keptAct({ route: { name, surface, row }, params, body, answer }: Done) {
-  const input = cleaned({ ...params, ...knownFields(row.body ?? {}, body) }) as Fields;
-  return { surface, operation: name, input, answer: idsIn(answer) };
-}
-
-function knownFields(shape: Shape, body: Fields): Fields {
-  const known = Object.entries(body).filter(([name]) => Object.hasOwn(shape, name) && !shape[name]?.secret);
-  return Object.fromEntries(known);
-}
-
-function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return cleanText(value);
-  if (Array.isArray(value)) return value.map(cleaned);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [cleanText(name), cleaned(entry)]));
-}
-
-const TOLD = /(?:^|_)id$|^(?:outcome|decline_reason)$/;
-
-function idsIn({ body }: Answer): Readonly<Record<string, string>> {
-  if (body === '') return {};
-  const shown = Object.entries(JSON.parse(body) as Fields).filter(
-    (entry): entry is [string, string] => TOLD.test(entry[0]) && typeof entry[1] === 'string',
-  );
-  return Object.fromEntries(shown);
-}
-
-/** A request to the service that another host, an unknown route or a wrong key turned away: none of them was counted. */
-export interface RejectedRequest {
-  /** ms UTC, real time. */
-  readonly at: number;
-  readonly method: string;
-  /** Without its query and without secrets. */
-  readonly path: string;
-  readonly status: number;
-  readonly error: string;
-  readonly why: string;
-  /** Form of the key that came with it, never its text. */
-  readonly key: string;
-}
-
-/** What a header looks like: how it begins, and how long it is. */
-export function keyForm(header: string | undefined): string {
-  if (header === undefined) return 'none';
-  const [, scheme = '', token] = /^(\S+) +(\S+)$/.exec(header) ?? [];
-  if (token === undefined) return 'not of the form: Bearer <key>';
-  if (!/^bearer$/i.test(scheme)) return 'not a Bearer key';
-  const prefix = /^(?:sk_test_|sk_live_|whsec_|sandbox_)/.exec(token)?.[0];
-  return `${prefix ?? 'another beginning,'}${prefix === undefined ? ' ' : '…, '}${token.length} characters`;
 }

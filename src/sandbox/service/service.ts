@@ -15,7 +15,7 @@ import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { Store } from '../store/queue.ts';
 import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
-import type { Act, Recent, RejectedRequest, RequestLog, RequestNumbers } from './logs.ts';
+import type { RequestLog, RequestNumbers } from './logs.ts';
 
 /** What takes the whole service: many transactions, or none. */
 export type ServiceHandlers = {
@@ -66,9 +66,6 @@ export interface ServiceParts {
   /** How this server speaks; see dialects/. */
   readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
-  readonly rejectedLog: Recent<RejectedRequest>;
-  /** What was changed lately. */
-  readonly actLog: Recent<Act>;
   /** Plays scenarios; without it this sandbox plays none. */
   readonly scenarios?: ScenarioPlayer | undefined;
   /** Snapshots of the store. */

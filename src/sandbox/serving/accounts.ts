@@ -57,7 +57,6 @@ async function open(around: StartDependencies, options: AccountsServerOptions) {
       adminToken: keyOf('sandbox', name),
       checked: true,
       rateLimits: options.rateLimits ? 'all' : 'none',
-      virtualLimits: options.virtualLimits,
       liveTimers: true,
       deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
       version: around.version,

@@ -18,7 +18,7 @@ import { createDispatcher, type Dispatcher } from '../delivery/run.ts';
 import { ActiveDialect } from '../dialects/table.ts';
 import { HANDLERS } from '../handlers/service.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
-import { Recent, RequestLog, RequestNumbers } from '../service/logs.ts';
+import { RequestLog, RequestNumbers } from '../service/logs.ts';
 import { runTimersUntil, type ServiceParts } from '../service/service.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
@@ -202,8 +202,6 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       requestNumbers: new RequestNumbers(),
       activeDialect: new ActiveDialect(plan.dialect),
       requestLog: new RequestLog(),
-      rejectedLog: new Recent(200),
-      actLog: new Recent(1_000),
       archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
       inspector: pageFiles && new InspectorSessions({ ...host, files: pageFiles }),
     };

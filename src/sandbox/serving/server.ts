@@ -2,14 +2,7 @@
 import { createReadStream, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import {
-  type AddressInfo,
-  connect,
-  createServer as createListener,
-  type Server as Listener,
-  type ListenOptions,
-  type Socket,
-} from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -29,10 +22,10 @@ import { Exchange } from '../requests/exchange.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
 
-/** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too; behind a proxy another address and its one public name. */
+/** A socket, or a port of 127.0.0.1; behind a proxy another address and its one public name. */
 export type ListenAddress =
   | { readonly socketPath: string }
-  | { readonly port: number; readonly ipv6?: boolean | undefined; readonly behind?: AccountsServerOptions['behind'] };
+  | { readonly port: number; readonly behind?: AccountsServerOptions['behind'] };
 
 /** The sandbox that a request is for, where a server has many; undefined for its own. Rejects when that cannot be opened. */
 type AccountOf = (request: IncomingMessage) => Promise<ServiceParts | undefined>;
@@ -86,7 +79,6 @@ export async function serve(
     return exchange;
   };
   const running = new Map<Promise<void>, IncomingMessage>();
-  let ipv6: Listener | undefined;
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
     const done = answerOne(request, response);
     running.set(done, request);
@@ -102,10 +94,7 @@ export async function serve(
     } catch (error) {
       request.socket.destroy();
       if (error instanceof Gone) return;
-      if (error instanceof StoreBroken) {
-        ipv6?.close();
-        server.close().closeAllConnections();
-      }
+      if (error instanceof StoreBroken) server.close().closeAllConnections();
       parts.onFault(error);
     } finally {
       if (isLong) server.requestTimeout = times.requestTimeout;
@@ -150,13 +139,13 @@ export async function serve(
     const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   });
-  ipv6 = await listenersOpened(server, place, connections);
+  await listening(server, place);
   nobody.hosts = hostsOf(server, place);
   if ('port' in place) own.inspector?.listensAt(String((server.address() as AddressInfo).port));
   return {
     origin: `http://${nobody.hosts[0]}`,
     stop: async () => {
-      const closed = Promise.all([closing(server), ipv6 && closing(ipv6)]);
+      const closed = new Promise(resolve => server.close(resolve));
       // What faults hold up is let go, and not executed any more.
       stopping.abort();
       server.closeIdleConnections();
@@ -205,79 +194,32 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${answer.body}`);
 }
 
-/** So many free ports are tried until one is free on both addresses. */
-const MOST_TRIES = 10;
-
-/** Listens; resolves to the listener on `::1` where one is asked for. */
-async function listenersOpened(
-  server: Server,
-  place: ListenAddress,
-  connections: number,
-): Promise<Listener | undefined> {
-  for (let tries = 1; ; tries += 1) {
-    const at =
-      'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
-    await listening(server, at).catch(error => {
-      throw cannotListen(place, error as Error);
-    });
-    if (!('port' in place) || !place.ipv6) return undefined;
-    try {
-      return await ipv6Listener(server, (server.address() as AddressInfo).port, connections);
-    } catch (error) {
-      await closing(server);
-      const mayTryAgain = place.port === 0 && systemCode(error) === 'EADDRINUSE' && tries < MOST_TRIES;
-      if (!mayTryAgain) throw cannotListen(place, error as Error, '::1');
-    }
-  }
-}
-
-/** Rejects with the system's error; then nothing listens. */
-function listening(listener: Listener, at: ListenOptions): Promise<void> {
+/** Throws `unreachable` where the place is taken. */
+function listening(server: Server, place: ListenAddress): Promise<void> {
+  const at =
+    'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
   return new Promise((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(at, () => {
-      listener.off('error', reject);
+    const refuse = (error: Error) => reject(cannotListen(place, error));
+    server.once('error', refuse);
+    server.listen(at, () => {
+      server.off('error', refuse);
       resolve();
     });
   });
 }
 
-/**
- * `::1` beside 127.0.0.1: programs may take `localhost` for it, and some of them try no second address. Hands its
- * connections to `server`, whose limits, answers and end are theirs too: both together let in `most`.
- */
-async function ipv6Listener(server: Server, port: number, most: number): Promise<Listener> {
-  const listener = createListener({ allowHalfOpen: true, noDelay: true }, socket => server.emit('connection', socket));
-  await listening(listener, { host: '::1', port, ipv6Only: true });
-  let open = 0;
-  server.on('connection', (socket: Socket) => {
-    open += 1;
-    socket.once('close', () => {
-      open -= 1;
-    });
-    if (open > most) socket.destroy();
-  });
-  return listener;
-}
-
-const closing = (listener: Listener | Server) => new Promise(resolve => listener.close(resolve));
-
 function hostsOf(server: Server, place: ListenAddress): readonly string[] {
   if ('socketPath' in place) return ['localhost'];
   if (place.behind !== undefined) return [place.behind.host];
   const { port } = server.address() as AddressInfo;
-  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+  return [`127.0.0.1:${port}`, `localhost:${port}`];
 }
 
-function cannotListen(place: ListenAddress, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
-  const code = systemCode(error);
-  const hasNone = address === '::1' && code !== 'EADDRINUSE';
-  const where = 'port' in place ? `port ${place.port} of ${place.behind?.bind ?? address}` : place.socketPath;
-  const what = hasNone ? 'this machine has no ::1 to listen on' : `the sandbox cannot listen on ${where}`;
-  const start = hasNone ? 'cardwright sandbox start' : 'cardwright sandbox start --port 0';
+function cannotListen(place: ListenAddress, error: Error): CliError {
+  const where = 'port' in place ? `port ${place.port} of ${place.behind?.bind ?? '127.0.0.1'}` : place.socketPath;
   return new CliError('unreachable', {
-    message: `${what}: ${code ?? error.message}`,
-    hint: 'port' in place ? start : 'cardwright doctor',
+    message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
+    hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
     outcome: 'not_sent',
     cause: error,
   });

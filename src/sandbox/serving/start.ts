@@ -48,7 +48,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const running = await assemble({
     host: options.host ?? libraryHost(),
     path: store,
-    place: options.listen === 'socket' ? { socketIn: undefined } : { port: options.port ?? 0, ipv6: options.ipv6 },
+    place: options.listen === 'socket' ? { socketIn: undefined } : { port: options.port ?? 0 },
     seed: options.seed ?? 1,
     ids: options.ids,
     data: options.data ?? 'empty',

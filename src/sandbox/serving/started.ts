@@ -325,7 +325,7 @@ async function open(
     ...options,
     host: around,
     path,
-    place: { port: options.port ?? 0, ipv6: options.ipv6 },
+    place: { port: options.port ?? 0 },
     key: (await readSecret(paths.key, files)) ?? randomKey(around),
     checked: true,
     onLongCheck: records =>

@@ -252,7 +252,7 @@ export const ACCOUNT = 'acct_sandbox';
 const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS];
 
 /** Number of the schema. A store with another one is refused. */
-export const SCHEMA = 4;
+export const SCHEMA = 5;
 
 export const META = table(
   'meta',
@@ -416,7 +416,7 @@ export const REQUESTS = table('requests', {
   took: orNull(integer),
   query: orNull(text),
   body_bytes: orNull(integer),
-  /** JSON: parts that are not as they were sent, with the reason. */
+  /** JSON: names of the parts that are not as they were sent. */
   not_kept: text,
 });
 

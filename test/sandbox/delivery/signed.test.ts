@@ -50,7 +50,7 @@ it('sends an example of every event, signed, that is no event of the account', a
   await using stage = await scene();
   const hook = await stage.subscribe(inbox.url, { events: ['card.created'] });
   for (const event of Object.keys(EVENTS)) {
-    const { status, json } = await stage.admin('POST', `/webhooks/${hook}/example`, { event });
+    const { status, json } = await stage.admin('POST', `/webhooks/${hook}/send`, { event });
     expect([status, json.state, json.example]).toEqual([201, 'queued', true]);
   }
   await stage.drain();
@@ -63,7 +63,7 @@ it('sends an example of every event, signed, that is no event of the account', a
   expect((await stage.admin('GET', '/events')).json.data.map((event: { type: string }) => event.type)).toEqual([
     'card.created',
   ]);
-  expect((await stage.admin('POST', `/webhooks/${hook}/example`, { event: 'card.lost' })).status).toBe(400);
+  expect((await stage.admin('POST', `/webhooks/${hook}/send`, { event: 'card.lost' })).status).toBe(400);
 });
 
 it('signs with both secrets after a rotation, the new one first, and with it alone once the overlap is over', async () => {

@@ -1,4 +1,4 @@
-/** One request with its answer, and those that got no further than the door. */
+/** One request with its answer. */
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/sandbox-http.ts';
 import { scene } from '../faults/scene.ts';
@@ -52,7 +52,7 @@ describe('a request as it is kept', () => {
     for (const key of keys) {
       const body = { bin_id: here.bin, amount: 7 };
       const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: key });
-      expect(json.not_kept).toEqual([{ part: 'idempotency_key', why: 'secret' }]);
+      expect(json.not_kept).toEqual(['idempotency_key']);
       expect(JSON.stringify(json)).not.toContain(key.slice(7));
       shown.push(json.idempotency_key);
     }
@@ -69,10 +69,7 @@ describe('a request as it is kept', () => {
     expect(plain).toMatchObject({ path: '/v1/cards', query: 'status=frozen&per_page=2', not_kept: [] });
     const secret = await kept(here, { path: '/cards?token=CANARY&status=%34222222222222' });
     expect(JSON.stringify(secret)).not.toMatch(/CANARY|4?222222222222/);
-    expect(secret.not_kept).toEqual([
-      { part: 'query.token', why: 'unknown_field' },
-      { part: 'query.status', why: 'secret' },
-    ]);
+    expect(secret.not_kept).toEqual(['query.token', 'query.status']);
     expect((await kept(here, { path: '/wallet' })).query).toBe(null);
   });
 
@@ -81,37 +78,9 @@ describe('a request as it is kept', () => {
     const label = 'for 4222222222222';
     const body = { bin_id: here.bin, amount: 7, label, pan: '4222222222222', metadata: { long: 'x'.repeat(300) } };
     const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: 'k' });
-    expect(json.not_kept).toEqual([
-      { part: 'body.label', why: 'secret' },
-      { part: 'body.pan', why: 'unknown_field' },
-      { part: 'body.metadata', why: 'too_long' },
-    ]);
+    expect(json.not_kept).toEqual(['body.label', 'body.pan', 'body.metadata']);
     const hook = { url: 'http://127.0.0.1:9/path', events: ['*'] };
     const made = await kept(here, { method: 'POST', path: '/webhooks', body: hook });
-    expect(made.not_kept).toEqual([{ part: 'body.url', why: 'address' }]);
-  });
-});
-
-describe('requests that were turned away', () => {
-  it('are told with what was wrong, the nearest route and the form of the key', async () => {
-    await using here = await scene();
-    const key = `sk_test_${'CANARY'.repeat(7)}`;
-    await ask(here.sandbox, { method: 'POST', path: '/card', body: {} });
-    await ask(here.sandbox, { method: 'PUT', path: `/cards/${here.card}/freeze` });
-    await ask(here.sandbox, { path: '/wallet', headers: { authorization: `Bearer ${key}` } });
-    await ask(here.sandbox, { path: '/wallet', headers: { authorization: undefined } });
-    await ask(here.sandbox, { path: '/wallet?secret=CANARY', headers: { origin: 'https://example.com' } });
-    const { json, text } = await here.admin('GET', '/requests/turned');
-    expect(
-      json.data.map((row: Record<string, unknown>) => [row['status'], row['path'], row['nearest'], row['key']]),
-    ).toEqual([
-      [403, '/v1/wallet', null, 'sk_test_…, 51 characters'],
-      [401, '/v1/wallet', null, 'none'],
-      [401, '/v1/wallet', null, 'sk_test_…, 50 characters'],
-      [405, `/v1/cards/${here.card}/freeze`, 'POST /v1/cards/{card_id}/freeze', 'sk_test_…, 51 characters'],
-      [404, '/v1/card', 'POST /v1/cards', 'sk_test_…, 51 characters'],
-    ]);
-    expect(text).not.toContain('CANARY');
-    expect(json.data[1]).toMatchObject({ error: 'unauthorized', why: expect.stringContaining('Bearer') });
+    expect(made.not_kept).toEqual(['body.url']);
   });
 });
