@@ -1,6 +1,6 @@
 /** Ids that this run has shown, for completion; and what makes them void. */
 import { resolve } from 'node:path';
-import { ADMIN_OPERATIONS, type SandboxAdmin } from '../contract/sandbox/admin.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { forgetShown, type Whose } from '../id-cache/shown.ts';
 import type { ResolvedProfile } from '../profile/resolve.ts';
 import type { AppHost } from './process-host.ts';
@@ -20,6 +20,7 @@ export function forgetting(host: AppHost, admin: SandboxAdmin): SandboxAdmin {
     ...admin,
     async send(operation, input, options) {
       const answered = await admin.send(operation, input, options);
+      const { ADMIN_OPERATIONS } = await import('../contract/sandbox/admin.ts');
       if (ADMIN_OPERATIONS[operation].effect === 'irreversible') await forgetSandbox(host);
       return answered;
     },

@@ -1,11 +1,10 @@
 /** What a command prints as JSON: its schema, that of an error, and the names of fields. */
 import { answerSchema, type JsonSchema, listSchema } from '../../contract/json-schema.ts';
-import type { Operation } from '../../contract/operation.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
 import type { Command } from '../parsing/command.ts';
 import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
-import { effectOf, type Globals, rowOf } from '../parsing/globals.ts';
+import { effectOf, type Globals } from '../parsing/globals.ts';
 
 /** What `--dry-run` prints in place of the answer. */
 export const PLANNED = {
@@ -60,10 +59,10 @@ function withIntent(said: Answers): Answers {
 const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };
 const OFFLINE_PAGE = maybe(tells.yes('Nothing was sent.'));
 
-function plainAnswer({ answers, operation }: Command): Answers | undefined {
+function plainAnswer({ answers, row }: Command): Answers | undefined {
   if (answers !== undefined) return answers;
-  if (operation === undefined) return undefined;
-  const { kind, shape } = (rowOf(operation) as Operation).returns;
+  if (row === undefined) return undefined;
+  const { kind, shape } = row.returns;
   if (kind === 'none') return undefined;
   return kind === 'one' ? { one: shape } : { list: shape };
 }

@@ -1,9 +1,8 @@
 /** How a command can end: of its operation, its effect and what it has to do with. */
-import type { Operation } from '../../contract/operation.ts';
 import { REFUSALS } from '../../contract/refusals.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../core/errors.ts';
 import type { Command, Reach } from '../parsing/command.ts';
-import { effectOf, rowOf } from '../parsing/globals.ts';
+import { effectOf } from '../parsing/globals.ts';
 
 const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
   // Standard output that takes no answer is `check_failed`.
@@ -25,8 +24,7 @@ const REACHED: Readonly<Record<Reach, readonly ErrorKind[]>> = {
  * every command of its reach can meet.
  */
 export function endingsOf(command: Command) {
-  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
-  const refusals = row?.fails ?? [];
+  const refusals = command.row?.fails ?? [];
   const own = new Set<ErrorKind>([
     'usage',
     ...(Object.keys(command.ends) as ErrorKind[]),
@@ -67,7 +65,7 @@ function ofEffect(command: Command): readonly ErrorKind[] {
       ? (['pending_approval'] as const)
       : []),
     // A request in the caller's own words may be every operation.
-    ...(command.operation !== undefined && 'raw' in rowOf(command.operation) ? (['insufficient_funds'] as const) : []),
+    ...(command.row?.raw ? (['insufficient_funds'] as const) : []),
     ...(command.runFlags === undefined ? [] : (['partly_failed'] as const)),
   ];
 }

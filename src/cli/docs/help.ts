@@ -2,12 +2,12 @@
 
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import type { Effect, Operation } from '../../contract/operation.ts';
+import type { Effect } from '../../contract/operation.ts';
 import { limitText } from '../../contract/violation.ts';
 import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 import type { Answers } from '../parsing/flag.ts';
-import { effectOf, flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag, rowOf } from '../parsing/globals.ts';
+import { effectOf, flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from '../parsing/globals.ts';
 import type { Located } from '../parsing/tree.ts';
 import { answersOf } from './answers.ts';
 import { endingsOf } from './endings.ts';
@@ -127,7 +127,7 @@ function verbList(commands: readonly Command[]): string {
 
 /** The page of a command, in the order that every page has. */
 export function commandHelp(command: Command): string {
-  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
+  const { row } = command;
   const flags = flagsOf(command);
   const said = answersOf(command);
   const branches = said === undefined ? [] : 'either' in said ? said.either : [said];

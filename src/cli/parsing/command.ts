@@ -1,6 +1,8 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
+import type { Table } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
-import type { Effect } from '../../contract/operation.ts';
+import type { Effect, Operation } from '../../contract/operation.ts';
+import { CALLS } from '../../contract/raw.ts';
 import type { ErrorKind } from '../../core/errors.ts';
 import type { Presentation } from '../../terminal/view.ts';
 import {
@@ -15,7 +17,6 @@ import type { IdsInput } from '../bulk/run.ts';
 import type { Context, Shown } from '../context.ts';
 import { type ColumnWords, columnsOf } from '../listing.ts';
 import type { Answers, Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
-import { rowOf } from './globals.ts';
 
 /** What a command has to do with beyond its own words; each stage includes the one before. */
 export type Reach = 'words' | 'files' | 'service';
@@ -99,6 +100,8 @@ export interface Command
     | 'examples'
     | 'rest'
   > {
+  /** The row of its operation. */
+  readonly row: Operation | undefined;
   readonly about: readonly string[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;
   readonly args: Readonly<Record<string, Argument>>;
@@ -110,20 +113,22 @@ export interface Command
   readonly execute: (ctx: Context, input: Readonly<Record<string, unknown>>) => Promise<Shown>;
 }
 
-/** Declares a command. Flag and argument types follow from the contract and reach `run` checked. */
+/** Declares a command. Flag and argument types follow from the contract and reach `run` checked; its row is one of `rows`. */
 export function command<
   const N extends RowName | undefined = undefined,
   const Args extends Arguments = Record<never, never>,
   const Flags extends FlagSources<N> = Record<never, never>,
   R = unknown,
->(declaration: Declaration<N, Args, Flags, R>): Command {
+>(declaration: Declaration<N, Args, Flags, R>, rows: Table = CALLS): Command {
   const { run, show, bulk, operation, columns, about = [], ends = {}, args = {}, asks = [], ...declared } = declaration;
   const [first] = declared.examples;
   const asData = { does: 'As data', run: `${first?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
+  const row = operation === undefined ? undefined : rows[operation];
   return {
     ...declared,
     ...(operation !== undefined && { operation }),
+    row,
     examples: declared.examples.length === 1 ? [...declared.examples, asData] : declared.examples,
     about: [about].flat(),
     ends,
@@ -143,7 +148,7 @@ export function command<
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
       const [words, wishes] = typeof columns === 'string' ? [columns] : (columns ?? []);
       const shown = {
-        columns: words === undefined ? [] : columnsOf(shapeOf(declared.answers, operation), words, wishes),
+        columns: words === undefined ? [] : columnsOf(shapeOf(declared.answers, row), words, wishes),
       };
       return { data: result as NonNullable<Presentation['data']>, ...shown, ...show(result) };
     },
@@ -151,8 +156,8 @@ export function command<
 }
 
 /** Every field of what a command answers. */
-function shapeOf(answers: Answers | undefined, operation: RowName | undefined): Shape {
-  if (answers === undefined) return operation === undefined ? {} : rowOf(operation).returns.shape;
+function shapeOf(answers: Answers | undefined, row: Operation | undefined): Shape {
+  if (answers === undefined) return row?.returns.shape ?? {};
   if ('either' in answers) return Object.assign({}, ...answers.either.map(each => shapeOf(each, undefined)));
   return 'one' in answers ? answers.one : 'list' in answers ? answers.list : {};
 }

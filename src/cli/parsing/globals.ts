@@ -1,8 +1,6 @@
 /** Options of every command, and the flags of one with the fields they stand for. */
 import type { AnyField } from '../../contract/field.ts';
 import type { Effect } from '../../contract/operation.ts';
-import { CALLS } from '../../contract/raw.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { refuseEmptyVariables } from '../../core/setting-names.ts';
@@ -10,7 +8,7 @@ import type { Environment } from '../../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { repeatedOptions } from '../repeated.ts';
 import type { Command } from './command.ts';
-import { flagName, type OwnFlag, placeholder, type RowName } from './flag.ts';
+import { flagName, type OwnFlag, placeholder } from './flag.ts';
 
 /** A flag with everything resolved: its field and whether it must be given. */
 export interface ResolvedFlag {
@@ -31,20 +29,9 @@ export interface ResolvedFlag {
   readonly typedOnly: boolean;
 }
 
-type RawRow = Readonly<Partial<Record<'params' | 'query' | 'body', Readonly<Record<string, AnyField>>>>>;
-
-/** The row of an operation, of the service or of the sandbox. */
-export function rowOf(name: RowName) {
-  return isCall(name) ? CALLS[name] : ADMIN_OPERATIONS[name];
-}
-
-function isCall(name: RowName): name is keyof typeof CALLS {
-  return Object.hasOwn(CALLS, name);
-}
-
 /** What running a command may do: of its operation, or its own for one that has none. */
-export function effectOf({ effect, operation }: Command): Effect {
-  return effect ?? (operation === undefined ? 'read' : rowOf(operation).effect);
+export function effectOf({ effect, row }: Command): Effect {
+  return effect ?? row?.effect ?? 'read';
 }
 
 /** Flags of a command with their fields; references are looked up in the operation's row. */
@@ -70,8 +57,7 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
 
 function fieldAt(command: Command, reference: string): AnyField {
   const [part = '', field = ''] = reference.split('.');
-  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as RawRow);
-  const found = row?.[part as keyof RawRow]?.[field];
+  const found = command.row?.[part as 'params' | 'query' | 'body']?.[field];
   if (found === undefined) throw new CliError('internal', { message: `${command.path}: no field ${reference}` });
   return found;
 }

@@ -7,14 +7,15 @@ import { pagedListing, pagesAsked } from '../../cli/listing.ts';
 import {
   type Arguments,
   type Command,
-  command,
   type Declaration,
+  command as declareCommand,
   type InputOfCommand,
 } from '../../cli/parsing/command.ts';
 import type { FlagSources } from '../../cli/parsing/flag.ts';
 import type { PagedName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
 import type { InputOf, ItemOf, ResultOf } from '../../contract/operation.ts';
+import { CALLS } from '../../contract/raw.ts';
 import {
   ADMIN_OPERATIONS,
   type AdminName,
@@ -23,6 +24,10 @@ import {
 } from '../../contract/sandbox/admin.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
+
+/** Declares a command of a sandbox: only with one the rows of the control surface are loaded. */
+export const command: typeof declareCommand = declaration =>
+  declareCommand(declaration, { ...CALLS, ...ADMIN_OPERATIONS });
 
 /**
  * Sends one operation to the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where

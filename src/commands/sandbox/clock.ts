@@ -2,7 +2,6 @@
 
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -11,7 +10,7 @@ import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
-import { adminCommand, adminListing, runAdmin } from './admin.ts';
+import { adminCommand, adminListing, command, runAdmin } from './admin.ts';
 
 export const sandboxClock = adminCommand({
   path: 'sandbox clock',

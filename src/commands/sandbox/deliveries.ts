@@ -2,7 +2,6 @@
 
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -10,7 +9,7 @@ import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries
 import { usage } from '../../core/errors.ts';
 import { type Column, copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
-import { adminCommand, adminListing } from './admin.ts';
+import { adminCommand, adminListing, command } from './admin.ts';
 
 type Delivery = ItemOf<AdminOperations['deliveries']>;
 

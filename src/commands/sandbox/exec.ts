@@ -1,12 +1,11 @@
 /** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
 import type { ChildEnd } from '../../cli/child.ts';
 import type { Context, PrivateSandboxOptions } from '../../cli/context.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { local, option, takes } from '../../cli/parsing/flag.ts';
-
 import { ADMIN_OPERATIONS, DATA_SETS, type SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES, type FaultRule } from '../../contract/sandbox/faults.ts';
 import { CliError, usage } from '../../core/errors.ts';
+import { command } from './admin.ts';
 import { readRules } from './faults.ts';
 import { sizeFor, spokenDialect } from './server.ts';
 

@@ -2,7 +2,6 @@
 
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -11,7 +10,7 @@ import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
 import { lineBlock } from '../../terminal/view.ts';
-import { adminCommand, runAdmin } from './admin.ts';
+import { adminCommand, command, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;
 

@@ -2,7 +2,6 @@
 
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
@@ -14,7 +13,7 @@ import { CliError, usage } from '../../core/errors.ts';
 import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
 import { card } from '../cards/cards.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
-import { adminCommand, adminListing } from './admin.ts';
+import { adminCommand, adminListing, command } from './admin.ts';
 
 type Checked = ResultOf<AdminOperations['ledger.check']>;
 

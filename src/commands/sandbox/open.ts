@@ -1,14 +1,13 @@
 /** Leading a browser to the inspector of a started sandbox. */
 
 import type { Context, StartedBrowser } from '../../cli/context.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Column, lineBlock } from '../../terminal/view.ts';
-import { startedSandbox } from './admin.ts';
+import { command, startedSandbox } from './admin.ts';
 
 /** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
 const SAY_AFTER = 5_000;

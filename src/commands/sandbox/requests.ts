@@ -1,6 +1,5 @@
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -8,7 +7,7 @@ import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Listing, pairsBlock } from '../../terminal/view.ts';
-import { adminListing, runAdmin } from './admin.ts';
+import { adminListing, command, runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(
   LOGGED_REQUEST,

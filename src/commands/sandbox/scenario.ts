@@ -2,7 +2,6 @@
 
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
 import { CliError, notSent } from '../../core/errors.ts';
@@ -10,6 +9,7 @@ import { shellWord } from '../../core/shell-quote.ts';
 import type { Scenario, Step } from '../../scenario/read.ts';
 import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
+import { command } from './admin.ts';
 
 export const runSandboxScenario = command({
   path: 'sandbox simulate run',

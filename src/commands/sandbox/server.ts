@@ -3,7 +3,6 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
@@ -18,7 +17,7 @@ import { violation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
-import { runAdmin } from './admin.ts';
+import { command, runAdmin } from './admin.ts';
 import { openPage } from './open.ts';
 
 function serverPairs({ url, pid, store, api_key_file }: ServerRow): [string, string][] {

@@ -2,7 +2,6 @@
 
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -10,7 +9,7 @@ import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
-import { adminCommand, runAdmin } from './admin.ts';
+import { adminCommand, command, runAdmin } from './admin.ts';
 
 const AUTHORIZATION = takes.text('Authorization.', { names: 'transaction' });
 

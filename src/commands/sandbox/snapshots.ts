@@ -3,7 +3,6 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
@@ -11,7 +10,7 @@ import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
-import { adminCommand, runAdmin } from './admin.ts';
+import { adminCommand, command, runAdmin } from './admin.ts';
 
 /** Throws `usage` for a name no snapshot has. */
 function checkedName(name: string): string {
