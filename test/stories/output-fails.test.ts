@@ -11,7 +11,7 @@ import { world } from '../support/world.ts';
 const LINES = [
   'cards list',
   'cards get card_1',
-  'tx chart',
+  'tx summary',
   'tx tail --last 3 --wait-timeout 5s',
   'webhooks verify --payload event.json --signature SIGNATURE --secret-file secret.txt',
   'wait card CARD --until status=active',

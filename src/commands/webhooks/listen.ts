@@ -333,15 +333,13 @@ async function openSession(ctx: Context, options: SessionOptions) {
   };
 }
 
-const DRAIN_MS = 5_000;
-
 export const listenWebhooks = command({
   path: 'webhooks listen',
   summary: 'Receive webhooks on this machine and verify each before it is shown',
   answers: LISTEN_ANSWERS,
   about: [
     'A sandbox on this machine is subscribed to during the run, with a new secret. For another service give its secret, and send its deliveries to this address.',
-    'A delivery that cannot be forwarded is tried up to five times, then reported and counted; the sender still gets 200. With --fail-unforwarded the sender gets 502 and tries again itself, so each event arrives at least once.',
+    'A delivery goes to each target once. The sender of one that a target does not take gets 502 and tries again, so each event arrives at least once.',
     'A delivery with a wrong signature is answered with 401, counted and never forwarded. Each event is shown once, and marked if it is out of order. The signature covers the body alone and cannot detect a replay, so repeats are recognized by their event id during the run.',
     'A program after -- runs while cardwright listens. It gets CARDWRIGHT_LISTENER_URL in its environment, and cardwright ends with its exit code. cardwright in it acts for the same account as this command: it gets the profile, and a key of the environment if this command uses it.',
   ],
@@ -354,9 +352,6 @@ export const listenWebhooks = command({
     forwardTo: option(
       takes.list(local('address', 'Address.'), 'Forward the bytes to [pattern=]url: https, or this machine.'),
       '<url>',
-    ),
-    failUnforwarded: option(
-      takes.flag('Answer 502 while a target has not accepted it, so that the sender tries again.'),
     ),
     until: option(takes.text('End after an event of this pattern.'), '<pattern>'),
     ...LIVE_FLAGS,
@@ -371,7 +366,7 @@ export const listenWebhooks = command({
     },
     { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
   ],
-  async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, event: events, ...more }) {
+  async run(ctx, { reap, forwardTo, until, count, waitTimeout: typed, event: events, ...more }) {
     if (reap) {
       const reaped = (await sandboxHere(ctx)) === undefined ? [] : await endAbandoned(ctx);
       return { listing: undefined, reaped, exit: () => 0 };
@@ -386,42 +381,30 @@ export const listenWebhooks = command({
       checkPatterns([target.pattern]);
       return target;
     });
-    if (failUnforwarded && targets.length === 0) throw usage('--fail-unforwarded needs a --forward-to');
     if (until !== undefined) checkPatterns([until]);
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const began = ctx.clock.monotonic();
-    const { clock, random } = ctx;
     const forwarder = createForwarder({
       targets,
-      clock,
-      random,
+      clock: ctx.clock,
       secureContext: targets.length > 0 ? await trustedBy(ctx.env, path => ctx.files.readFile(path)) : undefined,
-      onForwarded: ({ target, event, outcome, isDelivered, attempts }) => {
-        const tries = attempts === 1 ? '' : ` after ${attempts} attempts`;
+      onForwarded: ({ target, event, outcome, isDelivered }) => {
         if (!isDelivered || ctx.ui.forPeople)
-          ctx.ui.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
+          ctx.ui.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}`);
       },
     });
     const options = {
       ...more,
       events,
-      relay: failUnforwarded ? (arrived: Arrived) => forwarder.relay(arrived) : undefined,
+      relay: targets.length > 0 ? (arrived: Arrived) => forwarder.pass(arrived) : undefined,
     };
     async function* batches(): AsyncGenerator<readonly Row[]> {
       let left = count ?? Number.POSITIVE_INFINITY;
-      try {
-        for await (const arrived of hear(ctx, options, forMs, hearing)) {
-          const { event } = arrived;
-          ctx.ui.maskInLog(codesIn(event));
-          if (!failUnforwarded) forwarder.pass(arrived);
-          yield [event as unknown as Row];
-          left -= 1;
-          if (left <= 0 || (until !== undefined && matchesEvent(until, event.type))) return;
-        }
-      } finally {
-        const lost = await forwarder.drain(DRAIN_MS);
-        if (lost > 0)
-          ctx.ui.notice(`warning: ${lost} ${lost === 1 ? 'delivery was' : 'deliveries were'} not passed on in time`);
+      for await (const { event } of hear(ctx, options, forMs, hearing)) {
+        ctx.ui.maskInLog(codesIn(event));
+        yield [event as unknown as Row];
+        left -= 1;
+        if (left <= 0 || (until !== undefined && matchesEvent(until, event.type))) return;
       }
     }
     const listing = {
