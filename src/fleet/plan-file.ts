@@ -83,6 +83,9 @@ type Bound = Frozen<v.InferOutput<typeof BOUND>>;
 export type PlanDocument = Frozen<v.InferOutput<typeof PLAN>>;
 type Totals = PlanDocument['totals'];
 
+/** How long a plan may be applied: that of a pull request is applied when it is merged. */
+const LIFE_MS = DAY;
+
 interface Circumstances {
   readonly fleet: Fleet;
   readonly account: Account;
@@ -93,13 +96,11 @@ interface Circumstances {
   /** The contract's overrides, as they are. */
   readonly overrides: unknown;
   readonly version: string;
-  /** How long it may be applied, ms. */
-  readonly lifeMs: number;
 }
 
 /** Equal for equal plans at one time of the service. */
 export function planDocument(planned: Planned, around: Circumstances): PlanDocument {
-  const { fleet, account, scope, allowed, content, overrides, version, lifeMs } = around;
+  const { fleet, account, scope, allowed, content, overrides, version } = around;
   const { caps } = fleet;
   const created = wholeSeconds(account.now);
   return withId({
@@ -107,7 +108,7 @@ export function planDocument(planned: Planned, around: Circumstances): PlanDocum
     id: '',
     fleet: fleet.name,
     created_at: isoOf(created),
-    expires_at: isoOf(created + lifeMs),
+    expires_at: isoOf(created + LIFE_MS),
     bound: {
       origin: scope.origin,
       mode: scope.mode,
@@ -233,8 +234,6 @@ function parsed(text: string): PlanDocument | undefined {
 
 // Why a plan must not be executed any more
 
-const LONGEST_LIFE_MS = 7 * DAY;
-
 /** What is there now. */
 interface Now {
   /** The plan as it would be made now, with the same numbers allowed and the same BINs. */
@@ -275,7 +274,7 @@ function timeReasons({ created_at, expires_at }: PlanDocument, now: number): rea
   const [created, expires] = [Date.parse(created_at), Date.parse(expires_at)];
   if (now >= expires) return [`it has expired at ${expires_at}`];
   if (created > now + HOUR) return [`it was made at ${created_at}, which lies ahead`];
-  return expires - created > LONGEST_LIFE_MS ? ['it is to be valid for more than seven days'] : [];
+  return expires - created > LIFE_MS ? ['it is to be valid for more than a day'] : [];
 }
 
 /** The account has no id, so its oldest cards stand for it. */

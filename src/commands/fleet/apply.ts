@@ -31,7 +31,7 @@ import { tellPending } from '../../writes/guard.ts';
 import type { Change } from '../../writes/pipeline.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
-import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps, USUAL_LIFE_MS } from './plan.ts';
+import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps } from './plan.ts';
 
 const MOST_WORKERS = 256;
 
@@ -124,12 +124,11 @@ type Limits = Pick<Carrying, 'maxTotal' | 'concurrency' | 'resendAbsent' | 'rele
 
 /** On a terminal: made, shown and asked about. */
 async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promise<Shown> {
-  const lifeMs = USUAL_LIFE_MS;
-  let made = await settledPlan(ctx, named, { allowed: {}, lifeMs });
+  let made = await settledPlan(ctx, named, { allowed: {} });
   if (!ctx.dryRun) {
     for (const line of planText(made.document).trimEnd().split('\n')) ctx.ui.notice(line);
     const allowed = await askForHeldBack(ctx, made.document);
-    if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed, lifeMs });
+    if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed });
   }
   return execute(ctx, named, { ...limits, document: made.document });
 }
@@ -141,14 +140,13 @@ async function applyPlan(
   { plan, path }: { readonly plan: PlanDocument; readonly path: string },
   limits: Limits,
 ): Promise<Shown> {
-  const lifeMs = USUAL_LIFE_MS;
   const stale = async (reasons: readonly string[]) =>
     notSent('guarded', `${path} is stale: ${reasons[0]}. Nothing was sent`, {
       reason: 'plan_stale',
       notes: reasons.slice(1),
       hint: await planAgain(ctx, { fleet: named.word, path }),
     });
-  const planned = settledPlan(ctx, named, { allowed: plan.allowed, lifeMs, of: plan });
+  const planned = settledPlan(ctx, named, { allowed: plan.allowed, of: plan });
   const made = await planned.catch(async (thrown: unknown) => {
     // Another number than the plan's by now.
     if (!(thrown instanceof CliError) || thrown.facts.reason !== 'other_number') throw thrown;

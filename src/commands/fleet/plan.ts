@@ -10,7 +10,6 @@ import { quote } from '../../cli/parsing/values.ts';
 import { recentCards } from '../../cli/recent-cards.ts';
 
 import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
-import { DAY, durationOf, HOUR } from '../../core/durations.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, centsOf, dollars, toCents } from '../../core/money.ts';
@@ -27,8 +26,8 @@ import {
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
-import { differs, type PlanDocument, planDocument, readPlanFile } from '../../fleet/plan-file.ts';
-import { planMarkdown, planText } from '../../fleet/plan-page.ts';
+import { differs, type PlanDocument, planDocument } from '../../fleet/plan-file.ts';
+import { planText } from '../../fleet/plan-page.ts';
 import {
   type Allowed,
   createChain,
@@ -135,8 +134,7 @@ export const planFleetFile = command({
   args: { file: fleetFile },
   flags: {
     out: option(local('file', 'Write the plan to a new file, for fleet apply --plan.'), '<file>'),
-    md: option(takes.flag('Print Markdown, for a pull request.')),
-    noAmounts: option(takes.flag('With --md: without amounts and balances.')),
+    noAmounts: option(takes.flag('Print the page without amounts and balances, for a pull request.')),
     exitCode: option(
       takes.choice(
         ['any', 'drift'],
@@ -150,22 +148,15 @@ export const planFleetFile = command({
         '<class=count>',
       ),
     ),
-    expires: option(takes.text('How long it may be applied: 1h to 7d; 24h when left out.'), '<duration>'),
-    show: option(local('file', 'Print a plan that was written before; nothing is asked.'), '<file>'),
   },
   examples: [
     { does: 'What would change', run: 'fleet plan' },
     { does: 'Fail a CI job when somebody changed a card at the service', run: 'fleet plan --exit-code drift' },
-    { does: 'A plan for a review', run: 'fleet plan --out plan.json --md' },
+    { does: 'A plan for a review', run: 'fleet plan --out plan.json --no-amounts' },
   ],
-  async run(ctx, { file, out, md, noAmounts, exitCode, allow = [], expires, show }) {
-    const shown = (document: PlanDocument, failure?: CliError) => {
-      const page = md ? planMarkdown(document, { amounts: !noAmounts }) : planText(document);
-      return { data: { ...document }, page, failure };
-    };
-    if (show !== undefined) return shown(readPlanFile(await ctx.files.readFile(show), show));
+  async run(ctx, { file, out, noAmounts, exitCode, allow = [] }) {
     const named = await fleetOf(ctx, file);
-    const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
+    const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow) });
     const next =
       out === undefined
         ? `cardwright fleet plan ${named.word} --out plan.json`
@@ -174,14 +165,10 @@ export const planFleetFile = command({
     // The very bytes that `--json` prints.
     if (out !== undefined && failure?.kind !== 'guarded')
       await ctx.files.createFile(out, `${JSON.stringify(document, null, 2)}\n`);
-    return shown(document, failure);
+    return { data: { ...document }, page: planText(document, { amounts: noAmounts !== true }), failure };
   },
   show: ({ page, data, failure }) => ({ data, noun: 'plan', columns: [], prose: page, failure }),
 });
-
-/** A day: the plan of a pull request is applied when it is merged. */
-export const USUAL_LIFE_MS = DAY;
-const [SHORTEST_LIFE_MS, LONGEST_LIFE_MS] = [HOUR, 7 * DAY];
 
 /** `unfreeze=2` and the like. Throws `usage`. */
 function allowedOf(texts: readonly string[]): Allowed {
@@ -199,13 +186,6 @@ function allowedOf(texts: readonly string[]): Allowed {
   }
   // In one order, however they were typed: the plan's id covers them.
   return Object.fromEntries(GUARDED_CLASSES.flatMap(name => (name in allowed ? [[name, allowed[name]]] : [])));
-}
-
-function lifeOf(typed: string | undefined): number {
-  if (typed === undefined) return USUAL_LIFE_MS;
-  const life = durationOf(typed);
-  if (life !== undefined && life >= SHORTEST_LIFE_MS && life <= LONGEST_LIFE_MS) return life;
-  throw usage(`--expires ${quote(typed)} is not a length of time from 1h to 7d`);
 }
 
 /** What the exit code says of a plan that was printed. */
@@ -247,8 +227,6 @@ function failureOf(document: PlanDocument, exitCode: 'any' | 'drift' | undefined
 
 export interface PlanOptions {
   readonly allowed: Allowed;
-  /** How long the plan may be applied, ms. */
-  readonly lifeMs: number;
   /** The plan that is carried out: its BINs are taken, and its witness is asked for. */
   readonly of?: PlanDocument | undefined;
 }
@@ -264,7 +242,7 @@ export interface MadePlan {
 /** Throws as `planFleet` and `readAccount` do; `contract_mismatch` where a card would be made that could not be told. */
 export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOptions): Promise<MadePlan> {
   const { fleet, content, name: file } = named;
-  const { allowed, lifeMs, of } = wishes;
+  const { allowed, of } = wishes;
   const { baseUrl: origin, mode } = await ctx.api.identity();
   const scope: Scope = { origin, mode, fleet: fleet.name };
   const { unknown, made } = await readFleetJournal(ctx, origin);
@@ -289,7 +267,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
     );
   if (mode !== 'sandbox') refuseLikelyDuplicates(planned.steps, unmarked);
   const overrides = await ctx.api.overrides();
-  const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
+  const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version };
   return { document: planDocument(planned, around), account, scope, made };
 }
 
