@@ -170,7 +170,7 @@ async function rowLines(
     const records = recordsLines(rows, [...shown, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
-  const lines = await drawTable(sheet, screen);
+  const lines = drawTable(sheet, screen);
   const dropped = sheet.dropped.filter(title => title !== BAR_COLUMN.title);
   if (isWide) {
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
@@ -229,7 +229,7 @@ function fittedTable(table: TableRows, screen: Screen, style: TableStyle): Fitte
   const columns = tableColumns(rows, all, { settings, isWide });
   const whole = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
   const sheet = style.shortIds ? withShortIds(whole, ellipsisFor(screen.job.env)) : whole;
-  return fitSheet(withDrawings(sheet, rows, screen), screen.columns, screen.measure);
+  return fitSheet(withBars(sheet, rows, screen), screen.columns, screen.measure);
 }
 
 function withShortIds({ columns, rows }: Sheet, ellipsis: string): Sheet {
@@ -240,19 +240,13 @@ function withShortIds({ columns, rows }: Sheet, ellipsis: string): Sheet {
   return { columns, rows: rows.map(row => row.map((text, index) => short[index]?.get(text) ?? text)) };
 }
 
-/** The sheet with a bar or a course a row, beside its number; only as long as that number is shown itself. */
-function withDrawings(sheet: Sheet, rows: readonly Row[], { job }: Screen): Sheet {
-  const { bars: field, courses } = job.presentation;
-  const unicode = showsUnicode(job.env);
-  const at = sheet.columns.findIndex(column => column.field === (courses?.beside ?? field)) + 1;
-  if (at === 0) return sheet;
-  const drawn =
-    courses === undefined
-      ? bars(
-          rows.map(row => valueAt(row, field ?? '')),
-          { unicode },
-        )
-      : rows.map(row => sparkline(courses.of(row), { unicode }).text);
+/** The sheet with a bar a row, beside its number; only as long as that number is shown itself. */
+function withBars(sheet: Sheet, rows: readonly Row[], { job }: Screen): Sheet {
+  const field = job.presentation.bars;
+  const at = sheet.columns.findIndex(column => column.field === field) + 1;
+  if (field === undefined || at === 0) return sheet;
+  const values = rows.map(row => valueAt(row, field));
+  const drawn = bars(values, { unicode: showsUnicode(job.env) });
   return {
     columns: sheet.columns.toSpliced(at, 0, BAR_COLUMN),
     rows: sheet.rows.map((row, index) => row.toSpliced(at, 0, drawn[index] ?? '')),

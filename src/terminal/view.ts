@@ -115,8 +115,6 @@ export interface Presentation {
   readonly headline?: string;
   /** A money field whose share of the largest is drawn beside each row of a table on a screen. */
   readonly bars?: string;
-  /** A money field beside which a line draws the course of each row, in a table on a screen. */
-  readonly courses?: { readonly beside: string; readonly of: (row: Row) => readonly Point[] };
   /** `Next: …` lines for a person, on stderr. */
   readonly notes?: readonly string[];
 }

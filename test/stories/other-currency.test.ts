@@ -50,7 +50,7 @@ test('sums, charts, pages and statements hold dollars alone', async () => {
   expect((await w.run('tx list -o tsv')).out).toMatch(/EUR[\s\S]*JPY|JPY[\s\S]*EUR/);
   expect((await w.run('books sync')).code).toBe(0);
   expect((await w.run('tx summary --offline')).err).toContain(said);
-  expect((await w.run('tx chart --since 2026-11-01 --json')).err).toContain(said);
+  expect((await w.run('tx summary --by month --since 2026-11-01 --json')).err).toContain(said);
   const shown = await w.run('overview --offline --json');
   expect(shown).toMatchObject({ code: 0, err: expect.stringContaining(said) });
   const page = JSON.parse(shown.out);

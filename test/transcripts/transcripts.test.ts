@@ -60,7 +60,6 @@ const LONG: ReadonlySet<string> = new Set([
   'sandbox/why.md',
   'books/derived-lines.md',
   'books/month-end.md',
-  'tx/chart.md',
   'tx/list.md',
   'tx/service-clock.md',
   'tx/summary.md',

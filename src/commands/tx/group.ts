@@ -6,5 +6,4 @@ export const TRANSACTION_COMMANDS: Leaves = {
   'tx search': async () => (await import('./transactions.ts')).searchTransactions,
   'tx tail': async () => (await import('./tail.ts')).tailTransactions,
   'tx summary': async () => (await import('./summary.ts')).summarizeTransactions,
-  'tx chart': async () => (await import('./chart.ts')).chartTransactions,
 };

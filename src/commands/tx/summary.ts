@@ -1,19 +1,20 @@
-/** Sums of transactions by month, merchant or card. */
+/** Sums of transactions by spans of time, or by what they have in common. */
 import { effectOf } from '../../books/records.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import { countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 
-import { isInDollars } from '../../contract/resources.ts';
+import { isInDollars, TRANSACTION } from '../../contract/resources.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
-import { refuseBackwards } from './transactions.ts';
+import { contains, labelsOf, refuseBackwards } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
 
-export const GROUPINGS = ['day', 'merchant', 'card', 'type'] as const;
+export const GROUPINGS = ['day', 'week', 'month', 'merchant', 'card', 'label', 'type'] as const;
 type Grouping = (typeof GROUPINGS)[number];
 
 /** Takes records one after the other; the sums are exact however many there are. */
@@ -22,9 +23,12 @@ export class Summary {
   readonly #all = emptyTally();
   #leftOut = 0;
   readonly #by: Grouping;
+  readonly #labels: ReadonlyMap<string, string>;
 
-  constructor(by: Grouping) {
+  /** `labels` of cards, for a summary by label. */
+  constructor(by: Grouping, labels: ReadonlyMap<string, string> = new Map()) {
     this.#by = by;
+    this.#labels = labels;
   }
 
   /** A record in another currency is counted alone: its amount is no sum of dollars. */
@@ -33,21 +37,34 @@ export class Summary {
       this.#leftOut += 1;
       return;
     }
-    const { created_at, merchant, card_id, type } = record;
-    const day = created_at == null ? null : localDay(created_at);
-    const key = { day, merchant, card: card_id, type }[this.#by] ?? null;
+    const key = this.#groupOf(record) ?? null;
     const group = this.#groups.get(key) ?? emptyTally();
     this.#groups.set(key, group);
     for (const tally of [group, this.#all]) tallyRecord(tally, record);
   }
 
-  /** Days in their order, everything else by what was spent, most first; what is not known stands last. */
+  #groupOf({ created_at, merchant, card_id, type }: Transaction): string | null | undefined {
+    switch (this.#by) {
+      case 'merchant':
+        return merchant;
+      case 'card':
+        return card_id;
+      case 'label':
+        return this.#labels.get(card_id ?? '');
+      case 'type':
+        return type;
+      default:
+        return created_at == null ? null : spanOf(created_at, this.#by);
+    }
+  }
+
+  /** Spans of time in their order, everything else by what was spent, most first; what is not known stands last. */
   groups() {
     const rows = [...this.#groups].map(([group, tally]) => ({ group, ...sumsOf(tally) }));
     type Row = (typeof rows)[number];
     const byName = (a: Row, b: Row) => (a.group ?? '').localeCompare(b.group ?? '', 'en');
     const known = (a: Row, b: Row) => Number(a.group === null) - Number(b.group === null);
-    if (this.#by === 'day') return rows.sort((a, b) => known(a, b) || byName(a, b));
+    if (isSpan(this.#by)) return rows.sort((a, b) => known(a, b) || byName(a, b));
     return rows.sort((a, b) => known(a, b) || b.spent - a.spent || b.pending - a.pending || byName(a, b));
   }
 
@@ -61,11 +78,19 @@ export class Summary {
   }
 }
 
-/** `2026-11-20`, of the zone of this process, as `--since 2026-11-20` means it. */
-function localDay(time: string): string {
+type SpanOfTime = Extract<Grouping, 'day' | 'week' | 'month'>;
+
+function isSpan(by: Grouping): by is SpanOfTime {
+  return ['day', 'week', 'month'].includes(by);
+}
+
+/** `2026-11-20`, the first day of a week, or `2026-11`, of the zone of this process, as `--since 2026-11-20` means it. */
+function spanOf(time: string, by: SpanOfTime): string {
   const at = new Date(time);
+  if (by === 'week') at.setDate(at.getDate() - ((at.getDay() + 6) % 7));
   const two = (part: number) => String(part).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const month = `${at.getFullYear()}-${two(at.getMonth() + 1)}`;
+  return by === 'month' ? month : `${month}-${two(at.getDate())}`;
 }
 
 function tallyRecord(tally: Tally, { id, type, status, amount, authorization_id }: Transaction): void {
@@ -114,29 +139,47 @@ const SUMS = {
 
 export const summarizeTransactions = command({
   path: 'tx summary',
-  summary: 'Sum transactions by day, merchant, card or type',
+  summary: 'Sum transactions by day, week, month, merchant, card, label or type',
   answers: {
-    list: { group: orNull(tells.text('Day, merchant, card or type.')), ...SUMS },
+    list: { group: orNull(tells.text('First day, month, merchant, card, label or type.')), ...SUMS },
     page: { by: tells.word('What was added up by.', GROUPINGS), ...SUMS },
   },
   about: [
-    'Reads every page. Spent is settlements minus refunds. Pending is the sum of authorizations that still hold money. Days are in your time zone.',
+    'Reads every page. Spent is settlements minus refunds. Pending is the sum of authorizations that still hold money. Days are in your time zone, and a week begins on Monday.',
     'At a terminal a bar is drawn beside each sum, unless you give --accessible.',
+    CONDITION_VALUES,
   ],
   operation: 'transactions.list',
-  flags: { by, card: 'query.card_id', type: 'query.type', since: 'query.from', until: 'query.to', offline: OFFLINE },
+  flags: {
+    by,
+    card: 'query.card_id',
+    type: 'query.type',
+    since: 'query.from',
+    until: 'query.to',
+    merchant: option(takes.text('Only those whose merchant contains this.')),
+    label: option(takes.text('Only those of cards whose label contains this.')),
+    where: CONDITIONS,
+    offline: OFFLINE,
+  },
   examples: [
     { does: 'What was spent, day by day', run: 'tx summary --since 30d' },
+    { does: 'Week by week', run: 'tx summary --by week --since 90d' },
     { does: 'Where the money goes', run: 'tx summary --by merchant' },
     { does: 'The sums of each card as data', run: 'tx summary --by card --json' },
   ],
-  async run(ctx, { by = 'day', card, type, since, until }) {
+  async run(ctx, { by = 'day', card, type, since, until, merchant, label, where = [] }) {
     refuseBackwards({ since, until });
+    const test = allOf(where, { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' });
+    const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
     const reader = await ctx.api.reader();
-    const summary = new Summary(by);
+    const summary = new Summary(by, labels);
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.ui.progress })) {
-      for (const record of data) summary.add(record);
+      for (const record of data) {
+        if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
+        if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
+        if (test(record)) summary.add(record);
+      }
     }
     if (summary.leftOut > 0) ctx.ui.notice(leftOutText(summary.leftOut));
     return { by, listing: listingOf(summary, by) };
@@ -161,7 +204,13 @@ function listingOf(summary: Summary, by: Grouping): Listing {
 function columnsFor(by: Grouping): readonly Column[] {
   const kind = by === 'card' ? 'id' : 'text';
   return [
-    { field: 'group', title: by.toUpperCase(), kind, priority: 1, ...(by === 'merchant' && { shrink: true as const }) },
+    {
+      field: 'group',
+      title: by.toUpperCase(),
+      kind,
+      priority: 1,
+      ...((by === 'merchant' || by === 'label') && { shrink: true as const }),
+    },
     { field: 'spent', title: 'SPENT', kind: 'money', priority: 1 },
     { field: 'transactions', title: 'COUNT', kind: 'integer', priority: 2 },
     { field: 'settled', title: 'SETTLED', kind: 'money', priority: 6, wideOnly: true },

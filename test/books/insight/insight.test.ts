@@ -1,47 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
 import { type AttentionRows, attentionOf } from '../../../src/books/insight.ts';
 import type { CardRow, MoveRow, TxRow } from '../../../src/books/rows.ts';
-import { CHARTED_BY, Chart, dayOf } from '../../../src/books/spending.ts';
 import { cents } from '../../../src/core/money.ts';
 import { card, DAY, NOW, record } from '../rows.ts';
-
-describe('a chart', () => {
-  const histories = fc.array(
-    fc.record({
-      daysAgo: fc.integer({ min: 0, max: 400 }),
-      cents: fc.integer({ min: 0, max: 1e7 }),
-      type: fc.constantFrom('settlement', 'refund', 'decline', 'authorization'),
-      group: fc.constantFrom('a', 'b', null),
-    }),
-    { maxLength: 20 },
-  );
-
-  it('adds up to the same total whatever it is by, in groups and in buckets', () => {
-    fc.assert(
-      fc.property(histories, drawn => {
-        const records = drawn.map(({ group, daysAgo: days, ...more }, nth) => ({
-          ...record({ tx_id: `t${nth}`, at_ms: NOW - days * DAY, ...more }),
-          group,
-        }));
-        const sign = { settlement: 1, refund: -1, decline: 0, authorization: 0 };
-        const total = drawn.reduce((sum, { type, cents: amount }) => sum + sign[type] * amount, 0);
-        for (const by of CHARTED_BY) {
-          const chart = new Chart(by);
-          for (const each of records) chart.add(each);
-          const groups = chart.groups(dayOf(NOW));
-          expect(chart.total()).toBe(total + 0);
-          expect(groups.reduce((sum, { spent }) => sum + spent, 0)).toBe(total + 0);
-          expect(groups.reduce((sum, { transactions }) => sum + transactions, 0)).toBe(records.length);
-          for (const { buckets, spent } of groups)
-            if (buckets) expect(buckets.reduce((sum, each) => sum + each.spent, 0)).toBe(spent);
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
-});
 
 describe('attention', () => {
   function told(options: Partial<AttentionRows> & { records?: readonly TxRow[] } = {}) {
