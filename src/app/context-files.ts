@@ -2,11 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { PlannedFile } from '../cli/completion/scripts.ts';
-import type { ContextFiles, FileEdit, InputRows } from '../cli/context.ts';
+import type { ContextFiles, FileEdit, InputRows, PlannedFile } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
-import type { InputDependencies } from '../files/input-file.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
 import {
   clearReadyFile,
@@ -19,12 +17,11 @@ import {
 import type { InputStream } from '../platform/host.ts';
 import type { AppHost } from './process-host.ts';
 
-/** `inputs` knows whom to tell that the command waits for standard input. */
-export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
-  const warn = (text: string) => inputs.notice(`warning: ${text}`);
+export function contextFiles(host: AppHost, stdin: InputStream, warn: (text: string) => void): ContextFiles {
+  const inputs = { host, stdin };
   return {
-    stdin: inputs.stdin,
-    readFile: path => (path === '-' ? inputs.stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
+    stdin,
+    readFile: path => (path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
     textOf: async path => (await usersText(host, path)).text,
     async changeText(path, before, next) {
       const { file, text } = await usersText(host, path);
@@ -58,20 +55,12 @@ async function editFiles(
   isMeant: boolean,
 ): Promise<readonly PlannedFile[]> {
   const changes = [];
-  for (const { path, edit, shows, advice } of edits) {
-    try {
-      const file = await readUsersFile(resolve(cwd, path));
-      const next = edit(file.bytes);
-      const planned = { path: file.path, action: actionOf(file.bytes, next), text: shows ?? next?.toString() ?? '' };
-      changes.push({ file, next, planned });
-    } catch (thrown) {
-      if (!(thrown instanceof CliError) || advice === undefined) throw thrown;
-      throw thrown.with({ notes: [...(thrown.facts.notes ?? []), advice] });
-    }
+  for (const { path, edit } of edits) {
+    const file = await readUsersFile(resolve(cwd, path));
+    const next = edit(file.bytes);
+    changes.push({ file, next, planned: { path: file.path, action: actionOf(file.bytes, next) } });
   }
-  // What names another file goes before it: a shell must never be told of a script that is not there.
-  const [written, removed] = [changes.filter(({ next }) => next), changes.filter(({ next }) => !next)];
-  for (const { file, next, planned } of isMeant ? [...written, ...removed.reverse()] : []) {
+  for (const { file, next, planned } of isMeant ? changes : []) {
     if (planned.action === 'none') continue;
     await replaceUsersFile(file, next, { random: noise, platform });
     // A folder that held nothing but ours goes with it.
@@ -107,8 +96,7 @@ function cannotBeMade(path: string, cause: unknown): never {
   throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause });
 }
 
-/** What is read, and whom waiting for it is told. */
-export interface InputSource extends Pick<InputDependencies, 'notice'> {
+export interface InputSource {
   readonly host: AppHost;
   readonly stdin: InputStream;
 }
@@ -120,10 +108,10 @@ interface Opened extends InputRows {
 }
 
 /** A file, or standard input. Throws `usage` for what cannot be read or is no text. */
-export async function openInput({ host, stdin, notice }: InputSource, path: string): Promise<Opened> {
+export async function openInput({ host, stdin }: InputSource, path: string): Promise<Opened> {
   if (path !== '-') {
     const { openInputFile } = await import('../files/input-file.ts');
-    return openInputFile(resolve(host.cwd, path), path, surroundings(host, notice));
+    return openInputFile(resolve(host.cwd, path), path, host.signal);
   }
   const bytes = await stdin.readBytes(PIPED_ROWS_BYTES);
   if (!isUtf8(bytes)) {
@@ -144,14 +132,10 @@ async function openRows(place: InputSource, path: string): Promise<InputRows> {
 }
 
 /** All of a file, or of standard input. Throws `usage` above 16 MB. */
-async function readBytes({ host, stdin, notice }: InputSource, path: string): Promise<Uint8Array> {
+async function readBytes({ host, stdin }: InputSource, path: string): Promise<Uint8Array> {
   if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
   const { readWhole } = await import('../files/input-file.ts');
-  return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, surroundings(host, notice));
-}
-
-function surroundings({ clock, signal }: AppHost, notice: (text: string) => void): InputDependencies {
-  return { clock, signal, notice };
+  return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, host.signal);
 }
 
 /** Writes a file of the user under another name, then renames it. */

@@ -21,7 +21,6 @@ import type { Pipeline } from '../writes/pipeline.ts';
 import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
 import type { Finding, JournalCheck, JournalState, OwnKey, ProfileRow } from './answer-shapes.ts';
 import type { ChildEnd } from './child.ts';
-import type { PlannedFile } from './completion/scripts.ts';
 
 /** A setting before and after it is changed, as text; `none` where it is not set. */
 interface SettingChange {
@@ -58,10 +57,12 @@ export interface Profiles {
 export interface FileEdit {
   readonly path: string;
   edit(before: Buffer | undefined): Buffer | undefined;
-  /** What a person is shown of it, where that is not all. */
-  readonly shows?: string;
-  /** How its owner does that by hand, told where it cannot be done. */
-  readonly advice?: string;
+}
+
+/** What becomes of one file. */
+export interface PlannedFile {
+  readonly path: string;
+  readonly action: 'create' | 'change' | 'remove' | 'none';
 }
 
 /** Input of a run of rows, read once. */
@@ -328,7 +329,6 @@ export interface RevealOptions {
   readonly reveal: boolean;
   readonly print: boolean;
   readonly out: string | undefined;
-  readonly copy: CardPart | undefined;
   readonly field: CardPart | undefined;
 }
 

@@ -1,14 +1,8 @@
-import {
-  COMPLETION_SHELLS,
-  type CompletionShell,
-  completionEdits,
-  completionStub,
-  type PlannedFile,
-} from '../cli/completion/scripts.ts';
+import { COMPLETION_SHELLS, type CompletionShell, completionEdit, completionStub } from '../cli/completion/scripts.ts';
 import { confirmed } from '../cli/confirm.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { option, optionalArgument, takes, tells } from '../cli/parsing/flag.ts';
+import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 import { lineBlock, pairsBlock } from '../terminal/view.ts';
@@ -23,6 +17,9 @@ const FILES_CHANGED = {
     },
     'Files it takes.',
   ),
+  line: orNull(
+    tells.text('What a start-up file of the shell must say, where the shell does not find the script by itself.'),
+  ),
 };
 
 export const completion = command({
@@ -31,11 +28,11 @@ export const completion = command({
   answers: { either: [{ text: 'The script.' }, { one: FILES_CHANGED }] },
   effect: 'reversible',
   dryRun: true,
-  effectSays: 'prints; with --install or --uninstall changes files of your shell, and asks first',
+  effectSays: 'prints; with --install or --uninstall changes a file of your shell, and asks first',
   ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
   about: [
-    'Without a name it is the shell of the variable SHELL. For fish the script goes into its completions folder. For bash, zsh and PowerShell a few marked lines are added to their start-up file. The change is shown first.',
-    'You can install again: it changes nothing, or updates an older script. For a symbolic link the file behind it is changed. A read-only file is not changed; the lines to add are shown. --uninstall restores your files byte for byte.',
+    'Without a name it is the shell of the variable SHELL. The script goes where the shell looks for it; where it does not look by itself, the line for its start-up file is printed, and that file is never touched. The change is shown first.',
+    'You can install again: it changes nothing, or updates an older script.',
   ],
   args: { shell: optionalArgument(takes.choice(COMPLETION_SHELLS, 'Which shell.')) },
   flags: {
@@ -70,37 +67,40 @@ function shellOf(named: CompletionShell | undefined, env: Environment): Completi
 
 /** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */
 async function changeFiles(ctx: Context, shell: CompletionShell, wanted: 'install' | 'uninstall') {
-  const edits = completionEdits(shell, wanted, ctx);
-  const planned = await ctx.files.editFiles(edits, false);
-  const due = planned.filter(({ action }) => action !== 'none');
-  if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
-  if (!ctx.ui.yes) for (const file of due) for (const line of linesOf(file)) ctx.ui.notice(line);
+  const { edit, needed, line } = completionEdit(shell, wanted, ctx);
+  const files = await ctx.files.editFiles([edit], false);
+  const due = files.filter(({ action }) => action !== 'none');
+  const start = { needed, line };
+  if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files, start };
+  if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
   await confirmed(
     ctx,
     `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
     `cardwright completion ${shell} --${wanted} --yes`,
-    wanted === 'install' ? 'Make these changes?' : 'Take it away?',
+    wanted === 'install' ? 'Make this change?' : 'Take it away?',
   );
-  return { shell, wanted, changed: true, files: await ctx.files.editFiles(edits, true) };
+  return { shell, wanted, changed: true, files: await ctx.files.editFiles([edit], true), start };
 }
 
-/** Lines that go into a file of the user's own are shown; a file of ours is what `completion <shell>` prints. */
-function linesOf({ path, action, text }: PlannedFile): readonly string[] {
-  const lines = action === 'change' || text.split('\n').length < 6 ? text.trimEnd().split('\n') : [];
-  return [`${DOES[action]} ${path}`, ...(action === 'remove' ? [] : lines.map(line => `    ${line}`))];
-}
-
-function shownFiles({ shell, wanted, changed, files }: Awaited<ReturnType<typeof changeFiles>>): Shown {
+function shownFiles({ shell, wanted, changed, files, start }: Awaited<ReturnType<typeof changeFiles>>): Shown {
   const rows = files.map(({ path, action }) => ({ path, action }));
-  const done = wanted === 'install' ? 'Installed' : 'Uninstalled';
+  const isThere = wanted === 'install';
+  const line = isThere ? `${start.needed}: ${start.line}` : `No longer needed: ${start.line}`;
   return {
-    data: { shell, changed, files: rows },
+    data: { shell, changed, files: rows, line: start.line },
     noun: 'file',
     columns: [],
     blocks: [
-      lineBlock(changed ? `${done} the completion for ${shell}.` : `Nothing was changed for ${shell}.`),
+      lineBlock(
+        changed
+          ? `${isThere ? 'Installed' : 'Uninstalled'} the completion for ${shell}.`
+          : `Nothing was changed for ${shell}.`,
+      ),
       pairsBlock(rows.map(({ path, action }) => [DOES[action], path])),
     ],
-    notes: changed && wanted === 'install' ? ['It works in the next shell you open.'] : [],
+    notes: [
+      ...(start.line === null ? [] : [line]),
+      ...(changed && isThere ? ['It works in the next shell you open.'] : []),
+    ],
   };
 }

@@ -1,6 +1,6 @@
 /**
  * A real interactive shell in a pseudo-terminal (script(1)), in which somebody types and presses TAB. The shell starts
- * with the files `completion --install` has made, in a home of its own, with the built program on its path.
+ * with the script that `completion --install` has put there and the line that it tells, in a home of its own, with the built program on its path.
  */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -58,9 +58,13 @@ export async function openShell(shell: Shell, cards: readonly PlantedCard[], sta
     LC_ALL: 'C.UTF-8',
     SHELL: '/bin/sh',
   };
-  if (startLines !== '') await writeFile(join(folder, shell === 'zsh' ? '.zshrc' : '.bashrc'), startLines);
-  const installed = spawnSync(program, ['completion', shell, '--install', '--yes'], { env, encoding: 'utf8' });
+  const installed = spawnSync(program, ['completion', shell, '--install', '--yes', '--json'], {
+    env,
+    encoding: 'utf8',
+  });
   if (installed.status !== 0) throw new Error(installed.stderr);
+  const { line } = JSON.parse(installed.stdout) as { readonly line: string | null };
+  await writeFile(join(folder, shell === 'zsh' ? '.zshrc' : '.bashrc'), startLines || `${line ?? ''}\n`);
   const command = `stty cols 200 rows 50; exec ${START[shell]}`;
   const terminal = spawn('script', ['-qfec', command, '/dev/null'], { cwd: work, env: { ...env, SHELL: '/bin/sh' } });
   return session(terminal, { shell, folder, work });

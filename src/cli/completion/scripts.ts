@@ -116,19 +116,11 @@ export function completionStub(shell: CompletionShell): string {
   return { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL }[shell];
 }
 
-/** What becomes of one file. Bytes, because what else stands in a start file is not ours to read. */
-export interface PlannedFile {
-  readonly path: string;
-  readonly action: 'create' | 'change' | 'remove' | 'none';
-  /** Ours in it. */
-  readonly text: string;
-}
-
 /**
- * The file of the script, that which the shell reads at its start, and what stands between the marks in it. Undefined: the shell
- * needs no such file. Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its start file.
+ * The file of the script, and what a start-up file must say of it where the shell does not look there by itself: `needed` by whom.
+ * Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its files.
  */
-function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform) {
+function placeFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform) {
   const home = env['HOME'];
   if (home === undefined || !isAbsolute(home) || platform === 'win32')
     throw usage(
@@ -147,94 +139,42 @@ function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Pl
   switch (shell) {
     case 'bash': {
       const script = join(data, 'bash-completion', 'completions', 'cardwright');
-      // A terminal of macOS begins a login shell, which reads the other file.
-      const startFile = join(home, platform === 'darwin' ? '.bash_profile' : '.bashrc');
-      return { script, startFile, lines: `[ -r ${shellQuote(script)} ] && . ${shellQuote(script)}` };
+      return { script, needed: 'Without the package bash-completion, in ~/.bashrc', line: `. ${shellQuote(script)}` };
     }
     case 'zsh': {
       const script = join(data, 'zsh', 'site-functions', COMPLETION_FILES.zsh);
-      const lines = [
-        `if [[ -r ${shellQuote(script)} ]]; then`,
-        '  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }',
-        `  source ${shellQuote(script)}`,
-        'fi',
-      ];
-      return { script, startFile: join(env['ZDOTDIR'] || home, '.zshrc'), lines: lines.join('\n') };
+      const line = `autoload -Uz compinit && compinit -i; source ${shellQuote(script)}`;
+      return { script, needed: 'In ~/.zshrc', line };
     }
     case 'fish':
-      return { script: join(config, 'fish', 'completions', COMPLETION_FILES.fish), startFile: undefined, lines: '' };
-    case 'powershell':
-      return {
-        script: undefined,
-        startFile: join(config, 'powershell', 'profile.ps1'),
-        lines: completionStub('powershell').trimEnd(),
-      };
+      return { script: join(config, 'fish', 'completions', COMPLETION_FILES.fish), needed: undefined, line: null };
+    case 'powershell': {
+      const script = join(config, 'powershell', COMPLETION_FILES.powershell);
+      return { script, needed: 'In $PROFILE', line: `. ${shellQuote(script)}` };
+    }
   }
 }
 
-const [BEGIN, END] = ['# >>> cardwright completion >>>\n', '# <<< cardwright completion <<<\n'];
-
-/** The file with our block in it, once; where one stands already it is replaced. Throws `guarded` for half a block. */
-function withBlock(before: Buffer | undefined, lines: string, path: string): Buffer {
-  const whole = before ?? Buffer.alloc(0);
-  const { from, to } = blockIn(whole, path) ?? { from: whole.length, to: whole.length };
-  const gap = from === 0 || whole[from - 1] === 0x0a ? '' : '\n';
-  return Buffer.concat([whole.subarray(0, from), Buffer.from(`${gap}${BEGIN}${lines}\n${END}`), whole.subarray(to)]);
-}
-
-/** The file without the block; undefined where nothing is left of it. */
-function withoutBlock(before: Buffer, path: string): Buffer | undefined {
-  const found = blockIn(before, path);
-  if (found === undefined) return before;
-  const left = Buffer.concat([before.subarray(0, found.from), before.subarray(found.to)]);
-  return left.length === 0 ? undefined : left;
-}
-
-/** What installing or uninstalling makes of the files of a shell. Throws as `placesFor`. */
-export function completionEdits(
+/** What installing or uninstalling makes of the script of a shell, with what its start-up file needs. Throws as `placeFor`. */
+export function completionEdit(
   shell: CompletionShell,
   wanted: 'install' | 'uninstall',
   { env, platform }: { readonly env: Environment; readonly platform: NodeJS.Platform },
-): readonly FileEdit[] {
-  const { script, startFile, lines } = placesFor(shell, env, platform);
-  const installs = wanted === 'install';
-  const edits: FileEdit[] = [];
-  if (script !== undefined) {
-    edits.push({
-      path: script,
-      edit(before) {
-        if (before === undefined || isOurScript(before))
-          return installs ? Buffer.from(completionStub(shell)) : undefined;
-        throw notSent('guarded', `${script} exists and is not a script of cardwright; it was not changed`);
-      },
-    });
-  }
-  if (startFile !== undefined) {
-    edits.push({
-      path: startFile,
-      edit: before => (installs ? withBlock(before, lines, startFile) : before && withoutBlock(before, startFile)),
-      shows: lines,
-      advice: installs
-        ? `Add these lines by hand to the start-up file of your shell:\n${lines}`
-        : `The block is in ${startFile}.`,
-    });
-  }
-  return edits;
+) {
+  const { script, ...start } = placeFor(shell, env, platform);
+  const edit: FileEdit = {
+    path: script,
+    edit(before) {
+      if (before === undefined || isOurScript(before))
+        return wanted === 'install' ? Buffer.from(completionStub(shell)) : undefined;
+      throw notSent('guarded', `${script} exists and is not a script of cardwright; it was not changed`);
+    },
+  };
+  return { edit, ...start };
 }
 
 /** Every version of a script of ours says so in its first two lines. */
 function isOurScript(bytes: Buffer): boolean {
   const [first = '', second = ''] = bytes.subarray(0, 400).toString('latin1').split('\n');
   return [first, second].some(line => /^# \w+ completion for cardwright\. Generated;/.test(line));
-}
-
-/** Where our block in a file begins and ends. */
-function blockIn(bytes: Buffer, path: string) {
-  const from = bytes.indexOf(BEGIN);
-  if (from < 0) return undefined;
-  const end = bytes.indexOf(END, from);
-  if (end >= 0) return { from, to: end + END.length };
-  throw notSent('guarded', `${path} has the first mark of a block of cardwright but not the last; it was not changed`, {
-    notes: [`The block ends with: ${END.trimEnd()}`],
-  });
 }
