@@ -79,7 +79,7 @@ async function profiles(host: AppHost, { command, options }: WantedName): Promis
 
 async function ops(host: AppHost, { command }: WantedName): Promise<readonly Candidate[]> {
   const { recentOps } = await import('./journal.ts');
-  const unfinished = command?.path !== 'ops show' && command?.path !== 'explain';
+  const unfinished = command?.path !== 'ops show';
   const found = await recentOps(host, { unfinished, most: MOST_OPS });
   return found.map(({ op, command: asked, at }) => ({
     value: op,

@@ -1,19 +1,13 @@
-/** What an exit code, an error, an operation or a request means. */
-import type { Context } from '../cli/context.ts';
+/** What an exit code or an error means. */
 import { hang, wrap } from '../cli/docs/help.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { argument, takes, tells } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
-import type { AssumptionId } from '../contract/basis.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { type Fact, facts } from '../contract/provenance.ts';
 import { REFUSALS, type Refusal, type RefusalName } from '../contract/refusals.ts';
-import { CliError, ERROR_KINDS, type ErrorKind, usage } from '../core/errors.ts';
+import { ERROR_KINDS, type ErrorKind, usage } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { OpDetail } from '../journal/types.ts';
-import { FACT_ROW, factsAbout, showFacts } from './contract/contract.ts';
-import { OP_DETAIL, showDetail } from './ops/ops.ts';
 
 /** The first thing to do. Complete by type: a new kind does not compile without advice. */
 const NEXT: Readonly<Record<ErrorKind, string>> = {
@@ -97,62 +91,30 @@ const MEANING = {
   operations: tells.texts('Operations that answer with the identifier.'),
 } as const;
 
-type Explained =
-  | { readonly meanings: readonly Meaning[] }
-  | { readonly facts: readonly Fact[]; readonly assumption: AssumptionId | undefined }
-  | { readonly op: OpDetail };
-
 export const explain = command({
   path: 'explain',
-  summary: 'Explain an exit code, an error, a fact, an operation or a request',
-  about: [
-    'Offline. A section of the documentation of the service (4.1), the number of an assumption where that documentation is silent (A-08), and the name of an operation, a field or an event (cards.create, card.balance, card.frozen) are explained with the facts of the contract, as in contract show.',
-    'An operation (op_…) and the id of a request (req_…) are looked up in the journal of this machine. If several operations contain the request, the newest is shown.',
-  ],
-  answers: { either: [{ list: MEANING }, { list: FACT_ROW }, { one: OP_DETAIL }] },
-  reach: 'files',
-  ends: { not_found: 'This machine has no such operation or request.' },
-  args: {
-    what: argument(
-      takes.text('Exit code, kind, identifier, section, assumption, name, op or request id.', { names: 'op' }),
-    ),
-  },
+  summary: 'Explain an exit code or an error, and say what to do next',
+  about:
+    'Offline. What is known of the service is in contract show, by section or assumption; what became of an operation in ops show.',
+  answers: { list: MEANING },
+  args: { what: argument(takes.text('Exit code, kind of error, or the name that the service gives it.')) },
   examples: [
     { does: 'An exit code', run: 'explain 11' },
     { does: 'What the service called it', run: 'explain card_terminated' },
-    { does: 'What is assumed, and why', run: 'explain A-08' },
-    { does: 'What became of an operation', run: 'explain op_00000000000000000000000001' },
   ],
-  async run(ctx, { what }): Promise<Explained> {
-    if (what.startsWith('op_')) return { op: await (await ctx.journal.open()).show(what) };
-    if (what.startsWith('req_')) return { op: await carrying(ctx, what) };
+  async run(_ctx, { what }) {
     const meanings = meaningsOf(what);
-    if (meanings.length > 0) return { meanings };
-    const all = facts(await ctx.api.overrides());
-    const found = factsAbout(all, what);
-    if (found !== undefined) return { facts: found.facts, assumption: found.assumption };
-    const meant = didYouMean(what, [
-      ...Object.keys(ERROR_KINDS),
-      ...Object.keys(REFUSALS),
-      ...all.map(each => each.name),
-    ]);
-    throw usage(
-      `${quote(what)} is no exit code, error, fact, operation or request.${meant}`,
-      'cardwright help exit-codes',
-    );
+    if (meanings.length > 0) return meanings;
+    const meant = didYouMean(what, [...Object.keys(ERROR_KINDS), ...Object.keys(REFUSALS)]);
+    throw usage(`${quote(what)} is no exit code and no error.${meant}`, 'cardwright help exit-codes');
   },
   columns: ['exit kind means next:2', { means: { shrink: 'wraps' }, next: { shrink: 'wraps' } }],
-  show(found) {
-    if ('op' in found) return showDetail(found.op);
-    if ('facts' in found) return showFacts(found.facts, found.assumption);
-    const { meanings } = found;
-    return {
-      listing: wholeListing({ data: meanings, page: { total: meanings.length } }, { noun: 'meaning' }),
-      noun: 'meaning',
-      idField: 'kind',
-      prose: meanings.map(proseOf).join('\n'),
-    };
-  },
+  show: meanings => ({
+    listing: wholeListing({ data: meanings, page: { total: meanings.length } }, { noun: 'meaning' }),
+    noun: 'meaning',
+    idField: 'kind',
+    prose: meanings.map(proseOf).join('\n'),
+  }),
 });
 
 const REPEATED = 'it is done once more; under the same --intent it gives the first result';
@@ -170,18 +132,4 @@ function proseOf({ is, exit, kind, means, retryable, next, identifiers, operatio
   ] as const;
   const lines = pairs.filter(([, value]) => value !== '').map(([label, value]) => hang(`  ${label.padEnd(14)}`, value));
   return wrap(`${kind}, exit ${exit}: ${means}`) + lines.join('');
-}
-
-/** The newest operation with a row that carries this request. Throws `not_found`. */
-async function carrying(ctx: Context, request: string): Promise<OpDetail> {
-  const journal = await ctx.journal.open();
-  for (const { op } of await journal.list()) {
-    const detail = await journal.show(op);
-    if (detail.rowsInDetail.some(({ requestId }) => requestId === request)) return detail;
-  }
-  throw new CliError('not_found', {
-    message: `no operation in the journal of this machine carries ${request}`,
-    notes: ['The journal knows what moved money. Of the rest the service knows: name this id to its support.'],
-    hint: 'cardwright sandbox requests',
-  });
 }

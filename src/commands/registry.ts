@@ -34,7 +34,7 @@ export const REGISTRY: Registry = [
     },
     {
       name: 'tx',
-      summary: 'list transactions, follow, sum or chart them',
+      summary: 'list transactions, follow or sum them',
       leaves: async () => (await import('./tx/group.ts')).TRANSACTION_COMMANDS,
     },
     {
@@ -93,7 +93,7 @@ export const REGISTRY: Registry = [
     },
     {
       name: 'explain',
-      summary: 'explain an exit code, an error, an operation or a request',
+      summary: 'explain an exit code or an error',
       leaves: alone('explain', async () => (await import('./explain.ts')).explain),
     },
   ]),

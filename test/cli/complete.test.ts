@@ -84,7 +84,7 @@ describe('what bash is offered', () => {
     ['cardwright help exi', 'exit-codes'],
     ['cardwright fleet ', 'validate plan apply import'],
     ['cardwright fleet plan ', ':files'],
-    ['cardwright fleet plan --show ', ':files'],
+    ['cardwright fleet plan --out ', ':files'],
     ['cardwright fleet plan --exit-code ', 'any drift'],
     ['cardwright fleet apply --plan=', ':files'],
     ['cardwright help ca', 'cards'],

@@ -18,7 +18,7 @@ import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/bins.ts';
 
 /** A fact of the contract as data. */
-export const FACT_ROW = {
+const FACT_ROW = {
   section: tells.text('Section of the interface.'),
   kind: tells.text('Kind of fact.'),
   name: tells.text('What it is about.'),
@@ -49,21 +49,8 @@ function factsOfSection(all: readonly Fact[], section: string): readonly Fact[] 
   return all.filter(fact => fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`)));
 }
 
-/** Facts an assumption, a section or a name stands for, `A-08`, `4.1`, `§4`, `cards.create`; undefined for none. */
-export function factsAbout(
-  all: readonly Fact[],
-  word: string,
-): { readonly facts: readonly Fact[]; readonly assumption: AssumptionId | undefined } | undefined {
-  const id = word.toUpperCase();
-  if (isAssumptionId(id)) return { facts: all.filter(({ assumed }) => assumed === id), assumption: id };
-  const ofSection = /^§?\d+(\.\d+)?$/.test(word) ? factsOfSection(all, word) : [];
-  const named = all.filter(({ name }) => name === word || name.startsWith(`${word} `));
-  const found = [...ofSection, ...named];
-  return found.length === 0 ? undefined : { facts: found, assumption: undefined };
-}
-
 /** Facts as a list; with an assumption, that one in full below it. */
-export function showFacts(found: readonly Fact[], about: AssumptionId | undefined): Shown {
+function showFacts(found: readonly Fact[], about: AssumptionId | undefined): Shown {
   return {
     listing: rowsListing(found.map(factRow), { footer: () => countText(found) }),
     noun: 'fact',

@@ -173,7 +173,7 @@ const RULES: Words = {
   'test only': 'CARDWRIGHT_TEST_ONLY=1 refuses every live key.',
   'read only': 'cardwright profiles set <profile> read_only true refuses every write.',
   reveal:
-    'Only cards details shows number and CVV, after you type the last four digits, on a separate screen. In a script it needs --reveal and one of --print, --out and --copy. cards exec passes them to one program and prints nothing. At most 30 a minute, and none under a debugger.',
+    'Only cards details shows number and CVV, after you type the last four digits, on a separate screen. In a script it needs --reveal and --print or --out. cards exec passes them to one program and prints nothing. At most 30 a minute, and none under a debugger.',
   audit:
     'Every write and reveal is recorded in a local, hash-chained log without card data or keys: cardwright audit list, verify, export.',
   repeating:
