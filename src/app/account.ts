@@ -67,8 +67,8 @@ async function secretFile(
   called: 'key file' | 'token file',
 ): Promise<string> {
   const { readKeyFile } = await import('../profile/keys.ts');
-  const { platform, clock, signal } = host;
-  return readKeyFile(path, { platform, clock, signal, called, warn: warning => notice(`warning: ${warning}`) });
+  const { platform, signal } = host;
+  return readKeyFile(path, { platform, signal, called, warn: warning => notice(`warning: ${warning}`) });
 }
 
 /** What is told of the profile. */

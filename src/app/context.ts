@@ -29,7 +29,7 @@ import { readManagedLimits } from '../limits/managed-file.ts';
 import type { InputStream, OutputStream } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
 import { type Connections, connections, once } from './connections.ts';
-import { contextFiles, type InputSource, openInput } from './context-files.ts';
+import { contextFiles, openInput } from './context-files.ts';
 import { contextWrites } from './context-writes.ts';
 import type { AppHost } from './process-host.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
@@ -54,7 +54,6 @@ export function openContext(opening: Opening): OpenContext {
   const terminal = openTerminal(opening);
   const { stdin, prompts, progress, notice, warn, canAsk, life } = terminal;
   const opened = connections({ ...opening, notice, trace: terminal.trace, life });
-  const inputs = { host, stdin, notice };
   const reader = once(async () => readerOf(await opened.service(), opened.noteShown));
   const limits = runLimits(host, opened);
   const writes = contextWrites(opening, { opened, terminal, reader, limits });
@@ -94,14 +93,14 @@ export function openContext(opening: Opening): OpenContext {
       }),
     },
     journal,
-    sandbox: contextSandbox(host, opened, inputs, servers),
+    sandbox: contextSandbox(host, opened, stdin, servers),
     ui: {
       ...{ prompts, progress, notice, canAsk, maskInLog: terminal.maskInLog },
       ...{ ask: writes.ask, confirmCount: writes.confirmCount },
       yes: globals.yes,
       forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
-    files: contextFiles(host, inputs),
+    files: contextFiles(host, stdin, warn),
     reveal: async (cardId, options) => (await writes.gate()).reveal(cardId, options),
     runWithCard: async (cardId, options) => (await writes.gate()).runWithCard(cardId, options),
     checkRunWithCard: async options => (await writes.gate()).checkRunWithCard(options),
@@ -313,7 +312,7 @@ async function isStarted({ env }: AppHost, opener: string, file: string): Promis
 function contextSandbox(
   host: AppHost,
   opened: Connections,
-  inputs: InputSource,
+  stdin: InputStream,
   servers: SandboxServers,
 ): ContextSandbox {
   const started = () => import('./sandbox-started.ts');
@@ -324,7 +323,7 @@ function contextSandbox(
     exportTo: async path => (await started()).exportFrom(host, await control(opened), path),
     async importFrom(path) {
       const { importFrom } = await started();
-      await using input = await openInput(inputs, path);
+      await using input = await openInput({ host, stdin }, path);
       return await importFrom(host, await control(opened), input);
     },
     subscriptionsIn: async path => (await started()).subscriptionsIn(host, path),

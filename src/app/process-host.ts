@@ -399,10 +399,9 @@ function sleep(ms: number, until?: AbortSignal): Promise<void> {
 }
 
 /** Contracts, scenarios, bodies and certificates are much smaller; a pipe may have no end. */
-async function readText({ clock, signal, streams }: AppHost, path: string): Promise<string> {
+async function readText({ signal }: AppHost, path: string): Promise<string> {
   const { readWhole } = await import('../files/input-file.ts');
-  const notice = (text: string) => void streams.stderr.write(`${text}\n`);
-  return utf8Text(await readWhole(path, path, WHOLE_INPUT_BYTES, { clock, signal, notice }), path);
+  return utf8Text(await readWhole(path, path, WHOLE_INPUT_BYTES, signal), path);
 }
 
 function isRunning(pid: number): boolean {

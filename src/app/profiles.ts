@@ -97,8 +97,8 @@ async function checkFile(host: AppHost, setting: string, path: string): Promise<
   if (setting === 'sandbox_token_file') {
     const { readKeyFile } = await import('../profile/keys.ts');
     const { tokenIn } = await import('./account.ts');
-    const { platform, clock, signal, cwd } = host;
-    const around = { platform, clock, signal, called: 'token file', warn: () => undefined };
+    const { platform, signal, cwd } = host;
+    const around = { platform, signal, called: 'token file', warn: () => undefined };
     tokenIn(await readKeyFile(resolvePath(cwd, path), around), path);
     return;
   }

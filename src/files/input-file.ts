@@ -5,7 +5,6 @@ import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { CliError, usage } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
-import type { Clock } from '../platform/host.ts';
 import { systemCode, systemWords } from './private-files.ts';
 
 interface InputFile extends AsyncDisposable {
@@ -17,43 +16,26 @@ interface InputFile extends AsyncDisposable {
   readonly isPipe: boolean;
 }
 
-/** What a pipe, which may keep its reader waiting, is read with. */
-export interface InputDependencies {
-  readonly clock: Clock;
-  /** Ends the waiting; its reason is thrown. */
-  readonly signal: AbortSignal;
-  /** Told in one line when nothing has come for 10 s. */
-  readonly notice: (text: string) => void;
-}
-
 const PIECE_BYTES = 64 * 1024;
 /** The one device that has an end. */
 const NOTHING = '/dev/null';
 
 /**
  * Throws `usage` naming the path when it cannot be read, and for a device, which may have no end. `name` is what the user
- * typed.
+ * typed; `signal` ends the waiting for a pipe, and its reason is thrown.
  */
-export async function openInputFile(path: string, name: string, around: InputDependencies): Promise<InputFile> {
+export async function openInputFile(path: string, name: string, signal: AbortSignal): Promise<InputFile> {
   const found = await inTheUsersWords(name, () => stat(path));
-  if (found.isFIFO()) return pipeOf(path, name, around);
+  if (found.isFIFO()) {
+    const pipe = await inTheUsersWords(name, () => openPipe(path, signal));
+    return { ...pipe, isPipe: true, unchanged: async () => true };
+  }
   // Reading a folder would say so too late: a request for its bytes would have begun.
   if (found.isDirectory()) throw unreadable(name, systemWords('EISDIR'));
   if ((found.isCharacterDevice() || found.isBlockDevice()) && (await realpath(path)) !== NOTHING) {
     throw unreadable(name, 'it is a device, not a file or a pipe');
   }
   return ordinary(await inTheUsersWords(name, () => open(path, 'r')), name);
-}
-
-async function pipeOf(path: string, name: string, { clock, signal, notice }: InputDependencies): Promise<InputFile> {
-  const onLong = () => notice(`still waiting for ${name}: it is a pipe, and nothing was written to it yet`);
-  const { pieces, ...pipe } = await inTheUsersWords(name, () => openPipe(path, { clock, signal, onLong }));
-  return {
-    pieces,
-    isPipe: true,
-    unchanged: async () => true,
-    [Symbol.asyncDispose]: () => pipe[Symbol.asyncDispose](),
-  };
 }
 
 async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
@@ -87,9 +69,9 @@ export async function readWhole(
   path: string,
   name: string,
   mostBytes: number,
-  around: InputDependencies,
+  signal: AbortSignal,
 ): Promise<Uint8Array> {
-  await using file = await openInputFile(path, name, around);
+  await using file = await openInputFile(path, name, signal);
   const parts: Uint8Array[] = [];
   for await (const part of bounded(file.pieces, name, mostBytes)) parts.push(part);
   return Buffer.concat(parts);
@@ -130,26 +112,13 @@ function unreadable(name: string, why: string): CliError {
 // A pipe, `<(command)` or a FIFO. Opening it waits for a writer in a thread that no signal reaches, and so does each read of a
 // file handle. Here both end when the run does.
 
-/** Nothing to read for so long is said. */
-const LONG_MS = 10_000;
 /** The thread may not have come to its open yet when it is to be let go. */
 const AGAIN_MS = 20;
 
-/** Its bytes until every writer has gone, once; `onLong` is told when nothing has come for `LONG_MS`. Rejects with the system's error where it cannot be opened, and with the reason of the signal. */
-export async function openPipe(
-  path: string,
-  { clock, signal, onLong }: Pick<InputDependencies, 'clock' | 'signal'> & { readonly onLong: () => void },
-) {
+/** Its bytes until every writer has gone, once. Rejects with the system's error where it cannot be opened, and with the reason of the signal. */
+export async function openPipe(path: string, signal: AbortSignal) {
   signal.throwIfAborted();
-  const first = new AbortController();
-  clock.sleep(LONG_MS, first.signal).then(onLong, () => undefined);
-  let fd: number;
-  try {
-    fd = await opened(path, signal);
-  } catch (error) {
-    first.abort();
-    throw error;
-  }
+  const fd = await opened(path, signal);
   const found = await promisify(fstat)(fd, { bigint: true });
   const socket = new Socket({ fd, readable: true, writable: false });
   const stop = () => socket.destroy(signal.reason as Error);
@@ -158,16 +127,12 @@ export async function openPipe(
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   const end = () => {
-    first.abort();
     signal.removeEventListener('abort', stop);
     socket.destroy();
   };
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
-      for await (const piece of socket as AsyncIterable<Uint8Array>) {
-        first.abort();
-        yield piece;
-      }
+      yield* socket as AsyncIterable<Uint8Array>;
     } finally {
       end();
     }

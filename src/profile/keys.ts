@@ -112,7 +112,7 @@ export function keyKeeper(around: KeyKeeperDependencies) {
 
   async function tell(from: string | readonly string[]): Promise<Secret> {
     const { clock, env, folder, files, signal } = around;
-    if (typeof from === 'string') return readKey(await readKeyFile(from, { ...files, clock, signal }));
+    if (typeof from === 'string') return readKey(await readKeyFile(from, { ...files, signal }));
     await preparePrivateFolder(folder, files);
     return readKey(await runKeyCommand(from, { clock, env, folder }));
   }
@@ -143,7 +143,6 @@ interface KeyFileDependencies {
   readonly warn: (text: string) => void;
   /** What the file is called in errors; `key file` when left out. */
   readonly called?: string;
-  readonly clock: Clock;
   /** Ends the waiting for a pipe; its reason is thrown. */
   readonly signal: AbortSignal;
 }
@@ -184,9 +183,8 @@ export async function readKeyFile(given: string, around: KeyFileDependencies): P
   });
 }
 
-async function readPipe(path: KeyPath, { platform, warn, clock, signal }: KeyFileDependencies): Promise<string> {
-  const onLong = () => warn(`still waiting for the ${path.shown}: nothing was written to it yet`);
-  await using pipe = await openPipe(path.given, { clock, signal, onLong });
+async function readPipe(path: KeyPath, { platform, warn, signal }: KeyFileDependencies): Promise<string> {
+  await using pipe = await openPipe(path.given, signal);
   if (platform !== 'win32') checkMode(path, Number(pipe.found.mode), warn);
   return await readSome(pipe.pieces, path);
 }

@@ -1,4 +1,4 @@
-/** Pipes that keep their reader waiting: the run's end ends it, and somebody is told. */
+/** Pipes that keep their reader waiting: the run's end ends it. */
 import { spawnSync } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { openInputFile, readWhole } from '../../src/files/input-file.ts';
 import { failure, freshFolder } from '../profile/dependencies.ts';
-import { realClock, waitingClock } from '../support/clocks.ts';
 
 const STOPPED = new CliError('interrupted', { message: 'stopped' });
 
@@ -20,8 +19,7 @@ async function withPipe(work: (path: string) => Promise<void>): Promise<void> {
 test.skipIf(process.platform === 'win32')('more pipes than threads, and nobody writes: each ends at the signal', () =>
   withPipe(async path => {
     const stop = new AbortController();
-    const around = { clock: realClock, signal: stop.signal, notice: () => undefined };
-    const all = Array.from({ length: 9 }, () => failure(() => openInputFile(path, 'rows.csv', around)));
+    const all = Array.from({ length: 9 }, () => failure(() => openInputFile(path, 'rows.csv', stop.signal)));
     // Nothing of the thread pool answers any more.
     for (let turn = 0; turn < 100; turn += 1) await new Promise(next => setImmediate(next));
     stop.abort(STOPPED);
@@ -29,29 +27,9 @@ test.skipIf(process.platform === 'win32')('more pipes than threads, and nobody w
   }),
 );
 
-test.skipIf(process.platform === 'win32')(
-  'nothing written for ten seconds is said once, and what comes then is read',
-  () =>
-    withPipe(async path => {
-      const said: string[] = [];
-      const around = {
-        clock: waitingClock(),
-        signal: AbortSignal.any([]),
-        notice: (text: string) => void said.push(text),
-      };
-      const read = readWhole(path, 'rows.csv', 100, around);
-      const writer = await open(path, 'w');
-      await writer.writeFile('a,b\n');
-      await writer.close();
-      expect(Buffer.from(await read).toString()).toBe('a,b\n');
-      expect(said).toEqual(['still waiting for rows.csv: it is a pipe, and nothing was written to it yet']);
-    }),
-);
-
 test.skipIf(process.platform === 'win32')('a pipe is read to its bound and no further', () =>
   withPipe(async path => {
-    const around = { clock: realClock, signal: AbortSignal.any([]), notice: () => undefined };
-    const read = failure(() => readWhole(path, 'rows.csv', 100_000, around));
+    const read = failure(() => readWhole(path, 'rows.csv', 100_000, AbortSignal.any([])));
     const writer = await open(path, 'w');
     const written = writer.writeFile('x'.repeat(1_000_000)).catch((error: NodeJS.ErrnoException) => error.code);
     expect((await read).facts.message).toContain('is larger than 100,000 bytes');
@@ -61,10 +39,10 @@ test.skipIf(process.platform === 'win32')('a pipe is read to its bound and no fu
 );
 
 test('devices are refused, but for the empty one', async () => {
-  const around = { clock: realClock, signal: AbortSignal.any([]), notice: () => undefined };
+  const signal = AbortSignal.any([]);
   for (const device of ['/dev/zero', '/dev/urandom', '/dev/full']) {
-    const { kind, facts } = await failure(() => openInputFile(device, device, around));
+    const { kind, facts } = await failure(() => openInputFile(device, device, signal));
     expect([kind, facts.message]).toEqual(['usage', `cannot read "${device}": it is a device, not a file or a pipe`]);
   }
-  expect(await readWhole('/dev/null', '/dev/null', 1, around)).toHaveLength(0);
+  expect(await readWhole('/dev/null', '/dev/null', 1, signal)).toHaveLength(0);
 });

@@ -10,23 +10,3 @@ export const realClock: Clock = {
   monotonic: () => performance.now(),
   sleep: (ms, signal) => wait(ms, undefined, { ref: false, ...(signal && { signal }) }),
 };
-
-/** Time that only waiting moves. */
-export function waitingClock(
-  start = Date.parse('2026-11-20T14:00:00Z'),
-): Clock & { advance(ms: number): void; jump(ms: number): void } {
-  let [wall, monotonic] = [start, 0];
-  const advance = (ms: number) => {
-    wall += ms;
-    monotonic += ms;
-  };
-  return {
-    now: () => wall,
-    monotonic: () => monotonic,
-    sleep: async ms => advance(ms),
-    advance,
-    jump: ms => {
-      wall += ms;
-    },
-  };
-}
