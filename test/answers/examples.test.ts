@@ -28,7 +28,6 @@ const LOGIN = 'login --profile team --base-url https://api.example.com/v1 --key-
 
 /** What must have happened before the examples of a command. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
-  'tx chart': [PURCHASE, 'sandbox simulate settle txn_1'],
   'cards unfreeze': ['cards freeze card_1'],
   'tx list': [PURCHASE, DECLINE],
   'tx get': [PURCHASE],
