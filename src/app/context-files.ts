@@ -1,19 +1,12 @@
-/** Files of the user: read, made, changed; standard input; the files a shell finds its completions by. */
+/** Files of the user: read, made; files of ours in places of the user; standard input. */
 import { isUtf8 } from 'node:buffer';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import type { ContextFiles, FileEdit, InputRows, PlannedFile } from '../cli/context.ts';
+import { basename, dirname, resolve } from 'node:path';
+import type { ContextFiles, InputRows } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
-import {
-  clearReadyFile,
-  readUsersFile,
-  removeReadyFile,
-  replaceUsersFile,
-  writeAtomically,
-  writeReadyFile,
-} from '../files/users-file.ts';
+import { clearReadyFile, removeOurs, removeReadyFile, writeAtomically, writeReadyFile } from '../files/users-file.ts';
 import type { InputStream } from '../platform/host.ts';
 import type { AppHost } from './process-host.ts';
 
@@ -22,19 +15,11 @@ export function contextFiles(host: AppHost, stdin: InputStream, warn: (text: str
   return {
     stdin,
     readFile: path => (path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
-    textOf: async path => (await usersText(host, path)).text,
-    async changeText(path, before, next) {
-      const { file, text } = await usersText(host, path);
-      if (text !== before)
-        throw notSent('guarded', `${path} was changed by somebody else meanwhile; it was not changed`, {
-          notes: ['Run the command again.'],
-        });
-      await replaceUsersFile(file, Buffer.from(next), { random: host.noise, platform: host.platform });
-    },
     openInput: path => openRows(inputs, path),
     readBytes: path => readBytes(inputs, path),
     createFile: (path, content) => createFile(host, path, content),
-    replaceFile: (place, file) => replaceFile(host, place, file),
+    replaceFile: (path, file) => replaceFile(host, path, file),
+    removeFile: (path, mark) => removeFile(host, path, mark),
     async readyFile(path) {
       const place = resolve(host.cwd, path);
       await clearReadyFile(place);
@@ -44,39 +29,7 @@ export function contextFiles(host: AppHost, stdin: InputStream, warn: (text: str
         remove: address => removeReadyFile(place, address),
       };
     },
-    editFiles: (edits, isMeant) => editFiles(host, edits, isMeant),
   };
-}
-
-/** Everything is looked at before anything is changed. */
-async function editFiles(
-  { cwd, noise, platform }: AppHost,
-  edits: readonly FileEdit[],
-  isMeant: boolean,
-): Promise<readonly PlannedFile[]> {
-  const changes = [];
-  for (const { path, edit } of edits) {
-    const file = await readUsersFile(resolve(cwd, path));
-    const next = edit(file.bytes);
-    changes.push({ file, next, planned: { path: file.path, action: actionOf(file.bytes, next) } });
-  }
-  for (const { file, next, planned } of isMeant ? changes : []) {
-    if (planned.action === 'none') continue;
-    await replaceUsersFile(file, next, { random: noise, platform });
-    // A folder that held nothing but ours goes with it.
-    if (next !== undefined) continue;
-    for (let folder = dirname(file.path); OUR_FOLDERS.includes(basename(folder)); folder = dirname(folder))
-      await rmdir(folder).catch(() => undefined);
-  }
-  return changes.map(({ planned }) => planned);
-}
-
-/** A file of the user and its text. Throws `usage` for bytes that are not UTF-8. */
-async function usersText(host: AppHost, path: string) {
-  const file = await readUsersFile(resolve(host.cwd, path));
-  const text = file.bytes?.toString('utf8');
-  if (file.bytes !== undefined && !isUtf8(file.bytes)) throw usage(`${path} is not UTF-8 text`);
-  return { file, text };
 }
 
 /** Makes a new file of mode 0600. Throws `usage` where it is there or cannot be made. */
@@ -138,25 +91,29 @@ async function readBytes({ host, stdin }: InputSource, path: string): Promise<Ui
   return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, host.signal);
 }
 
-/** Writes a file of the user under another name, then renames it. */
 async function replaceFile(
   { cwd, noise, platform }: AppHost,
-  [folder, name]: readonly [string, string],
+  name: string,
   { pieces, mark }: { readonly pieces: Iterable<string>; readonly mark: string },
-): Promise<string> {
-  const place = resolve(cwd, folder);
+): Promise<void> {
+  const path = resolve(cwd, name);
   try {
-    makeFolders(place, 0o700);
+    makeFolders(dirname(path), 0o700);
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined || error instanceof CliError) throw error;
-    throw notSent('usage', `the folder ${JSON.stringify(folder)} cannot be made: ${systemWords(code)}`, {
+    throw notSent('usage', `the folder ${JSON.stringify(dirname(name))} cannot be made: ${systemWords(code)}`, {
       cause: error,
     });
   }
-  const shown = join(folder, name);
-  await writeAtomically(join(place, name), bytesOf(pieces), { random: noise, platform, name: shown, mark });
-  return shown;
+  await writeAtomically(path, bytesOf(pieces), { random: noise, platform, name, mark });
+}
+
+async function removeFile({ cwd }: AppHost, name: string, mark: string): Promise<void> {
+  const path = resolve(cwd, name);
+  await removeOurs(path, { name, mark });
+  for (let folder = dirname(path); OUR_FOLDERS.includes(basename(folder)); folder = dirname(folder))
+    await rmdir(folder).catch(() => undefined);
 }
 
 /** In writes of a size that is worth a call of the system. */
@@ -175,9 +132,3 @@ const WRITE = 65_536;
 
 /** Folders that hold our files alone: a skill, and its pages. */
 const OUR_FOLDERS: readonly string[] = ['cardwright', 'references'];
-
-function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {
-  if (before === undefined) return next === undefined ? 'none' : 'create';
-  if (next === undefined) return 'remove';
-  return before.equals(next) ? 'none' : 'change';
-}

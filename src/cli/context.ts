@@ -53,18 +53,6 @@ export interface Profiles {
   current(): Promise<string | undefined>;
 }
 
-/** What becomes of a file; undefined is no file. Its path may be relative. */
-export interface FileEdit {
-  readonly path: string;
-  edit(before: Buffer | undefined): Buffer | undefined;
-}
-
-/** What becomes of one file. */
-export interface PlannedFile {
-  readonly path: string;
-  readonly action: 'create' | 'change' | 'remove' | 'none';
-}
-
 /** Input of a run of rows, read once. */
 export interface InputRows extends AsyncDisposable {
   readonly pieces: AsyncIterable<Uint8Array>;
@@ -211,13 +199,6 @@ export interface ContextFiles {
   readonly stdin: InputStream;
   /** Text of a file the user named, or of standard input for `-`. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;
-  /** Text of a file the user named; undefined where there is none. Throws `guarded` for one that could not be changed. */
-  textOf(path: string): Promise<string | undefined>;
-  /**
-   * Puts another text in its place; mode and owner stay. Throws `guarded` where it is no longer `before`: then nothing was
-   * changed.
-   */
-  changeText(path: string, before: string | undefined, next: string): Promise<void>;
   /** Bytes of a file the user named, or of standard input for `-`; for rows. Throws `usage` naming it. */
   openInput(path: string): Promise<InputRows>;
   /** Bytes as they are of a file the user named, or of standard input for `-`. Throws `usage` naming it. */
@@ -225,20 +206,14 @@ export interface ContextFiles {
   /** Makes a new file of mode 0600 for `--out`. Throws `usage` naming it when it is there or cannot be made. */
   createFile(path: string, content: string): Promise<void>;
   /**
-   * Puts a 0600 file of that name in a folder, which is made where it is missing; whole or not at all. Resolves to its
-   * path as the user would write it. Throws `guarded` where a file stands there that does not begin with `mark`.
+   * Puts a 0600 file there, whole or not at all; folders are made where they are missing. Throws `guarded` where a file stands
+   * there that does not begin with `mark`.
    */
-  replaceFile(
-    place: readonly [folder: string, name: string],
-    file: { readonly pieces: Iterable<string>; readonly mark: string },
-  ): Promise<string>;
+  replaceFile(path: string, file: { readonly pieces: Iterable<string>; readonly mark: string }): Promise<void>;
+  /** Takes such a file away where it is, and folders of ours that are empty then. Throws as `replaceFile`. */
+  removeFile(path: string, mark: string): Promise<void>;
   /** Takes away what an earlier run left there. Throws `usage` for something else. */
   readyFile(path: string): Promise<ReadyFile>;
-  /**
-   * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done. Throws `guarded`
-   * for a file that must not be changed, and what an edit throws; then nothing was.
-   */
-  editFiles(edits: readonly FileEdit[], isMeant: boolean): Promise<readonly PlannedFile[]>;
 }
 
 export interface Context {

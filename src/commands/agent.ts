@@ -7,7 +7,7 @@ import { command } from '../cli/parsing/command.ts';
 import { eachTime, flagName, option, takes, tells } from '../cli/parsing/flag.ts';
 import { CliError, usage } from '../core/errors.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
-import { lineBlock, pairsBlock } from '../terminal/view.ts';
+import { copiedLine, lineBlock } from '../terminal/view.ts';
 
 /**
  * Programs that host agents: where each looks for skills, in the home folder of the user or in that of a project, and how it is told
@@ -24,19 +24,11 @@ type HostName = keyof typeof HOSTS;
 const HOST_NAMES = Object.keys(HOSTS) as readonly HostName[];
 
 const FILES = {
-  changed: tells.yes('False if there was nothing to change, and in a dry run.'),
+  changed: tells.yes('False in a dry run.'),
   hosts: tells.texts('Programs that host agents, those of --host or those found here.'),
-  entry: tells.json('The server of tools as a host is told of it: command and args.'),
-  files: tells.rows(
-    {
-      path: tells.text('The file.'),
-      action: tells.word('What happens to it.', ['create', 'change', 'remove', 'none']),
-    },
-    'Files it takes.',
-  ),
+  entry: tells.json('The server of tools as a host is told of it: command and args; null with --remove.'),
+  files: tells.texts('The files that are written, or taken away.'),
 } as const;
-
-const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave' } as const;
 
 /** Writes the skill where hosts look for it, and says how each is told of the tools. */
 export const setUpAgent = command({
@@ -49,7 +41,7 @@ export const setUpAgent = command({
   reach: 'files',
   ends: {
     not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.',
-    guarded: 'A file must not be changed. Nothing was changed.',
+    guarded: 'A file stands there that is not of the skill. It was not changed.',
   },
   about: [
     'The skill goes where each host looks for skills; --project writes into the working folder in place of the home folder. Every change is shown first. No configuration of a host is touched: what names cardwright mcp to it is printed, to be run or put there.',
@@ -78,36 +70,40 @@ export const setUpAgent = command({
     if (hosts.length === 0) throw usage(`no host of agents was found here; name one: --host ${HOST_NAMES.join('|')}`);
     const { REGISTRY } = await import('./registry.ts');
     const pages = Object.entries(await skillPages(REGISTRY));
-    const edits = hosts.flatMap(name => {
+    const files = hosts.flatMap(name => {
       const folder = join(project ? '.' : homeOf(ctx), HOSTS[name].skills, 'cardwright');
-      return pages.map(([file, text]) => ({
-        path: join(folder, file),
-        edit: () => (remove ? undefined : Buffer.from(text)),
-      }));
+      return pages.map(([file, text]) => ({ path: join(folder, file), text }));
     });
-    const planned = await ctx.files.editFiles(edits, false);
-    const due = planned.filter(({ action }) => action !== 'none');
-    const shown = { hosts, entry: remove ? null : await entryOf(ctx) };
-    if (due.length === 0 || ctx.dryRun) return { changed: false, ...shown, files: planned };
-    if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
+    const told = { hosts, entry: remove ? null : await entryOf(ctx), files: files.map(({ path }) => path) };
+    if (ctx.dryRun) return { changed: false, ...told };
+    if (!ctx.ui.yes) for (const { path } of files) ctx.ui.notice(`${remove ? 'remove' : 'write'} ${path}`);
     const words = `${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''}`;
-    const intent = `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`;
+    const intent = `${remove ? 'Remove' : 'Write'} ${countOf(files.length, 'file')}`;
     await confirmed(ctx, intent, `cardwright agent setup${words} --yes`, 'Make these changes?');
-    return { changed: true, ...shown, files: await ctx.files.editFiles(edits, true) };
+    for (const { path, text } of files) {
+      if (remove) await ctx.files.removeFile(path, markOf(text));
+      else await ctx.files.replaceFile(path, { pieces: [text], mark: markOf(text) });
+    }
+    return { changed: true, ...told };
   },
   show: ({ changed, hosts, entry, files }) => ({
-    data: { changed, hosts, entry, files: files.map(({ path, action }) => ({ path, action })) },
+    data: { changed, hosts, entry, files },
     noun: 'file',
     columns: [],
     blocks: [
-      lineBlock(changed ? `Done for ${hosts.join(', ')}.` : 'Nothing was changed.'),
-      pairsBlock(files.map(({ path, action }) => [DOES[action], path])),
+      lineBlock(changed ? `Done for ${hosts.join(', ')}.` : 'Dry run, nothing was changed.'),
+      ...files.map(copiedLine),
     ],
     notes: entry === null ? [] : ['What it may spend: cardwright help safety', ...hosts.map(toolsOf(entry))],
   }),
 });
 
 export const AGENT_COMMANDS = [setUpAgent];
+
+/** How a page of the skill begins: its title, whatever its version. */
+function markOf(text: string): string {
+  return text.slice(0, text.indexOf('\n', 4));
+}
 
 function homeOf({ env }: Context): string {
   const home = env['HOME'] ?? env['USERPROFILE'];

@@ -1,5 +1,5 @@
 /** What `agent setup` writes for each host, what it says of the tools, and that everything goes again. */
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { world } from '../support/world.ts';
@@ -20,9 +20,16 @@ test('writes the skill for every host that is here, tells how to add the tools, 
   for (const skills of ['.claude/skills', '.agents/skills', '.cursor/skills', '.gemini/skills'])
     expect(await readdir(join(here.folder, skills, 'cardwright', 'references'))).toHaveLength(3);
   expect(await readdir(join(here.folder, '.codex'))).toEqual([]);
-  expect(JSON.parse((await here.run(`agent setup --yes --json ${words}`)).out).changed).toBe(false);
-  await writeFile(join(here.folder, '.claude/skills/cardwright/SKILL.md'), 'of an earlier version');
-  expect(JSON.parse((await here.run(`agent setup --yes --json ${words}`)).out).changed).toBe(true);
+  const page = join(here.folder, '.claude/skills/cardwright/SKILL.md');
+  const text = await readFile(page, 'utf8');
+  await writeFile(page, `${text.slice(0, 100)} of an earlier version`);
+  expect((await here.run(`agent setup --yes ${words}`)).code).toBe(0);
+  expect(await readFile(page, 'utf8')).toBe(text);
+  await writeFile(page, 'of somebody else');
+  expect((await here.run(`agent setup --yes ${words}`)).code).toBe(14);
+  expect((await here.run('agent setup --remove --yes')).code).toBe(14);
+  expect(await readFile(page, 'utf8')).toBe('of somebody else');
+  await writeFile(page, text);
   expect((await here.run('agent setup --remove --yes')).code).toBe(0);
   expect(await readdir(join(here.folder, '.claude', 'skills'))).toEqual([]);
 });

@@ -40,7 +40,7 @@ const DECISIONS = [
   "cards fund --where 'balance>1' --to 20 --dry-run",
   'cards freeze card_… --yes',
   'cards lease --reap --yes',
-  "fleet import fleet.yaml --where 'balance>1'",
+  "fleet import --where 'balance>1'",
   'policy check policy.yaml',
   'policy apply policy.yaml --yes',
   'overview --check',

@@ -3,10 +3,9 @@
  * them. They ask the hidden `__complete`, so they never grow old, and evaluate nothing that was typed.
  */
 import { isAbsolute, join } from 'node:path';
-import { notSent, usage } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { shellQuote } from '../../core/shell-quote.ts';
 import type { Environment } from '../../platform/host.ts';
-import type { FileEdit } from '../context.ts';
 
 export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
@@ -120,7 +119,7 @@ export function completionStub(shell: CompletionShell): string {
  * The file of the script, and what a start-up file must say of it where the shell does not look there by itself: `needed` by whom.
  * Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its files.
  */
-function placeFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform) {
+export function completionPlace(shell: CompletionShell, env: Environment, platform: NodeJS.Platform) {
   const home = env['HOME'];
   if (home === undefined || !isAbsolute(home) || platform === 'win32')
     throw usage(
@@ -155,26 +154,8 @@ function placeFor(shell: CompletionShell, env: Environment, platform: NodeJS.Pla
   }
 }
 
-/** What installing or uninstalling makes of the script of a shell, with what its start-up file needs. Throws as `placeFor`. */
-export function completionEdit(
-  shell: CompletionShell,
-  wanted: 'install' | 'uninstall',
-  { env, platform }: { readonly env: Environment; readonly platform: NodeJS.Platform },
-) {
-  const { script, ...start } = placeFor(shell, env, platform);
-  const edit: FileEdit = {
-    path: script,
-    edit(before) {
-      if (before === undefined || isOurScript(before))
-        return wanted === 'install' ? Buffer.from(completionStub(shell)) : undefined;
-      throw notSent('guarded', `${script} exists and is not a script of cardwright; it was not changed`);
-    },
-  };
-  return { edit, ...start };
-}
-
-/** Every version of a script of ours says so in its first two lines. */
-function isOurScript(bytes: Buffer): boolean {
-  const [first = '', second = ''] = bytes.subarray(0, 400).toString('latin1').split('\n');
-  return [first, second].some(line => /^# \w+ completion for cardwright\. Generated;/.test(line));
+/** How the script of a shell begins, in every version. */
+export function completionMark(shell: CompletionShell): string {
+  const [mark = ''] = completionStub(shell).split('printed by');
+  return mark;
 }

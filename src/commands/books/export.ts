@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { join } from 'node:path';
 import type { Statement } from '../../books/statement.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
@@ -135,7 +136,8 @@ async function given(
     const count = { lines: 0 };
     const counted = countedTexts(pieces, hash, count);
     if (out === undefined) for (const piece of counted) text += piece;
-    const file = out === undefined ? '' : await ctx.files.replaceFile([out, name], { pieces: counted, mark });
+    const file = out === undefined ? '' : join(out, name);
+    if (out !== undefined) await ctx.files.replaceFile(file, { pieces: counted, mark });
     written.push({ file, lines: count.lines, sha256: hash.digest('hex') });
   }
   const standing = showStanding(ctx, statement, [{ provisional: [...kept.reasons] }]);

@@ -9,7 +9,8 @@ import { CARD, CARD_ID } from '../../contract/card.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
-import { differencesOf, MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
+import { MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
+import { entryText, type NewEntry, nameFor, starterText } from '../../fleet/entry.ts';
 import {
   type Fleet,
   isName,
@@ -18,28 +19,23 @@ import {
   LONGEST_NAME,
   markText,
   secretsIn,
-  type Wish,
 } from '../../fleet/fleet-file.ts';
-import { entryText, type NewEntry, nameFor, starterText, withEntries } from '../../fleet/insert.ts';
-import { parsedFleet, USUAL_FILE } from './file.ts';
+import { fleetOf, parsedFleet, USUAL_FILE } from './file.ts';
 
 const USUAL_FLEET = 'cards';
 
 export const importFleet = command({
   path: 'fleet import',
-  summary: 'Adopt cards that are there into a fleet file',
+  summary: 'Print a fleet file, or lines for one, that adopts cards that are there',
   reach: 'service',
   answers: {
     one: {
-      file: tells.text('What the file is called.'),
-      made: tells.yes('Whether the file is new.'),
+      text: tells.text(
+        'What is printed otherwise: a new file, or lines that go under cards of the one that was named.',
+      ),
       imported: tells.rows(
-        {
-          name: tells.text('Its name in the file.'),
-          card: tells.text('The card.'),
-          line: tells.text('What was written.'),
-        },
-        'Cards that were adopted.',
+        { name: tells.text('Its name in the file.'), card: tells.text('The card.') },
+        'Cards that are adopted.',
       ),
       left_out: tells.rows(
         { card: tells.text('The card.'), why: tells.text('Why.'), name: orNull(tells.text('Its name in the file.')) },
@@ -48,76 +44,61 @@ export const importFleet = command({
     },
   },
   ends: {
-    guarded: 'The file cannot be changed as it stands.',
     check_failed: 'The card is of another fleet.',
   },
   about: [
-    'Text is inserted at the end of cards, and no other byte of the file changes. What is written is what was seen, so that the next plan is empty. Nothing is sent but reads: a card is adopted by its id, which stands in the file.',
+    'Without a file a whole new one is printed; with one, lines that go under its cards. What is printed is what was seen, so that the next plan is empty where the defaults of the file say nothing else. No file is written, and nothing is sent but reads: a card is adopted by its id.',
     'A card with the marker of this fleet gets no id, so that a lost file can be written anew from the account. A new file spends nothing until caps.per_apply is raised.',
   ],
-  args: {
-    file: optionalArgument(local('file', `Fleet in YAML; ${USUAL_FILE} when left out. Made where there is none.`)),
-  },
+  args: { file: optionalArgument(local('file', 'The fleet file that gets the lines, - for standard input.')) },
   flags: {
     card: option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>'),
     name: option(takes.text('With --card: its name in the file; made from its label when left out.')),
     where: CONDITIONS,
-    none: option(takes.flag('Only make a new file, with comments.')),
+    none: option(takes.flag('Only a new file, with comments.')),
     fleet: option(
       takes.text(`Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, { names: 'fleet' }),
       '<name>',
     ),
   },
   examples: [
-    { does: 'A new file', run: 'fleet import new.yaml --none --fleet ads' },
-    { does: 'Adopt one card', run: 'fleet import new.yaml --card card_1 --name hosting' },
+    { does: 'A new file', run: 'fleet import --none --fleet ads >new.yaml' },
+    { does: 'Adopt one card', run: 'fleet import new.yaml --card card_1 --name hosting >>new.yaml' },
     { does: 'Adopt every active card', run: 'fleet import new.yaml --where status=active' },
   ],
-  async run(ctx, { file = USUAL_FILE, card, name, where, none, fleet = USUAL_FLEET }) {
+  async run(ctx, { file, card, name, where, none, fleet }) {
     const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
     if (ways !== 1)
       throw usage('fleet import needs one of --card, --where and --none', 'cardwright fleet import --help');
+    if (file !== undefined && (none || fleet !== undefined))
+      throw usage('--none and --fleet make a new file, and go without one');
     if (name !== undefined && card === undefined) throw usage('--name goes with --card');
     if (name !== undefined && !isName(name, LONGEST_NAME))
       throw usage(`--name ${quote(name)}: lower-case letters, digits, -`);
-    if (!isName(fleet, LONGEST_FLEET)) throw usage(`--fleet ${quote(fleet)}: lower-case letters, digits, -`);
-    const before = await ctx.files.textOf(file);
-    if (none && before !== undefined) throw usage(`${file} is there already, and is not overwritten`);
+    const newName = fleet ?? USUAL_FLEET;
+    if (!isName(newName, LONGEST_FLEET)) throw usage(`--fleet ${quote(newName)}: lower-case letters, digits, -`);
     // Faults of a file that is there are told before anything is asked.
-    const there = before === undefined ? undefined : await parsedFleet(ctx, before, file);
+    const there = file === undefined ? undefined : (await fleetOf(ctx, file)).fleet;
     const found = none ? [] : await cardsToAdopt(ctx, card, where);
-    const start = before ?? starterText(fleet, found.length);
-    const parsed = there ?? (await parsedFleet(ctx, start, file));
-    const chosen = chosenOf(parsed, found, { name, isOne: card !== undefined });
-    const next = withEntries(
-      start,
-      parsed.root,
-      chosen.entries.map(({ entry }) => entry),
-    );
-    checkResult(await parsedFleet(ctx, next, file), chosen);
-    const isNew = before === undefined;
-    if (!ctx.dryRun && (isNew || chosen.entries.length > 0)) await ctx.files.changeText(file, before, next);
-    return { file, isNew, chosen, isDry: ctx.dryRun };
+    const start = there === undefined ? starterText(newName, found.length) : '';
+    const parsed = there ?? (await parsedFleet(ctx, start, USUAL_FILE));
+    return { file, start, ...chosenOf(parsed, found, { name, isOne: card !== undefined }) };
   },
-  show({ file, isNew, chosen, isDry }) {
-    const imported = chosen.entries.map(({ entry, card }) => ({
-      name: entry.name,
-      card: card.id,
-      line: entryText(entry),
-    }));
-    const made = isNew ? `${file} is new. ` : '';
-    const count = countOf(imported.length, 'card');
-    const lines = [
-      ...imported.map(({ line }) => `  ${line}`),
-      `${isDry ? 'Dry run, nothing was written: ' : made}${count} adopted into ${file}.`,
-      ...chosen.leftOut.map(({ card, why }) => `${card} ${why}`),
-    ];
+  show({ file, start, entries, leftOut }) {
+    const text = `${start}${entries.map(({ entry }) => `${entryText(entry)}\n`).join('')}`;
     return {
-      data: { file, made: isNew, imported, left_out: chosen.leftOut },
+      data: {
+        text,
+        imported: entries.map(({ entry: { name }, card }) => ({ name, card: card.id })),
+        left_out: leftOut,
+      },
       noun: 'card',
       columns: [],
-      prose: `${lines.join('\n')}\n`,
-      notes: isDry ? [] : [`cardwright fleet plan ${file}`],
+      prose: text,
+      notes: [
+        ...leftOut.map(({ card, why }) => `${card} ${why}`),
+        ...(file === undefined ? [] : [`${countOf(entries.length, 'card')} for cards: of ${file}`]),
+      ],
     };
   },
 });
@@ -179,7 +160,7 @@ function chosenOf(
   for (const card of [...cards].sort(order)) {
     const why = whyNot(fleet, card, byPin);
     if (why !== undefined) {
-      if (isOne) throw notSent(why.kind, `${card.id} ${why.text}; nothing was changed`);
+      if (isOne) throw notSent(why.kind, `${card.id} ${why.text}`);
       leftOut.push({ card: card.id, why: why.text, name: byPin.get(card.id) ?? null });
       continue;
     }
@@ -238,17 +219,4 @@ function seenMetadata({ metadata = {} }: ObservedCard): Pick<NewEntry, 'owner' |
 /** What cannot stand in a file is left out, and then it is not compared. */
 function isWritable(label: string): boolean {
   return !/\p{Cc}|\{name\}|\{n\}/u.test(label) && secretsIn(label).length === 0;
-}
-
-/** Throws `usage` where a card would differ from its own line, because of the defaults of the file. */
-function checkResult({ wishes }: Fleet, { entries }: Chosen): void {
-  const byName = new Map(wishes.map(wish => [wish.name, wish]));
-  for (const { entry, card } of entries) {
-    const wish = byName.get(entry.name) as Wish;
-    const [first] = differencesOf({ ...wish, bin: { by: 'auto' } }, card, []).filter(each => each.class === 'fixed');
-    if (first === undefined) continue;
-    throw usage(
-      `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed; take the field out of the defaults of the file`,
-    );
-  }
 }
