@@ -172,7 +172,12 @@ async function inspectorPage() {
   const folder = join(root, 'src', 'inspector', 'page');
   const { outputFiles: made, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { app: join(folder, 'app.tsx'), style: join(folder, 'app.css') },
+    entryPoints: {
+      begin: join(folder, '..', 'begin.ts'),
+      app: join(folder, 'app.tsx'),
+      style: join(folder, 'app.css'),
+    },
+    plugins: [{ name: 'begin runs once', setup: importBegin }],
     outdir: join(outdir, 'inspector'),
     bundle: true,
     format: 'esm',
@@ -194,10 +199,18 @@ async function inspectorPage() {
       type: 'text/html; charset=utf-8',
       text: await readFile(join(folder, 'way-in.html'), 'utf8'),
     },
+    'begin.js': { type: 'text/javascript; charset=utf-8', text: text('begin.js') },
     'app.js': { type: 'text/javascript; charset=utf-8', text: text('app.js') },
     'app.css': { type: 'text/css; charset=utf-8', text: text('style.css') },
     'icon.svg': { type: 'image/svg+xml', text: await readFile(join(folder, 'icon.svg'), 'utf8') },
   });
+}
+
+/** The page imports `begin.js`, which its browser has loaded and run already. */
+function importBegin({ onResolve }) {
+  onResolve({ filter: /\/begin\.ts$/ }, ({ kind }) =>
+    kind === 'entry-point' ? undefined : { path: './begin.js', external: true },
+  );
 }
 
 /** Manual pages, which the package names and git does not keep. `man` reads them compressed. */

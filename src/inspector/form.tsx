@@ -1,9 +1,10 @@
 /** Forms made of rows of the contract: nothing of their fields, limits and words is typed here. */
 import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageField } from '../contract/sandbox/page-views.ts';
+import { Failed, NoAnswer } from './begin.ts';
 import { type ComponentChildren, useEffect, useLayoutEffect, useState } from './elements.ts';
 import { Copy, Facts, Id, masked, money, Press, Problem, Said, wordsOf } from './parts.tsx';
-import { accessOf, callRow, Failed, NoAnswer, useCanChange } from './session.ts';
+import { accessOf, callRow, useCanChange } from './session.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
 type Values = Readonly<Record<string, string>>;

@@ -1,77 +1,33 @@
-/**
- * Speaking to the sandbox with a session of two halves: this one in the storage of the tab, the other a cookie that no
- * script reads. The ticket leaves the address before anything else happens.
- */
+/** Speaking to the sandbox with the session of this tab, or of another one, and asking anew when something changed. */
 import type { ReplyOf } from '../contract/operation.ts';
 import type { AdminName, AdminOperations } from '../contract/sandbox/admin.ts';
-import { ADMIN_PATH, PAGE_HALF_HEADER } from '../contract/sandbox/basis.ts';
 import type { PageAccess } from '../contract/sandbox/page.ts';
+import { ACCESS, entered, Failed, KEPT, NoAnswer, redeem, send } from './begin.ts';
 import { useLayoutEffect, useRef, useState } from './elements.ts';
 import { type Input, rowOf } from './tables.ts';
-
-const KEPT = 'half';
-const ACCESS = 'access';
-
-/** An answer that is no good one. */
-export class Failed extends Error {
-  readonly status: number;
-  /** Field of the form that it names. */
-  readonly field: string | undefined;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-    this.field = /^(\w+)(?:\.\w+)*:? /.exec(message)?.[1];
-  }
-}
-
-/** No answer came: the server is gone, or what was sent has an unknown outcome. */
-export class NoAnswer extends Error {}
 
 export const accessOf = (): PageAccess => (sessionStorage.getItem(ACCESS) === 'look' ? 'look' : 'full');
 
 /** False while the server is gone, and where the session may only look. */
 export const useCanChange = (): boolean => useLive().link === 'live' && accessOf() === 'full';
 
-/** Takes the ticket out of the address and makes a session of it; else takes the half that another tab has. */
+/** Goes on with the session that was made of a ticket or kept by this tab; else with the half that another tab has. */
 async function begin(): Promise<void> {
-  const ticket = ticketIn(location.hash);
-  if (ticket !== undefined) hideTicket();
-  await (ticket && redeem(ticket).catch(() => undefined));
+  if (await entered) shareHalf();
   if (sessionStorage.getItem(KEPT) !== null || (await hasOther(null))) void watch();
   else endSession();
-}
-
-/** The ticket of an address that `sandbox open --print` has printed. */
-export const ticketIn = (address: string): string | undefined => /#t=([\w-]+)/.exec(address)?.[1];
-
-/** Nobody reads it in the history. */
-export function hideTicket(): void {
-  const given = new URLSearchParams(location.hash.slice(1));
-  history.replaceState(history.state, '', `#${given.get('to') ?? '/'}`);
 }
 
 /** Makes a session of a ticket while the page is open. Throws what the server says, in words for a person. */
 export async function enter(ticket: string): Promise<void> {
   await redeem(ticket);
+  shareHalf();
   goOn();
 }
 
 function goOn(): void {
   publish({ link: 'beginning', marks: undefined, at: performance.now() });
   void watch();
-}
-
-async function redeem(ticket: string): Promise<void> {
-  const response = await send('POST', '/page/session', null, { ticket }).catch(() => {
-    throw new NoAnswer('The sandbox does not answer. Start it: cardwright sandbox start');
-  });
-  if (response.status === 403) throw new Failed(403, 'The sandbox has made no ticket yet. Run the command first.');
-  const told = (await response.json().catch(() => ({}))) as Readonly<Record<string, string>>;
-  if (!response.ok) throw new Failed(response.status, told['message'] ?? `The sandbox answered ${response.status}.`);
-  sessionStorage.setItem(KEPT, told['half'] ?? '');
-  sessionStorage.setItem(ACCESS, told['access'] ?? 'look');
-  shareHalf();
 }
 
 /** ms in which another tab answers, if there is one and it is not busy. */
@@ -113,19 +69,6 @@ async function hasOther(half: string | null): Promise<boolean> {
   while (!isNew() && performance.now() < asksUntil) await new Promise(resolve => setTimeout(resolve, 10));
   return isNew();
 }
-
-const send = (method: string, path: string, half: string | null, body?: Input, signal?: AbortSignal) =>
-  fetch(ADMIN_PATH + path, {
-    method,
-    mode: 'same-origin',
-    cache: 'no-store',
-    ...(signal && { signal }),
-    headers: {
-      ...(half !== null && { [PAGE_HALF_HEADER]: half }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
 
 /** When this page has last changed something, ms of the page. */
 let actedAt = Number.NEGATIVE_INFINITY;

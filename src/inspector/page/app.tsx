@@ -1,6 +1,7 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import type { PageView } from '../../contract/sandbox/page-views.ts';
 import { addressOf, go, useAddress } from '../address.ts';
+import { hideTicket, ticketIn } from '../begin.ts';
 import { type ComponentChildren, render, useEffect, useLayoutEffect, useMemo, useState } from '../elements.ts';
 import { View, type ViewOf } from '../list.tsx';
 import { Badge, Copy, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
@@ -253,7 +254,7 @@ function Over() {
   const command = 'cardwright sandbox open';
   const submit = async (event: Event) => {
     event.preventDefault();
-    const ticket = session.ticketIn(address) ?? address.trim();
+    const ticket = ticketIn(address) ?? address.trim();
     if (!/^[\w-]{20,64}$/.test(ticket)) return tell('Paste the whole address: it holds #t= and the ticket.');
     await session.enter(ticket).catch((error: unknown) => tell((error as Error).message));
   };
@@ -293,10 +294,10 @@ function Over() {
 
 // An address with a ticket, typed over that of this page, loads nothing by itself.
 window.addEventListener('hashchange', event => {
-  const ticket = session.ticketIn(location.hash);
+  const ticket = ticketIn(location.hash);
   if (ticket === undefined) return;
   event.stopImmediatePropagation();
-  session.hideTicket();
+  hideTicket();
   void session
     .enter(ticket)
     .catch(session.endSession)

@@ -107,7 +107,8 @@ export const HOLDINGS = {
     const first = Math.floor(now / DAY) - days + 1;
     const data = Array.from({ length: days }, (_, nth) => {
       const from = (first + nth) * DAY;
-      const { spent = NOTHING, purchases = 0, declined = 0 } = sql.get<SpentDay>(SPENT, from, from + DAY) ?? {};
+      const [day] = sql.known<SpentDay>(SPENT, from, from + DAY);
+      const { spent = NOTHING, purchases = 0, declined = 0 } = day ?? {};
       return { day: isoTime(from).slice(0, 10), spent: toUsd(spent), purchases, declined };
     });
     return { data, page: {} };

@@ -177,7 +177,7 @@ const TABLES = ['bins', 'cards', 'transactions', 'webhooks', 'events'] as const;
 const COUNTS = `select ${TABLES.map(table => `(select count(*) from ${table}) as ${table}`).join(', ')}`;
 
 /** A statement of sums alone gives a row always. */
-export const countAll = (sql: Sql) => sql.get(COUNTS) as Readonly<Record<(typeof TABLES)[number], number>>;
+export const countAll = (sql: Sql) => sql.known(COUNTS)[0] as Readonly<Record<(typeof TABLES)[number], number>>;
 
 // Statements on what the sandbox keeps beside the account: requests, keys, faults, deliveries, subscriptions.
 

@@ -457,6 +457,7 @@ const INDEXES: readonly string[] = [
   'create index deliveries_by_event on deliveries (event_id, webhook_id)',
   'create index faults_active on faults (meets, position)',
   'create index cards_by_age on cards (created_at, id, label, substr(number, 13), metadata, status, bin_id)',
+  'create index cards_by_balance on cards (balance, hold, status)',
   ...LATE_INDEXES,
   'create index challenges_by_status on challenges (status, created_at)',
   'create index deposits_by_status on deposits (status)',

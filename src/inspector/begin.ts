@@ -1,0 +1,84 @@
+/**
+ * Getting in, while the rest of the page is still being loaded: the ticket leaves the address before anything else happens and
+ * becomes a session of two halves, one in the storage of the tab, the other a cookie that no script reads.
+ */
+import { ADMIN_PATH, PAGE_HALF_HEADER } from '../contract/sandbox/basis.ts';
+
+export const KEPT = 'half';
+export const ACCESS = 'access';
+
+/** An answer that is no good one. */
+export class Failed extends Error {
+  readonly status: number;
+  /** Field of the form that it names. */
+  readonly field: string | undefined;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+    this.field = /^(\w+)(?:\.\w+)*:? /.exec(message)?.[1];
+  }
+}
+
+/** No answer came: the server is gone, or what was sent has an unknown outcome. */
+export class NoAnswer extends Error {}
+
+/** The ticket of an address that `sandbox open --print` has printed. */
+export const ticketIn = (address: string): string | undefined => /#t=([\w-]+)/.exec(address)?.[1];
+
+/** Nobody reads it in the history. */
+export function hideTicket(): void {
+  const given = new URLSearchParams(location.hash.slice(1));
+  history.replaceState(history.state, '', `#${given.get('to') ?? '/'}`);
+}
+
+/** Makes a session of a ticket. Throws what the server says, in words for a person. */
+export async function redeem(ticket: string): Promise<void> {
+  const response = await send('POST', '/page/session', null, { ticket }).catch(() => {
+    throw new NoAnswer('The sandbox does not answer. Start it: cardwright sandbox start');
+  });
+  if (response.status === 403) throw new Failed(403, 'The sandbox has made no ticket yet. Run the command first.');
+  const told = (await response.json().catch(() => ({}))) as Readonly<Record<string, string>>;
+  if (!response.ok) throw new Failed(response.status, told['message'] ?? `The sandbox answered ${response.status}.`);
+  sessionStorage.setItem(KEPT, told['half'] ?? '');
+  sessionStorage.setItem(ACCESS, told['access'] ?? 'look');
+}
+
+/** What is asked for before the page is there, by its path: whoever asks for it first gets that answer. */
+const asked = new Map<string, Promise<Response>>();
+
+/** One request with the half that is given. Rejects where no answer comes. */
+export function send(method: string, path: string, half: string | null, body?: object, signal?: AbortSignal) {
+  const early = asked.get(path);
+  asked.delete(path);
+  if (early !== undefined) return early;
+  return fetch(ADMIN_PATH + path, {
+    method,
+    mode: 'same-origin',
+    cache: 'no-store',
+    ...(signal && { signal }),
+    headers: {
+      ...(half !== null && { [PAGE_HALF_HEADER]: half }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+/** Whether the address had a ticket that became a session. With a session it asks for what every page shows first. */
+async function enter(): Promise<boolean> {
+  const ticket = ticketIn(location.hash);
+  if (ticket !== undefined) hideTicket();
+  const isNew =
+    ticket !== undefined &&
+    (await redeem(ticket).then(
+      () => true,
+      () => false,
+    ));
+  const half = sessionStorage.getItem(KEPT);
+  const first = /^#?\/?$/.test(location.hash) ? ['/overview', '/marks'] : ['/marks'];
+  if (half !== null) for (const path of first) asked.set(path, send('GET', path, half));
+  return isNew;
+}
+
+export const entered = enter();
