@@ -279,7 +279,7 @@ function text({ cards, transactions, rows, writes, page }) {
     `Page: ${(page.bytes / 1000).toFixed(1)} kB compressed; limit 70`,
     page.paint === undefined
       ? 'No browser: not measured when it is painted first.'
-      : `First paint ${page.paint.toFixed(0)} ms, ${(page.paint - page.blank).toFixed(0)} behind a blank page, goal 20; with data ${page.data.toFixed(0)} ms, goal 400`,
+      : `First paint ${page.paint.toFixed(0)} ms, a blank page ${page.blank.toFixed(0)}: ${(page.paint - page.blank).toFixed(0)} behind it, goal 20; with data ${page.data.toFixed(0)} ms, ${(page.data - page.blank).toFixed(0)} behind it, goal 200`,
     ...(page.frames === undefined
       ? []
       : [
