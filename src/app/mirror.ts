@@ -48,7 +48,6 @@ export async function mirrorFor({
     isRunning: other => host.isRunning(other),
     signal: host.signal,
     forbidden: async () => (await opened.settings()).mirror === 'off',
-    months: async () => (await opened.settings()).mirror_months,
     account: async () => ({
       profile,
       mode,

@@ -228,15 +228,8 @@ export interface ReadingOptions {
   readonly changes?: readonly TxChangeRow[];
   /** Cards that are terminated, for refunds that come after. */
   readonly terminated?: ReadonlySet<string>;
-  /** What is known without the rows; nothing when left out. */
-  readonly totals?: CardTotals;
-}
-
-interface CardTotals {
-  /** Settled and refunded, a card, integer cents. */
-  readonly cards: ReadonlyMap<string, Pick<CardSums, 'settled' | 'refunded'>>;
-  /** The rows are in them already, and add what they hold alone. */
-  readonly hasRows: boolean;
+  /** Settled and refunded, a card, integer cents, the rows with them; the rows are added up when left out. */
+  readonly totals?: ReadonlyMap<string, Pick<CardSums, 'settled' | 'refunded'>>;
 }
 
 /**
@@ -290,8 +283,8 @@ class Reading implements RecordSums {
   constructor({ since, changes = [], terminated = new Set(), totals }: ReadingOptions) {
     this.#since = since;
     this.#terminated = terminated;
-    this.#addsRows = totals?.hasRows !== true;
-    for (const [card, sums] of totals?.cards ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
+    this.#addsRows = totals === undefined;
+    for (const [card, sums] of totals ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
     for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
       const known = this.#changes.get(change.tx_id);
       if (known === undefined) this.#changes.set(change.tx_id, [change]);

@@ -176,7 +176,6 @@ export const SEARCH_FLAGS = {
   min: option(takes.money('At least this amount, USD.', { min: 0 })),
   max: option(takes.money('At most this amount, USD.', { min: 0 })),
   label: option(takes.text('Only of cards whose label contains this.')),
-  like: option(takes.flag('Words may stand inside of other words.')),
   ...PAGING_FLAGS,
 } as const;
 

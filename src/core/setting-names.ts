@@ -48,11 +48,6 @@ const KEPT = {
     './admin-token',
   ),
   mirror: { means: 'whether a copy of the account may lie on this machine', form: 'on or off', example: 'off' },
-  mirror_months: whole(
-    'months of records the copy keeps; older ones are left out after an exact reconciliation',
-    '24',
-    ' from 3 to 1200',
-  ),
   policy: path(
     'file of rules that policy check and policy apply read when none is named, checked at once',
     './policy.yaml',

@@ -31,10 +31,6 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
     now,
   );
   for (const { card_id, at_ms } of uses) if (card_id !== null) activities.useAt(card_id, at_ms);
-  const folded = db.each<{ card_id: string; used_ms: number }>(
-    'select card_id, used_ms from folded where used_ms is not null',
-  );
-  for (const { card_id, used_ms } of folded) activities.useAt(card_id, used_ms);
   const records = db.each<UseRecord>(
     `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant, currency from tx
       where gone_at is null and at_ms >= ?`,

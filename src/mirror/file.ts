@@ -168,11 +168,7 @@ type FactName =
   | 'totals'
   | 'filters'
   | 'order'
-  | 'single'
-  // The list was once read to its end.
-  | 'walked'
-  // Older records of closed purchases were left out.
-  | 'kept_since';
+  | 'single';
 
 // Opening the file of a mirror
 

@@ -9,7 +9,6 @@ import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
-import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader, rateFor } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
@@ -41,8 +40,6 @@ export interface MirrorParts {
   readonly signal: AbortSignal;
   /** The profile says `mirror off`. */
   readonly forbidden: () => Promise<boolean>;
-  /** Whole months of records that the profile wants to keep; all when left out. */
-  readonly months?: () => Promise<number | undefined>;
   readonly account: () => Promise<Account>;
   readonly reader: () => Promise<Reader>;
   readonly serviceNow: () => number | undefined;
@@ -94,9 +91,7 @@ export function createMirror(parts: MirrorParts) {
       locked(parts, () =>
         options.offline
           ? reconcileOffline(parts, options)
-          : onFile(parts, {}, async sync =>
-              reconcileMirror({ ...parts, ...sync, months: await parts.months?.() }, options),
-            ),
+          : onFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options)),
       ),
     /** The reports that were kept, as `keptReports` says. Nothing is sent, and no sync is waited for. */
     async keptReports(asked: Parameters<typeof keptReports>[1]) {
@@ -154,7 +149,7 @@ async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): 
   (await readCopy(parts))[Symbol.dispose]();
   const db = await openForSync(parts);
   try {
-    return reconcileCopy({ ...parts, db, months: await parts.months?.() }, options);
+    return reconcileCopy({ ...parts, db }, options);
   } finally {
     db.close();
   }
@@ -333,10 +328,7 @@ async function mirrorStatus(place: MirrorParts) {
   const db = await openForReading(place);
   const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
   try {
-    const [asOf, since] = [db?.number('as_of'), db?.number('kept_since')];
-    const unknown = db?.all<{ name: string; times: number }>(
-      `select of || '.' || name as name, times from unknown_field order by 1`,
-    );
+    const asOf = db?.number('as_of');
     const checkpoint = db?.get<{ cut_id: string }>(
       'select cut_id from checkpoint where exact = 1 order by sync desc, at_ms desc limit 1',
     );
@@ -352,13 +344,10 @@ async function mirrorStatus(place: MirrorParts) {
       changes: count('record_change'),
       moves: count('move'),
       open_windows: count('open_window'),
-      kept_since: since === undefined ? null : isoTime(since),
-      folded: db === undefined ? 0 : foldedRecords(db),
       last_exact_cut: checkpoint?.cut_id ?? null,
       totals: db?.fact('totals') ?? null,
       filters: db?.fact('filters') ?? null,
       order: db?.fact('order') ?? null,
-      unknown_fields: Object.fromEntries((unknown ?? []).map(({ name, times }) => [name, times])),
     };
   } finally {
     db?.close();

@@ -9,7 +9,6 @@ import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { foldOlder } from './fold.ts';
 import { recordSums } from './record-sums.ts';
 import { type LeftOut, leftOutSince } from './statement-rows.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
@@ -37,8 +36,6 @@ export interface Reconciliation extends Reconciled {
 
 interface ReconcileParts extends InstantParts {
   readonly random: Randomness;
-  /** Records that are older are left out after an exact checkpoint; all are kept when left out. */
-  readonly months?: number | undefined;
 }
 
 /** Whoever calls it holds the lock of the mirror. */
@@ -83,11 +80,11 @@ export function keptReports(
   });
 }
 
-type Judging = Pick<ReconcileParts, 'db' | 'random' | 'months'>;
+type Judging = Pick<ReconcileParts, 'db' | 'random'>;
 
 /** Holds the copy against a checkpoint, and keeps the one that this makes with its report. */
 function judged(
-  { db, random, months }: Judging,
+  { db, random }: Judging,
   read: { readonly from: KeptCheckpoint | undefined; readonly instant: Instant; readonly requests: number },
   options: ReconcileOptions,
 ): Reconciliation {
@@ -116,7 +113,6 @@ function judged(
       residual_cents: done.residual,
       report,
     });
-    if (months !== undefined && done.checkpoint.exact === 1) foldOlder(db, { at, months });
   });
   return done;
 }

@@ -16,10 +16,9 @@ export function recordSums(
   const reading = { ...options, since: from?.at_ms };
   // A purchase that is one changing record (A-40) is settled and pending at once, so all of them are looked at.
   if (db.fact('single') !== undefined) {
-    return addUp(allRows(db, from), { ...reading, totals: { cards: foldedSums(db), hasRows: false } });
+    return addUp(allRows(db, from), reading);
   }
-  const totals = { cards: sumsOf(db), hasRows: true };
-  return addUp(rowsOf(db, purchasesToLookAt(db, from), from), { ...reading, totals });
+  return addUp(rowsOf(db, purchasesToLookAt(db, from), from), { ...reading, totals: sumsOf(db) });
 }
 
 type Sums = Map<string, Pick<CardSums, 'settled' | 'refunded'>>;
@@ -30,9 +29,9 @@ interface SumRow {
   readonly cents: number;
 }
 
-/** Settled and refunded in dollars by all records of a card that are listed, and by those that were folded. */
+/** Settled and refunded in dollars by all records of a card that are listed. */
 function sumsOf(db: MirrorDatabase): Sums {
-  const sums = foldedSums(db);
+  const sums: Sums = new Map();
   const add = ({ card_id, type, cents }: SumRow, sign: 1 | -1) => {
     const { settled, refunded } = effectOf({ tx_id: '', authorization_id: null, status: null, type, cents });
     const known = sums.get(card_id) ?? { settled: 0, refunded: 0 };
@@ -47,16 +46,6 @@ function sumsOf(db: MirrorDatabase): Sums {
   }
   const inOther = `${summed} where ${IS_IN_OTHER_CURRENCY} and gone_at is null and ${spending} group by card_id, type`;
   for (const row of db.each<SumRow>(inOther)) add(row, -1);
-  return sums;
-}
-
-/** What records that are no longer kept settled and refunded. */
-export function foldedSums(db: MirrorDatabase): Sums {
-  const rows = db.each<{ card_id: string; settled: number; refunded: number }>(
-    'select card_id, settled_cents as settled, refunded_cents as refunded from folded',
-  );
-  const sums: Sums = new Map();
-  for (const { card_id, ...folded } of rows) sums.set(card_id, folded);
   return sums;
 }
 

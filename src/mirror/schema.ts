@@ -22,7 +22,7 @@ import { ACCOUNT_CURRENCY } from '../contract/resources.ts';
 /** Marks the file as ours ("cwb1"); stands in its header. */
 export const APPLICATION_ID = 0x63776231;
 /** Of these tables; a file of another number is refused. */
-export const SCHEMA = 2;
+export const SCHEMA = 3;
 
 /** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
 export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
@@ -62,11 +62,6 @@ export const TABLES = [
   `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`,
   `create index record_in_other_currency on record (card_id, type, cents) where ${IS_IN_OTHER_CURRENCY}`,
   `create index record_by_sync on record (first_sync)`,
-  // Sums of records that are no longer kept one by one, with how many they were and when the last of them was.
-  `create table folded (
-    card_id text primary key, settled_cents integer not null, refunded_cents integer not null,
-    records integer not null, used_ms integer
-  ) without rowid`,
   `create table record_change (
     tx_id text not null, field text not null, old text, new text, seen integer not null
   )`,
@@ -86,9 +81,6 @@ export const TABLES = [
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
   `create table open_window (from_ms integer not null, to_ms integer not null)`,
-  `create table unknown_field (
-    of text not null, name text not null, times integer not null, primary key (of, name)
-  ) without rowid`,
   `create table checkpoint (
     cut_id text primary key, at_ms integer not null, exact integer not null, baseline integer not null,
     rules text not null, wallet_cents integer not null, total_deposited_cents integer not null,
@@ -109,14 +101,6 @@ export const TABLES = [
     period text not null, format text not null, account text not null, lines integer not null,
     sha256 text not null, at_ms integer not null
   )`,
-  `create virtual table merchant_words using fts5(
-    name, content='', tokenize="unicode61 remove_diacritics 2", prefix='2 3'
-  )`,
-  `create virtual table card_words using fts5(
-    label, last4, metadata, tokenize="unicode61 remove_diacritics 2", prefix='2 3'
-  )`,
-  // A label that was changed leaves no trace in the index either.
-  `insert into card_words (card_words, rank) values ('secure-delete', 1)`,
 ] as const;
 
 interface View {

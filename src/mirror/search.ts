@@ -9,19 +9,17 @@ import type { ListPage } from '../contract/operation.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, toUsd } from '../core/money.ts';
-import { placeholders, type SqlValue } from '../engine/connection.ts';
+import type { SqlValue } from '../engine/connection.ts';
 import type { MirrorDatabase } from './file.ts';
 import type { Card, Transaction } from './store.ts';
 
 interface SearchQuery {
-  /** Each must be the beginning of a word of the merchant, or of label, last four or metadata of the card. */
+  /** Each must stand in the name of the merchant, or in label, last four or metadata of the card. */
   readonly words?: readonly string[] | undefined;
-  /** Words may stand anywhere, also inside of others. */
-  readonly like?: boolean | undefined;
   /** Of the amount of a record, or the balance of a card. */
   readonly min?: Cents | undefined;
   readonly max?: Cents | undefined;
-  /** Part of the label of the card, large and small letters alike. */
+  /** Part of the label of the card. */
   readonly label?: string | undefined;
 }
 
@@ -56,17 +54,17 @@ const every = (conditions: readonly Condition[]): Conditions => ({
 const where = (condition: string, value: SqlValue | undefined): Condition[] =>
   value === undefined ? [] : [[condition, value]];
 
-const CARD_HAS = `label like ? escape '\\' or last4 like ? escape '\\' or metadata like ? escape '\\'`;
-
-/** Conditions on `tx t`, without those that are gone. Throws `usage` for words that hold no letter and no digit. */
+/** Conditions on `tx t`, without those that are gone. Throws `usage` for words that hold no letter, digit or symbol. */
 function transactionConditions(db: MirrorDatabase, query: TransactionQuery): Conditions {
   return every([
     ['t.gone_at is null'],
-    ...wordConditions(query, {
-      anywhere: `(t.merchant like ? escape '\\' or t.card_id in (select card_id from card where ${CARD_HAS}))`,
-      indexed: `(t.merchant in (select m.name from merchant_words w join merchant m on m.id = w.rowid where merchant_words match ?)
-        or t.card_id in (select c.card_id from card_words w join card c on c.id = w.rowid where card_words match ?))`,
-    }),
+    ...checkedWords(query.words).map(
+      (word): Condition => [
+        `(t.merchant in (select value from json_each(?)) or t.card_id in (select value from json_each(?)))`,
+        namesWith(db, 'select name as key, name as text from merchant', word),
+        namesWith(db, CARDS, word),
+      ],
+    ),
     ...where('t.card_id = ?', query.card_id),
     ...where('t.type = ?', query.type),
     ...where('t.at_ms >= ?', query.from === undefined ? undefined : Date.parse(query.from)),
@@ -82,10 +80,9 @@ function transactionConditions(db: MirrorDatabase, query: TransactionQuery): Con
 function cardConditions(db: MirrorDatabase, query: CardQuery): Conditions {
   return every([
     ['c.gone_at is null'],
-    ...wordConditions(query, {
-      anywhere: `(${CARD_HAS})`,
-      indexed: 'c.id in (select rowid from card_words where card_words match ?)',
-    }),
+    ...checkedWords(query.words).map(
+      (word): Condition => ['c.card_id in (select value from json_each(?))', namesWith(db, CARDS, word)],
+    ),
     ...where('c.status = ?', query.status),
     ...where('c.bin_id = ?', query.bin_id),
     ...where('c.balance_cents >= ?', query.min),
@@ -94,27 +91,25 @@ function cardConditions(db: MirrorDatabase, query: CardQuery): Conditions {
   ]);
 }
 
-/** Each word by the index of beginnings, or wherever it stands. */
-function wordConditions(
-  { words, like = false }: SearchQuery,
-  { anywhere, indexed }: Readonly<Record<'anywhere' | 'indexed', string>>,
-): Condition[] {
-  return checkedWords(words).map((word): Condition => {
-    const isAnywhere = like || isWrittenTogether(word);
-    const condition = isAnywhere ? anywhere : indexed;
-    // What a word means to FTS5 is quoted away: it is one phrase, taken as a beginning.
-    const value = isAnywhere ? `%${word.replace(/[\\%_]/g, '\\$&')}%` : `"${word.replaceAll('"', '""')}"*`;
-    return [condition, ...Array.from({ length: placeholders(condition) }, () => value)];
-  });
+const CARDS = `select card_id as key, coalesce(label, '') || ' ' || coalesce(last4, '') || ' ' || metadata as text from card`;
+
+/** A list as JSON: the engine folds ASCII letters alone, so texts are compared here. */
+function namesWith(db: MirrorDatabase, texts: string, part: string): string {
+  const wanted = folded(part);
+  const found: string[] = [];
+  for (const { key, text } of db.each<{ key: string; text: string }>(texts)) {
+    if (folded(text).includes(wanted)) found.push(key);
+  }
+  return JSON.stringify(found);
 }
 
-/** The engine folds ASCII letters alone, so labels are compared here. */
+/** Without accents and capitals. */
+const folded = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
 function labelled(db: MirrorDatabase, column: string, part: string | undefined): Condition[] {
   if (part === undefined) return [];
-  const cards = db
-    .all<{ card_id: string; label: string }>('select card_id, label from card where label is not null')
-    .filter(({ label }) => label.toLowerCase().includes(part.toLowerCase()));
-  return [[`${column} in (select value from json_each(?))`, JSON.stringify(cards.map(({ card_id }) => card_id))]];
+  const labels = 'select card_id as key, label as text from card where label is not null';
+  return [[`${column} in (select value from json_each(?))`, namesWith(db, labels, part)]];
 }
 
 function checkedWords(typed: readonly string[] | undefined): string[] {
@@ -127,16 +122,6 @@ function checkedWords(typed: readonly string[] | undefined): string[] {
     message: 'a search needs a word with a letter, a digit or a symbol in it',
     outcome: 'not_sent',
   });
-}
-
-/**
- * Looked for inside of words, too: the index holds no emoji and no other symbol, and a line of a script that puts no
- * blanks between its words is one word to it.
- */
-function isWrittenTogether(word: string): boolean {
-  return (
-    !/[\p{L}\p{N}]/u.test(word) || /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}]/u.test(word)
-  );
 }
 
 // A copy read as the service would be

@@ -13,7 +13,6 @@ import type {
   StatementRecords,
 } from '../books/statement-lines.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { refuseOlder } from './fold.ts';
 import { unprovedCheckpoint } from './reconcile.ts';
 import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
@@ -21,14 +20,13 @@ type StatementRows = Pick<StatementInput, 'checkpoints' | 'unproved' | 'cards' |
 
 /**
  * Of the newest exact checkpoint and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
- * no exact checkpoint proves the end of the period. Throws `check_failed` for a period that begins before the kept records.
+ * no exact checkpoint proves the end of the period.
  */
 export function statementRows(
   db: MirrorDatabase,
-  { name, from, to }: Period,
+  { from, to }: Period,
   { unreconciled = false }: { readonly unreconciled?: boolean } = {},
 ): StatementRows {
-  refuseOlder(db, from, name);
   const kept = db.all<KeptCheckpoint>('select * from checkpoint where exact = 1 order by sync, at_ms');
   const newest = kept.at(-1);
   // The last one before the period, for what was derived since; none before it: the account began within.

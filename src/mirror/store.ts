@@ -1,8 +1,6 @@
 /** What of an answer goes into the copy, and what of it had changed. Free texts lose what looks like a card number or a key. */
 import type { CardRow, ChallengeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
-import { CARD } from '../contract/card.ts';
-import { TRANSACTION } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { type Cents, toCents } from '../core/money.ts';
 import { REDACTED, withoutPatterns } from '../core/redaction.ts';
@@ -94,17 +92,6 @@ export function challengeValues(challenge: Challenge): ChallengeValues {
     status: word(challenge.status),
     expires_ms: timeOf(challenge.expires_at),
   };
-}
-
-const KNOWN_CARD = new Set(Object.keys(CARD));
-const KNOWN_TRANSACTION = new Set(Object.keys(TRANSACTION));
-
-/** Names of fields that the contract does not know; one that may be a value itself is told as `(other)`. */
-function unknownNames(row: object, of: 'card' | 'tx'): string[] {
-  const known = of === 'card' ? KNOWN_CARD : KNOWN_TRANSACTION;
-  return Object.keys(row)
-    .filter(name => !known.has(name))
-    .map(name => (/^[A-Za-z_][A-Za-z_]{0,39}\d{0,2}$/.test(name) ? name : '(other)'));
 }
 
 /** ms UTC of ISO text; null where there is none or none that can be read. */
@@ -200,31 +187,20 @@ const ADDED = `insert into record (${named(FIELDS)}, created_at, tx_id, first_se
   values (${marks(FIELDS.length + 4)}) on conflict (tx_id) do nothing`;
 const CHANGED = `update record set ${assigned(FIELDS)}, created_at = ? where id = ?`;
 
-/** Stores rows as they came. Returns how many were new or other than known. Call it inside a commit. */
-export function storeRecords(writing: Writing, rows: readonly Transaction[]): number {
-  let moved = 0;
-  const since = writing.db.number('kept_since');
-  for (const row of rows) if (!isFolded(writing.db, row, since) && storeRecord(writing, row)) moved += 1;
-  return moved;
+/** Stores rows as they came. Call it inside a commit. */
+export function storeRecords(writing: Writing, rows: readonly Transaction[]): void {
+  for (const row of rows) storeRecord(writing, row);
 }
 
-/** A record of a closed purchase that is older than what is kept: its sums are here already. */
-function isFolded(db: MirrorDatabase, { id, created_at }: Transaction, since: number | undefined): boolean {
-  const at = since === undefined ? null : timeOf(created_at);
-  if (since === undefined || at === null || at >= since) return false;
-  return db.get('select 1 from record where tx_id = ?', storable(id)) === undefined;
-}
-
-function storeRecord(writing: Writing, row: Transaction): boolean {
+function storeRecord(writing: Writing, row: Transaction): void {
   const { db, now, sync } = writing;
   const values = recordValues(row);
   const tx = storable(row.id);
   if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
   // Most records of a first reading are new: to insert without looking halves what SQLite is asked.
   if (db.run(ADDED, ...columnsOf(db, values, values.at_ms ?? now), tx, now, sync) > 0) {
-    countUnknown(db, 'tx', row);
     writing.counts.transactions.new += 1;
-    return true;
+    return;
   }
   const stored = db.get<Stored>(STORED, tx);
   if (stored === undefined) throw new RangeError(`the record ${tx} is neither new nor known`);
@@ -233,12 +209,11 @@ function storeRecord(writing: Writing, row: Transaction): boolean {
   const changed = FIELDS.filter(field => seen[field] !== stored[field]);
   const isBack = stored.gone_at !== null;
   if (stored.missed > 0 || isBack) db.run('update record set missed = 0, gone_at = null where id = ?', stored.id);
-  if (changed.length === 0 && !isBack) return false;
+  if (changed.length === 0 && !isBack) return;
   for (const field of changed) note(writing, tx, { field, old: stored[field], new: seen[field] });
   if (isBack) note(writing, tx, { field: 'gone_at', old: stored.gone_at, new: null });
   if (changed.length > 0) db.run(CHANGED, ...columnsOf(db, values, at_ms), stored.id);
   writing.counts.transactions.changed += 1;
-  return true;
 }
 
 /** In the order of the fields, `created_at` behind them. */
@@ -263,9 +238,7 @@ function merchantId(db: MirrorDatabase, name: string): number {
 function merchantRow(db: MirrorDatabase, name: string): number {
   const known = db.get<{ id: number }>('select id from merchant where name = ?', name);
   if (known !== undefined) return known.id;
-  const made = db.get<{ id: number }>('insert into merchant (name) values (?) returning id', name)?.id ?? 0;
-  db.run('insert into merchant_words (rowid, name) values (?, ?)', made, name);
-  return made;
+  return db.get<{ id: number }>('insert into merchant (name) values (?) returning id', name)?.id ?? 0;
 }
 
 interface Change {
@@ -278,18 +251,6 @@ function note({ db, now }: Writing, tx: string, change: Change): void {
   const asText = (value: string | number | null) => (value === null ? null : String(value));
   const { field, old } = change;
   db.insert('record_change', { tx_id: tx, field, old: asText(old), new: asText(change.new), seen: now });
-}
-
-/** Counts fields that the contract does not know, by name. */
-function countUnknown(db: MirrorDatabase, of: 'card' | 'tx', row: object): void {
-  for (const name of unknownNames(row, of)) {
-    db.run(
-      `insert into unknown_field (of, name, times) values (?, ?, 1)
-        on conflict (of, name) do update set times = times + 1`,
-      of,
-      name,
-    );
-  }
 }
 
 /** Times, both included. */
@@ -348,32 +309,16 @@ function storeCard(writing: Writing, card: Card): void {
   const columns: SqlValue[] = Object.values(values);
   const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
-    const row = db.get<{ id: number }>(
-      `insert into card (card_id, first_seen, ${named(names)}) values (${marks(names.length + 2)}) returning id`,
-      cardId,
-      now,
-      ...columns,
-    );
-    index(db, row?.id ?? 0, values);
+    db.insert('card', { card_id: cardId, first_seen: now, ...values });
     observe(writing, cardId, values);
-    countUnknown(db, 'card', card);
     counts.cards.new += 1;
     return;
   }
   const changed = names.filter(name => values[name] !== stored[name]);
   if (changed.length === 0 && stored.gone_at === null) return;
   db.run(`update card set gone_at = null, ${assigned(names)} where id = ?`, ...columns, stored.id);
-  if (changed.some(name => name === 'label' || name === 'last4' || name === 'metadata')) index(db, stored.id, values);
   if (changed.some(name => name === 'status' || name === 'balance_cents')) observe(writing, cardId, values);
   counts.cards.changed += 1;
-}
-
-function index(db: MirrorDatabase, id: number, { label, last4, metadata }: CardValues): void {
-  db.run('delete from card_words where rowid = ?', id);
-  const words = Object.entries(JSON.parse(metadata) as Record<string, string>)
-    .flat()
-    .join(' ');
-  db.insert('card_words', { rowid: id, label: label ?? '', last4: last4 ?? '', metadata: words });
 }
 
 function observe({ db, now }: Writing, card_id: string, { status, balance_cents }: CardValues): void {

@@ -125,7 +125,7 @@ async function readTransactions(run: SyncRun, full: boolean): Promise<void> {
       if (!(error instanceof NoSpans)) throw error;
       const isFiltered = error.why === 'order';
       const why = isFiltered ? 'lists transactions in no order of time' : 'takes no notice of from and to';
-      run.warn(`the service ${why}: the list is read from its first page`);
+      run.warn(`the service ${why}: the whole list is read each time`);
       db.commit(() => {
         db.run('delete from open_window');
         db.setFact('filters', isFiltered ? 'honoured' : 'ignored');
@@ -133,7 +133,7 @@ async function readTransactions(run: SyncRun, full: boolean): Promise<void> {
       });
     }
   }
-  await walkAll(run, { full });
+  await walkAll(run);
 }
 
 /** From where on this run reads everything, ms. */
@@ -144,11 +144,8 @@ function beginningOf({ db, end }: SyncRun, full: boolean): number {
     return Math.min(last, end) - (db.fact('single') === undefined ? counted : OVERLAP_MS.changing);
   }
   // All records of a card follow its creation; what does not, the count audit finds.
-  const isWhole = db.number('kept_since') === undefined;
   const oldest = db.get<{ at: number | null }>(
-    isWhole
-      ? 'select min(at) as at from (select min(created_ms) as at from card union all select min(at_ms) from record)'
-      : 'select min(at_ms) as at from record',
+    'select min(at) as at from (select min(created_ms) as at from card union all select min(at_ms) from record)',
   )?.at;
   return Math.min(oldest ?? end, end) - SECOND;
 }

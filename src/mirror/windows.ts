@@ -4,10 +4,9 @@
  */
 
 import type { Input } from '../contract/calls.ts';
-import { HOUR, SECOND } from '../core/durations.ts';
+import { SECOND } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
-import { foldedRecords } from './fold.ts';
 import type { PacedReader } from './paced-reader.ts';
 import { IS_PENDING } from './schema.ts';
 import { missRecords, type Span, storeRecords, type Transaction, timeOf, type Writing } from './store.ts';
@@ -160,65 +159,29 @@ export async function readOn(run: SyncRun, since: number): Promise<void> {
 
 // Reads the list of a service that cannot be read by spans of time
 
-/** Pages of nothing new that end a walk. */
-const QUIET_PAGES = 2;
-const OVERLAP_MS = 72 * HOUR;
 /** Readings in which known records were missing, until they are gone. */
 const ROUNDS = 2;
 
-/** `full`: to the end of the list, whatever is known. */
-export async function walkAll(run: SyncRun, { full }: { readonly full: boolean }): Promise<void> {
-  for (let round = 1; round <= ROUNDS; round += 1) if ((await walkOnce(run, full)) === 0) return;
+export async function walkAll(run: SyncRun): Promise<void> {
+  for (let round = 1; round <= ROUNDS; round += 1) if ((await walkOnce(run)) === 0) return;
 }
 
-/** Resolves to how many known records were missing for the first time, which only a complete walk can tell. */
-async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
+/** To the end of the list. Resolves to how many known records were missing for the first time. */
+async function walkOnce(run: SyncRun): Promise<number> {
   const { db } = run;
-  let known = oldEnough(run);
-  let mayStop = !full && db.fact('walked') === 'yes' && db.fact('order') !== 'other';
-  let [quiet, previous] = [0, Number.POSITIVE_INFINITY];
   let ids: ReadonlySet<string> = new Set();
   let [first, last]: (number | undefined)[] = [];
   for await (const { number, rows, facts, fresh, seen } of run.ask.pages('transactions.list', {})) {
-    const times = rows.map(({ created_at }) => timeOf(created_at) ?? run.now);
-    const isOrdered = times.every((at, index) => at <= (times[index - 1] ?? previous));
-    previous = times.at(-1) ?? previous;
+    if (rows.length > 0) db.commit(() => storeRecords(run, rows));
+    run.onRows(fresh);
     ids = seen;
     if (number === 1) first = facts.total;
     last = facts.total ?? last;
-    if (!isOrdered && mayStop) {
-      run.warn('the service takes no notice of from and to and lists transactions in no order of time: all are read');
-      db.commit(() => db.setFact('order', 'other'));
-      mayStop = false;
-    }
-    const moved = rows.length === 0 ? 0 : db.commit(() => storeRecords(run, rows));
-    run.onRows(fresh);
-    // A settlement may name an authorization further behind.
-    if (moved > 0) known = oldEnough(run);
-    quiet = moved === 0 && times.every(at => at < known) ? quiet + 1 : 0;
-    // Records that are gone, or dated back, are seen by the count alone.
-    if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? countOf(db)) === countOf(db)) return 0;
   }
-  const isComplete = first === undefined || (first === last && first === ids.size);
-  return db.commit(() => {
-    db.setFact('walked', 'yes');
-    if (!isComplete) return 0;
-    run.tally.windows += 1;
-    return missRecords(run, { from: 0, to: run.end, ids });
-  });
-}
-
-/** Records that are listed, also those that are counted in sums alone. */
-function countOf(db: SyncRun['db']): number {
-  const here = db.get<{ count: number }>('select count(*) as count from record where gone_at is null');
-  return (here?.count ?? 0) + foldedRecords(db);
-}
-
-/** Records before this are not expected to change: older than the overlap and than every authorization that may. */
-function oldEnough(run: SyncRun): number {
-  const asOf = run.db.number('as_of') ?? run.end;
-  const [oldest = Number.POSITIVE_INFINITY] = dueTimes(run, Number.MAX_SAFE_INTEGER);
-  return Math.min(asOf - OVERLAP_MS, oldest);
+  // A list that moved while it was read tells of nothing that is missing.
+  if (first !== undefined && (first !== last || first !== ids.size)) return 0;
+  run.tally.windows += 1;
+  return db.commit(() => missRecords(run, { from: 0, to: run.end, ids }));
 }
 
 // Reads authorizations again that may have changed since
@@ -265,7 +228,7 @@ export async function auditCounts(run: SyncRun): Promise<void> {
   const { db } = run;
   if (db.fact('totals') !== 'counted') return;
   // From the beginning of time: a record may be dated back behind every one that is known.
-  const span = { from: db.number('kept_since') ?? 0, to: run.end };
+  const span = { from: 0, to: run.end };
   await auditSpan(run, span, await totalOf(run, span));
 }
 

@@ -15,12 +15,6 @@ import { quoted } from './parts.ts';
 
 type SettingValue = boolean | string | number | readonly string[];
 
-/** Refunds come for weeks, and counts of the last 35 days are compared: fewer months would be read again and again. */
-function parseMonths(text: string): number | undefined {
-  const months = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-  return months !== undefined && months >= 3 && months <= 1_200 ? months : undefined;
-}
-
 /** How a profile keeps a limit: amounts are text, `250.00`. */
 const limit = (name: LimitName) => (text: string) => {
   const value = parseLimit(name, text);
@@ -55,7 +49,6 @@ const PARSERS = {
   journal: parseJournal,
   sandbox_token_file: parsePath,
   mirror: (text: string) => (text === 'on' || text === 'off' ? text : undefined),
-  mirror_months: parseMonths,
   policy: parsePath,
   contract: parsePath,
   // The address is judged together with the key's mode, where that is known.

@@ -95,13 +95,10 @@ export const booksState = command({
       changes: tells.count('Changes of records that were seen.'),
       moves: tells.count('Rows of the journal of this machine.'),
       open_windows: tells.count('Spans of time that a sync which was stopped has left.'),
-      kept_since: orNull(tells.time('Older records were left out, as mirror_months says; null where all are kept.')),
-      folded: tells.count('Records that were left out; sums count them.'),
       last_exact_cut: orNull(tells.text('The last checkpoint at which everything was explained.')),
       totals: orNull(tells.text('Whether lists count their rows: told, absent or wrong.')),
       filters: orNull(tells.text('Whether from and to are honoured or ignored.')),
       order: orNull(tells.text('other: transactions come in no order of time.')),
-      unknown_fields: tells.map('Fields the contract does not know, and on how many records they were seen.'),
     },
   },
   about: 'Nothing is sent. What was found out about the service is null until a sync has seen it.',
@@ -128,9 +125,6 @@ export const booksState = command({
           'Transactions',
           `${status.transactions}${status.gone === 0 ? '' : `, and ${status.gone} that are no longer listed`}`,
         ],
-        ...(status.kept_since === null
-          ? []
-          : [['Kept since', `${status.kept_since}, ${status.folded} older ones in sums`] as const]),
         ['Own moves', String(status.moves)],
         ...(status.open_windows === 0
           ? []

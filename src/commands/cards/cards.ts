@@ -157,7 +157,7 @@ export const searchCards = command({
     page: { as_of: maybe(tells.time('The copy is of this instant of the service.')) },
   },
   about: [
-    'Each word must begin a word of label, last four digits or metadata; accents and capitals do not count. --min and --max are about the balance. The newest come first, 25 unless --limit or --all says otherwise.',
+    'Each word must stand in label, last four digits or metadata; accents and capitals do not count. --min and --max are about the balance. The newest come first, 25 unless --limit or --all says otherwise.',
     'The mirror of the account is searched; a copy that is older than --max-age is brought up to date first.',
   ],
   operation: 'cards.list',
@@ -168,7 +168,7 @@ export const searchCards = command({
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  args: { words: manyArguments(takes.text('Beginnings of words.', { maxLength: 200 })) },
+  args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
   examples: [
     { does: 'By its label', run: 'cards search ads' },
     {
@@ -176,10 +176,10 @@ export const searchCards = command({
       run: 'cards search ads --status active --min 50 --json',
     },
   ],
-  async run(ctx, { words, status, bin, min, max, label, like, all, limit, offline, maxAge: age }) {
+  async run(ctx, { words, status, bin, min, max, label, all, limit, offline, maxAge: age }) {
     const mirror = await ctx.api.mirror();
     const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    const query = { words, status, bin_id: bin, min, max, label, like };
+    const query = { words, status, bin_id: bin, min, max, label };
     return searched(copy, copy => copy.cards(query), { noun: 'card', all, limit });
   },
   show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),

@@ -83,13 +83,6 @@ function showAdvanced(advanced: Advanced): Shown {
   };
 }
 
-export const showSandboxClock = adminCommand({
-  path: 'sandbox clock show',
-  operation: 'clock.show',
-  examples: [{ does: 'In words', run: 'sandbox clock show' }],
-  show: showClock,
-});
-
 export const setSandboxClock = adminCommand({
   path: 'sandbox clock set',
   summary: 'Set the clock of the sandbox, forwards or backwards',
@@ -148,7 +141,7 @@ export const advanceSandboxClock = command({
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
     return runAdmin(ctx, 'clock.advance', { by, to: at }, () => ctx.sandbox.servers.control()).catch(thrown => {
-      throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock show' }) : thrown;
+      throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
     });
   },
   show: showAdvanced,

@@ -27,7 +27,6 @@ export const SANDBOX_COMMANDS: Leaves = {
   'sandbox simulate fail': async () => (await import('./simulate.ts')).simulateFail,
   'sandbox simulate run': async () => (await import('./scenario.ts')).runSandboxScenario,
   'sandbox clock': async () => (await import('./clock.ts')).sandboxClock,
-  'sandbox clock show': async () => (await import('./clock.ts')).showSandboxClock,
   'sandbox clock set': async () => (await import('./clock.ts')).setSandboxClock,
   'sandbox clock advance': async () => (await import('./clock.ts')).advanceSandboxClock,
   'sandbox clock timers': async () => (await import('./clock.ts')).clockTimers,

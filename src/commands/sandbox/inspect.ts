@@ -116,7 +116,7 @@ export const cardTimeline = command({
   path: 'sandbox timeline',
   summary: 'Show what happened to a card: requests, money, challenges, events, deliveries',
   about: [
-    'Newest first. Each kind is in the order of its own numbers, because the clock of the sandbox may stand or go back; at one time, what led to something stands before it.',
+    'Newest first. Each kind is in the order of its own numbers, because the clock of the sandbox may stand or go back; at one time kinds are in the order of --kinds.',
     'Of each kind the newest 10,000 are looked at; of requests, those that are still in the log. Looking changes nothing in the sandbox.',
   ],
   operation: 'cards.timeline',

@@ -82,21 +82,14 @@ export function statusPairs(status: SandboxStatus): [string, string][] {
     ['Webhooks', String(status.webhooks)],
     ['Events', String(status.events)],
     ['Wallet', money(status.wallet_balance)],
-    ['Ledger', ledgerWords(status) + seenAt(status)],
+    ['Ledger', ledgerWords(status)],
     ...parkedOf(status).map((text): [string, string] => ['Parked', text]),
   ];
 }
 
 function ledgerWords({ ledger_ok: isWhole, ledger_faults }: SandboxStatus): string {
-  if (isWhole == null) return `never looked through; that does: ${LOOK}`;
+  if (isWhole == null) return 'large; cardwright sandbox check looks through it';
   return isWhole ? 'whole' : `broken: ${(ledger_faults ?? []).join('; ')}`;
-}
-
-const LOOK = 'cardwright sandbox status --check';
-
-/** Of many records the books are not looked through each time: then it is said when they were. */
-function seenAt({ ledger_checked_at: at, now }: SandboxStatus): string {
-  return at == null || at === now ? '' : `, looked through at ${at}; anew: ${LOOK}`;
 }
 
 /** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
@@ -347,20 +340,15 @@ export const sandboxStatus = command({
   operation: 'status',
   ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
   about: [
-    'Up to 10,000 transactions and events the ledger is checked every time. Above that it shows the result of the last check, by --check, a reset or a restore. --check checks files and ledger, whatever their size.',
+    'Up to 10,000 transactions and events the ledger is checked every time; sandbox check checks files and ledger, whatever their size.',
     '-o env prints the address and the key file of the started sandbox as CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
-  flags: { check: option(takes.flag('Check files and ledger first, whatever their size.')) },
   examples: [
     { does: 'In words', run: 'sandbox status' },
-    { does: 'Looked through whole', run: 'sandbox status --check' },
     { does: 'For other programs of this shell', run: 'sandbox status -o env' },
   ],
-  async run(ctx, { check }) {
-    const admin = await ctx.sandbox.admin();
-    const checked = check === true ? (await admin.send('ledger.check', {})).result : undefined;
-    const { result: state } = await admin.send('status', {});
-    const status = checked === undefined ? state : { ...state, ledger_ok: checked.ok, ledger_faults: checked.faults };
+  async run(ctx) {
+    const { result: status } = await (await ctx.sandbox.admin()).send('status', {});
     const elsewhere = await ctx.sandbox.elsewhere();
     return { status, elsewhere, server: elsewhere === undefined ? await ctx.sandbox.servers.running() : undefined };
   },

@@ -28,11 +28,10 @@ export const SNAPSHOT_COLUMNS = columnsOf(
   { name: { kind: 'id' }, data_set: 'DATA', whole: 'COMPLETE' },
 );
 
-const COLUMNS = columnsOf(
-  RESTORED,
-  'restored made_at:2 cards:2 transactions:2 webhooks_active:2 wallet_balance ledger_ok',
-  { webhooks_active: 'WEBHOOKS', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
-);
+const COLUMNS = columnsOf(RESTORED, 'restored made_at:2 cards:2 transactions:2 webhooks_active:2 wallet_balance', {
+  webhooks_active: 'WEBHOOKS',
+  wallet_balance: 'WALLET',
+});
 
 /** `what` names where it came from: `snapshot before`, `backup.snapshot`. */
 function showRestored(what: string, done: Restored): Shown {
@@ -49,10 +48,8 @@ function showRestored(what: string, done: Restored): Shown {
         ['Transactions', String(done.transactions ?? '-')],
         ...webhooksIn(done),
         ['Wallet', money(done.wallet_balance)],
-        ['Ledger', done.ledger_ok ? 'whole' : 'broken'],
       ]),
     ],
-    failure: brokenLedger(done),
   };
 }
 
@@ -73,15 +70,6 @@ function refuseDamaged(what: string, done: Restored, hint?: string): Restored {
     message: `${what} cannot be put back: ${done.problems.join('; ')}. Nothing was changed.`,
     ...(hint !== undefined && { hint }),
     outcome: 'refused',
-  });
-}
-
-function brokenLedger({ ledger_ok, ledger_faults }: Restored): CliError | undefined {
-  if (ledger_ok !== false) return undefined;
-  return new CliError('check_failed', {
-    message: `restored, but its ledger does not add up: ${(ledger_faults ?? []).join('; ')}`,
-    hint: 'cardwright sandbox reset',
-    outcome: 'done',
   });
 }
 

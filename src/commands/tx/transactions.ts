@@ -126,7 +126,7 @@ export const searchTransactions = command({
     page: { as_of: maybe(tells.time('The copy is of this instant of the service.')) },
   },
   about: [
-    'Each word must begin a word of the merchant, or of label, last four digits or metadata of the card; accents and capitals do not count. The newest come first, 25 unless --limit or --all says otherwise.',
+    'Each word must stand in the name of the merchant, or in label, last four digits or metadata of the card; accents and capitals do not count. The newest come first, 25 unless --limit or --all says otherwise.',
     'The mirror of the account is searched; a copy that is older than --max-age is brought up to date first.',
   ],
   operation: 'transactions.list',
@@ -140,20 +140,19 @@ export const searchTransactions = command({
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  args: { words: manyArguments(takes.text('Beginnings of words.', { maxLength: 200 })) },
+  args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
   examples: [
     { does: 'Everything at one merchant', run: 'tx search acme --all' },
     {
       does: 'Large ones of this year, without asking the service',
       run: 'tx search acme --min 500 --since 2026-01-01 --offline',
     },
-    { does: 'A part in the middle of a word', run: 'tx search cme --like' },
   ],
-  async run(ctx, { words, card, type, since, until, mcc, min, max, label, like, all, limit, offline, maxAge: age }) {
+  async run(ctx, { words, card, type, since, until, mcc, min, max, label, all, limit, offline, maxAge: age }) {
     refuseBackwards({ since, until });
     const mirror = await ctx.api.mirror();
     const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label, like };
+    const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label };
     return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),

@@ -30,7 +30,7 @@ const WHY = {
   ),
 } as const;
 
-export const TIMELINE_KINDS = ['request', 'transaction', 'entry', 'challenge', 'event', 'delivery'] as const;
+export const TIMELINE_KINDS = ['request', 'challenge', 'transaction', 'entry', 'event', 'delivery'] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 /** One thing in the life of a card. */

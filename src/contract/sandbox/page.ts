@@ -3,7 +3,7 @@
  * (docs/design/inspector.md, sections 4 and 5).
  */
 import { CARD_ID } from '../card.ts';
-import { must, nullable } from '../field.ts';
+import { must } from '../field.ts';
 import { choice, flag, integer, number, sealed, text, time } from '../own-field.ts';
 import { change, look, one, reading } from './row.ts';
 import { CLOCK_MODES } from './state.ts';
@@ -97,7 +97,6 @@ export const PAGE_OPERATIONS = {
       mode: must(choice(CLOCK_MODES, 'How the clock goes.')),
       rate: must(number('Its seconds in one real second; 0 when it stands.')),
       faults: must(integer('Fault rules that can still happen.')),
-      ledger_ok: nullable(flag('The ledger invariants held when they were last looked at; null when nobody did.')),
     }),
   }),
 } as const;

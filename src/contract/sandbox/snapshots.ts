@@ -40,8 +40,6 @@ export const RESTORED = {
   transactions: integer('Transaction records.'),
   webhooks_active: integer('Subscriptions that came with it and are active: the sandbox delivers to their addresses.'),
   wallet_balance: money('Balance of the wallet, USD.'),
-  ledger_ok: flag('The ledger invariants hold.'),
-  ledger_faults: list(text('Broken invariant.'), 'What does not hold.'),
 } as const;
 
 export const SNAPSHOT_OPERATIONS = {

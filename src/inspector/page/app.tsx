@@ -101,11 +101,6 @@ function Header({ live: { marks, link } }: { readonly live: session.Live }) {
         {marks !== undefined && marks.faults > 0 && (
           <a href={addressOf('faults')}>{`${marks.faults} ${marks.faults === 1 ? 'fault' : 'faults'} active`}</a>
         )}
-        {typeof marks?.ledger_ok === 'boolean' && (
-          <a href={addressOf('invariants')} title="When somebody last looked">
-            <Badge word={marks.ledger_ok ? 'Ledger is right' : 'Ledger broken'} />
-          </a>
-        )}
         <Badge word={link === 'live' ? 'live' : 'not live'} />
       </p>
       <nav aria-label="Views">

@@ -2,7 +2,7 @@
 import { RowForm } from '../form.tsx';
 import { List, type ListOf, Rows, type TableOf } from '../list.tsx';
 import { Head, Part, Problem, SameCommand, show } from '../parts.tsx';
-import { type Reply, type Told, useLive } from '../session.ts';
+import type { Reply, Told } from '../session.ts';
 import type { Input } from '../tables.ts';
 
 const SNAPSHOTS: ListOf<Told<'snapshots'>> = {
@@ -69,15 +69,9 @@ const RULES: TableOf<Checked['invariants'][number]> = {
 };
 
 export function Invariants() {
-  const last = useLive().marks?.ledger_ok ?? null;
   return (
     <section>
       <Head title="Ledger check" />
-      <p>
-        {last === null
-          ? 'Nobody has checked the ledger of this sandbox yet.'
-          : `${last ? 'Every rule held' : 'A rule did not hold'} when somebody last looked.`}
-      </p>
       <RowForm
         row="ledger.check"
         label="Check now"

@@ -116,7 +116,7 @@ export const HOLDINGS = {
 
   /** What this process has not written yet counts too. */
   marks: ({ sql, now, parts }) => {
-    const { own, others, faults, checked } = changeCount(sql, now);
+    const { own, others, faults } = changeCount(sql, now);
     const { requestLog, activeDialect, archives, version } = parts;
     const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
     const { mode, rate_milli } = readClock(sql);
@@ -128,7 +128,6 @@ export const HOLDINGS = {
       mode,
       rate: clockRate({ mode, rate_milli }),
       faults,
-      ledger_ok: checked === null ? null : checked === '[]',
     };
   },
 
@@ -229,7 +228,6 @@ interface ChangeCount {
   /** Fault rules that can still happen. */
   readonly faults: number;
   /** JSON list of what did not hold when the books were last looked through; null when nobody did. */
-  readonly checked: string | null;
 }
 
 /** How often the store was written to, in one cheap statement. */
@@ -237,8 +235,7 @@ function changeCount(sql: Sql, now: number): ChangeCount {
   const row = sql.get<ChangeCount>(
     `select total_changes() as own, (select data_version from pragma_data_version) as others,
        (select count(*) from faults where (times is null or struck < times)
-         and (expires_at is null or expires_at > ?)) as faults,
-       (select faults from ledger_checks) as checked`,
+         and (expires_at is null or expires_at > ?)) as faults`,
     now,
   );
   if (row === undefined) throw new Error('the store says nothing about itself');

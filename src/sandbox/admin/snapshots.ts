@@ -16,15 +16,16 @@ import {
   writeSnapshot,
 } from '../archive/archives.ts';
 import { impossible, Refused } from '../calls/handler.ts';
+import { checkInvariants } from '../checks/invariants.ts';
 import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { beginGeneration } from '../store/open.ts';
-import { countActiveSubscriptions, forgetCheck, keepCheck } from '../store/rows.ts';
+import { countActiveSubscriptions } from '../store/rows.ts';
 import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
 import { BulkInsert, inBulk, isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';
-import { checkNow, foundIn, stateOf } from './state.ts';
+import { stateOf } from './state.ts';
 
 export const SNAPSHOTS = {
   snapshots: async ({ archives }) => ({ data: (await archives.list()).map(wireSnapshot), page: {} }),
@@ -81,11 +82,9 @@ async function replaceAll(parts: ServiceParts, copy: Connection, { seed, ids }: 
       beginGeneration(sql);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const looking = { sql, now: sandboxNow(sql, clock.now()) };
-      const found = checkNow(looking);
-      if (found.faults.length > 0) throw new Damaged(brokenBooks(found.faults));
-      keepCheck(sql, found);
-      const webhooks_active = countActiveSubscriptions(sql);
-      return { ...stateOf(looking), webhooks_active, ...foundIn(found) };
+      const faults = checkInvariants(sql);
+      if (faults.length > 0) throw new Damaged(brokenBooks(faults));
+      return { ...stateOf(looking), webhooks_active: countActiveSubscriptions(sql) };
     });
     requestLog.forget();
     requestNumbers.forget();
@@ -109,7 +108,6 @@ async function replaceRows(sql: Sql, copy: Connection): Promise<void> {
         await bulk?.flush();
       }
     });
-    forgetCheck(sql);
   } catch (error) {
     if (!isRefusedStatement(error)) throw error;
     throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);

@@ -36,9 +36,6 @@ import {
   type FaultRow,
   fitsRequest,
   KEPT_REQUESTS,
-  keepCheck,
-  type LastCheck,
-  lastCheck,
   pageOfRequests,
   type RequestFilter,
   type RequestRow,
@@ -108,17 +105,8 @@ export const STATE = {
 
 type CheckScope = Pick<Call, 'sql' | 'now'>;
 
-/** All invariants, now. */
-export function checkNow({ sql, now }: CheckScope): LastCheck {
-  return { at: now, faults: checkInvariants(sql) };
-}
-
-const NEVER_LOOKED_AT = { ledger_ok: null, ledger_faults: [], ledger_checked_at: null };
-
 /** What somebody found in the books, as it is told. */
-export function foundIn({ at, faults }: LastCheck) {
-  return { ledger_ok: faults.length === 0, ledger_faults: [...faults], ledger_checked_at: isoTime(at) };
-}
+const foundIn = (faults: string[]) => ({ ledger_ok: faults.length === 0, ledger_faults: faults });
 
 const serverOf = ({ version, store }: ServiceParts) => ({ version, store: store.path });
 
@@ -139,15 +127,12 @@ const ACCOUNTS =
   '(select ledger as account, sum(amount) as balance, count(*) as postings from postings group by ledger)';
 
 export const OF_SERVER = {
-  /**
-   * Everything the store knows. A large store takes its time to look through: of one it is told what was found when
-   * somebody last looked, and nothing where nobody did.
-   */
+  /** Everything the store knows. To look through the books of a large one takes its time: of those nothing is told. */
   status: parts =>
     parts.store.writeLarge(sql => {
       const looking = { sql, now: sandboxNow(sql, parts.clock.now()) };
-      const known = isLarge(sql) ? lastCheck(sql) : checkNow(looking);
-      return { ...serverOf(parts), ...stateOf(looking), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
+      const books = isLarge(sql) ? { ledger_ok: null, ledger_faults: [] } : foundIn(checkInvariants(sql));
+      return { ...serverOf(parts), ...stateOf(looking), ...books };
     }),
 
   /**
@@ -173,16 +158,14 @@ export const OF_SERVER = {
       const size = loadSize({ ...startedWith.size, ...input });
       const wallet = input.data === undefined ? startedWith.wallet : undefined;
       await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
-      const looked = checkNow({ sql, now });
-      keepCheck(sql, looked);
-      return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(looked) };
+      return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(checkInvariants(sql)) };
     });
     requestLog.forget();
     requestNumbers.forget();
     return state;
   },
 
-  'ledger.check': ({ store, clock }) =>
+  'ledger.check': ({ store }) =>
     store.writeLarge(sql => {
       const damaged = damagedPages(sql);
       // Of a damaged file the books would say anything, and it is better not written to.
@@ -190,9 +173,7 @@ export const OF_SERVER = {
         const faults = damaged.map(line => `the file is damaged: ${line}`);
         return { ok: false, faults, invariants: uncheckedInvariants() };
       }
-      const looked = checkNow({ sql, now: sandboxNow(sql, clock.now()) });
-      keepCheck(sql, looked);
-      const { faults } = looked;
+      const faults = checkInvariants(sql);
       return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
     }),
 

@@ -65,7 +65,7 @@ export function manifestIn(line: string): Manifest | undefined {
  * was asked for. Two sandboxes of one seed that did the same hold the same without it.
  */
 const NOT_KEPT = `pragma journal_mode = off; pragma secure_delete = on; delete from rate_hits; delete from advances;
-  delete from ledger_checks; update requests set took = null, key_last4 = null`;
+  update requests set took = null, key_last4 = null`;
 
 /** Copies the store into a new file, one moment of it. */
 async function copyStore(store: Store, path: string): Promise<void> {

@@ -352,10 +352,10 @@ function recordsOf(sql: Sql): number {
 /**
  * The pages and I1 to I10 of any store, and I11 to I16 of one that is not large, for nobody waits a minute for a
  * server. At every start anew (docs/design/sandbox.md, section 11): what was found last time says nothing of what
- * befell the file since. `onLong` is told how many records there are where it takes more than a second or so. Resolves
- * to whether all was looked at. Throws `check_failed` naming what is wrong; nothing is changed.
+ * befell the file since. `onLong` is told how many records there are where it takes more than a second or so. Throws
+ * `check_failed` naming what is wrong; nothing is changed.
  */
-export async function checkWhole(store: Store, onLong: (records: number) => void = () => undefined): Promise<boolean> {
+export async function checkWhole(store: Store, onLong: (records: number) => void = () => undefined): Promise<void> {
   const unlessDamaged =
     <T>(otherwise: T) =>
     (error: unknown): T => {
@@ -367,12 +367,8 @@ export async function checkWhole(store: Store, onLong: (records: number) => void
   if (records > LONG_TO_LOOK_THROUGH) onLong(records);
   const pages = await store.read(damagedPages).catch(unlessDamaged(['its pages cannot be read']));
   if (pages.length > 0) throw notServed(store, `is damaged: ${pages.join('; ')}`, 'cardwright sandbox reset --hard');
-  const { isAll, faults } = await store.read(sql => {
-    const isAll = !isLarge(sql);
-    return { isAll, faults: isAll ? checkInvariants(sql) : brokenOf(sql, BOOKS) };
-  });
+  const faults = await store.read(sql => (isLarge(sql) ? brokenOf(sql, BOOKS) : checkInvariants(sql)));
   if (faults.length > 0) throw notServed(store, `does not add up: ${faults.join('; ')}`, 'cardwright sandbox reset');
-  return isAll;
 }
 
 /** What the engine finds wrong with its file, a line each. */

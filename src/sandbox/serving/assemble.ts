@@ -22,7 +22,7 @@ import { RequestLog, RequestNumbers } from '../service/logs.ts';
 import { runTimersUntil, type ServiceParts } from '../service/service.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
-import { keepCheck, walletOf } from '../store/rows.ts';
+import { walletOf } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 import { type ListenAddress, privateSocket, serve } from './server.ts';
 
@@ -179,12 +179,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
   });
   try {
     if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, meta, plan.insists);
-    if (plan.checked === true && (await checkWhole(store, plan.onLongCheck))) {
-      await store.write(sql => {
-        const at = sandboxNow(sql, host.clock.now());
-        keepCheck(sql, { at, faults: [] });
-      });
-    }
+    if (plan.checked === true) await checkWhole(store, plan.onLongCheck);
     const { clock } = plan;
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = processName(host.pid);

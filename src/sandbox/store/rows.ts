@@ -115,29 +115,6 @@ export function pageOfTransactions(sql: Sql, { card_id, type, from, to }: Transa
   return listed<TransactionRow>(sql, { from: 'transactions', wanted, order: 'created_at desc, id desc' }, page);
 }
 
-// When the books were last looked through, and what was found.
-
-export interface LastCheck {
-  /** ms, on the clock of the sandbox. */
-  readonly at: number;
-  /** What did not hold, a line each; empty when all was well. */
-  readonly faults: readonly string[];
-}
-
-/** Undefined when nobody looked since the sandbox was made, started over or put back. */
-export function lastCheck(sql: Sql): LastCheck | undefined {
-  const row = sql.get<{ at: number; faults: string }>('select at, faults from ledger_checks');
-  return row && { at: row.at, faults: JSON.parse(row.faults) as string[] };
-}
-
-export function keepCheck(sql: Sql, { at, faults }: LastCheck): void {
-  forgetCheck(sql);
-  sql.insert('ledger_checks', { at, faults: JSON.stringify(faults) });
-}
-
-/** What was found is no longer true of what the store holds. */
-export const forgetCheck = (sql: Sql) => sql.run('delete from ledger_checks');
-
 // Events, and entries of one card.
 
 export type EventRow = RowOf<typeof EVENTS>;

@@ -420,9 +420,6 @@ export const REQUESTS = table('requests', {
   not_kept: text,
 });
 
-/** When the books were last looked through; `faults` is a JSON list of lines. */
-const LEDGER_CHECKS = table('ledger_checks', { one, at: integer, faults: text });
-
 /** Settlements that wait until their card is unfrozen (dialect strict-freeze). */
 const WAITING_SETTLEMENTS = table('waiting_settlements', {
   position: numbered,
@@ -446,7 +443,7 @@ const DECLINE_FACTS = table('decline_facts', { transaction_id: key, facts: text 
 
 const SYSTEM = [
   ...[META, CLOCK, ADVANCES, COUNTERS, TIMERS, PARKED_TIMERS, API_KEYS, IDEMPOTENCY, EVENTS, DELIVERIES, ATTEMPTS],
-  ...[RATE_HITS, FAULTS, REQUESTS, LEDGER_CHECKS, WAITING_SETTLEMENTS, DECLINE_FACTS],
+  ...[RATE_HITS, FAULTS, REQUESTS, WAITING_SETTLEMENTS, DECLINE_FACTS],
 ];
 
 const INDEXES: readonly string[] = [
@@ -475,8 +472,5 @@ export const DOMAIN_TABLES: readonly string[] = namesOf(DOMAIN).toReversed();
 /** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
 export const CLEARED_TABLES: readonly string[] = namesOf(SYSTEM, 'meta', 'rate_hits');
 
-/** Tables that a snapshot puts back, parents first: who moves the clock, and what was found in the books, belongs to this store. */
-export const ARCHIVED: readonly string[] = [
-  ...namesOf(DOMAIN),
-  ...namesOf(SYSTEM, 'meta', 'rate_hits', 'advances', 'ledger_checks'),
-];
+/** Tables that a snapshot puts back, parents first: who moves the clock belongs to this store. */
+export const ARCHIVED: readonly string[] = [...namesOf(DOMAIN), ...namesOf(SYSTEM, 'meta', 'rate_hits', 'advances')];
