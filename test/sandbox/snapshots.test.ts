@@ -177,7 +177,6 @@ test('every table of the store is put back but those of a process, of the store 
   const tables = await service.store.read(tablesOf);
   expect(tables.map(({ name }) => name).filter(name => !ARCHIVED.includes(name))).toEqual([
     'advances',
-    'ledger_checks',
     'meta',
     'rate_hits',
   ]);
