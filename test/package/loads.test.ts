@@ -41,7 +41,7 @@ describe('what a start loads', () => {
       const { files, compiled } = await loadedBy(['cards', 'list', '--json'], { baseUrl: service.baseUrl });
       expect(compiled).toEqual([]);
       expect(files).toContain('undici.js');
-      const unused = /^(?:sandbox|assemble|conf|yaml|.*valibot.*|pg|inquirer.*|chalk|jq.*)\.js$/;
+      const unused = /^(?:sandbox|assemble|conf|yaml|.*valibot.*|pg|inquirer.*|cli-table3|chalk|jq.*)\.js$/;
       expect(files.filter(name => unused.test(name))).toEqual([]);
     } finally {
       await service.close();
