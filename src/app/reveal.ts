@@ -10,12 +10,14 @@ import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import { preloads, recorders, watchers } from '../platform/watched.ts';
+import type { Clipboard } from '../terminal/clipboard.ts';
 import { type Column, lineBlock, pairsBlock } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
 import type { Connections } from './connections.ts';
 import type { Opening, RunLimits } from './context.ts';
 import { checkNewFile, createFile } from './context-files.ts';
+import type { AppHost } from './process-host.ts';
 import type { RunTerminal } from './terminal.ts';
 
 export interface RevealParts extends Pick<Opening, 'host' | 'globals'> {
@@ -27,13 +29,15 @@ export interface RevealParts extends Pick<Opening, 'host' | 'globals'> {
   readonly audit: () => Promise<AuditLog>;
 }
 
-type Destination = 'screen' | 'print' | 'file' | 'child';
+type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
 const SHOWN_SECONDS = 30;
+const CLIPBOARD_SECONDS = 45;
 const WHERE: Readonly<Record<Destination, string>> = {
   screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
   print: 'will be printed and will stay in the scrollback',
   file: 'will be written to a new file that only you can read',
+  clipboard: `will be put on the clipboard for ${CLIPBOARD_SECONDS} s`,
   child: 'will be in the environment of one program',
 };
 
@@ -147,20 +151,54 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
   }
 
   async function onScreen(card: Card, parts: Parts, field: CardPart | undefined): Promise<Shown> {
+    const clipboard = await clipboardHere(host);
+    let copied: string | undefined;
+    const copy = (part: CardPart) => async () => {
+      await clipboard?.write(parts[part]);
+      copied = parts[part];
+      return `  copied the ${PART_NAMES[part]}; the clipboard is cleared after ${CLIPBOARD_SECONDS} s`;
+    };
+    const keys = clipboard === undefined ? 'any key hides it' : 'n copy number   c copy CVV   any other key hides now';
+    const actions = new Map(
+      clipboard &&
+        ([
+          ['n', copy('number')],
+          ['c', copy('cvv')],
+        ] as const),
+    );
     const title = [card.network, card.label || parts.cardId].filter(Boolean).join(' · ');
     const whole = [`Number  ${grouped(parts.number)}`, `CVV     ${parts.cvv}      Expires ${parts.expiry}`];
     const shown = field === undefined ? whole : [parts[field]];
-    const lines = [title, ...shown, '', 'any key hides it'].map(line => (line === '' ? '' : `  ${line}`));
+    const lines = [title, ...shown, '', keys].map(line => (line === '' ? '' : `  ${line}`));
     const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
     const { clock, signal } = host;
     const pressed = host.openKeys();
-    const { shownMs } = await showOnAlternateScreen({
-      ...{ lines, seconds: SHOWN_SECONDS, keys: pressed, clock, signal },
-      terminal: { write: text => host.writeTerminal(text) },
-      onCrash: restore => host.onCrash(restore),
-    }).finally(() => pressed.close());
-    notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
+    try {
+      const { shownMs } = await showOnAlternateScreen({
+        ...{ lines, seconds: SHOWN_SECONDS, actions, keys: pressed, clock, signal },
+        terminal: { write: text => host.writeTerminal(text) },
+        onCrash: restore => host.onCrash(restore),
+      }).finally(() => pressed.close());
+      notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
+    } finally {
+      if (clipboard !== undefined && copied !== undefined) await clearCopied(clipboard, copied);
+    }
     return { verbatim: '', noun: 'card', columns: [] };
+  }
+
+  /** A signal ends the waiting, not the clearing. */
+  async function clearCopied(clipboard: Clipboard, text: string): Promise<boolean> {
+    const { clock, signal } = host;
+    notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
+    if (!signal.aborted) {
+      await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
+        if (!signal.aborted) throw thrown;
+      });
+    }
+    const cleared = await clipboard.clearIf(text);
+    signal.throwIfAborted();
+    notice(cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.');
+    return cleared;
   }
 
   async function checkProgram(name: string | undefined): Promise<void> {
@@ -171,13 +209,18 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
   return {
     /** Opens the gate and hands the details to the one place that was asked for. */
     async reveal(cardId: string, options: RevealOptions): Promise<Shown> {
-      const { out, field } = options;
+      const { out, copy, field } = options;
       const sink = sinkOf(options);
       // There the card would stay where it was written.
       if (sink === 'screen' && canAsk && host.env['TERM'] === 'dumb') {
         throw usage(
           'this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file',
         );
+      }
+      const clipboard = sink === 'clipboard' ? await clipboardHere(host) : undefined;
+      if (sink === 'clipboard' && clipboard === undefined) {
+        const programs = 'pbcopy, wl-copy, xclip or xsel in a folder of the system';
+        throw usage(`no clipboard program was found (${programs}). Nothing was sent`);
       }
       // With a place to put them named, the wish to reveal is all that is missing.
       const named = field === undefined ? '' : ` --field ${field}`;
@@ -196,6 +239,15 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
           ...{ data: { card_id: parts.cardId, file: out }, noun: 'card', idField: 'file' },
           columns: [CARD, column('file')],
           blocks: [lineBlock(`Written to ${out}; only you can read it.`)],
+        };
+      }
+      if (copy !== undefined && clipboard !== undefined) {
+        await clipboard.write(parts[copy]);
+        notice(`Copied the ${PART_NAMES[copy]}.`);
+        const cleared = await clearCopied(clipboard, parts[copy]);
+        return {
+          ...{ data: { card_id: parts.cardId, copied: copy, cleared }, noun: 'card', idField: 'card_id', blocks: [] },
+          columns: [CARD, column('copied'), column('cleared')],
         };
       }
       return sink === 'print' ? printed(parts, field) : onScreen(card, parts, field);
@@ -251,10 +303,14 @@ function usage(message: string): CliError {
   return notSent('usage', message, { operation: OPERATION });
 }
 
-function sinkOf({ print, out }: RevealOptions): Destination {
-  if (print && out !== undefined) throw usage('--print and --out name several places; give only one');
-  return out !== undefined ? 'file' : print ? 'print' : 'screen';
+function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
+  const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
+  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
+  if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
+  return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
 }
+
+const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 'CVV', expiry: 'expiry' };
 
 type Parts = ReturnType<typeof partsOf>;
 
@@ -285,6 +341,11 @@ function printed(parts: Parts, field: CardPart | undefined): Shown {
       ]),
     ],
   };
+}
+
+async function clipboardHere(host: AppHost): Promise<Clipboard | undefined> {
+  const { findClipboard } = await import('../terminal/clipboard.ts');
+  return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
 }
 
 function grouped(number: string): string {

@@ -5,6 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CARD, json, type Served, serve, WALLET } from '../client/served.ts';
+import { fakeXclip } from '../support/fake-clipboard.ts';
 import { world } from '../support/world.ts';
 
 const OTHER = '4000009471306822';
@@ -41,27 +42,31 @@ const LINES = [
   'cards details card_1 --reveal --print --field cvv',
   'cards details card_1 --reveal --print --json',
   'cards details card_1 --reveal --out card.json',
+  'cards details card_1 --reveal --copy number',
   'cards exec card_1 --reveal -- sh -c "env > child.txt"',
   'cards lease --amount 5 --bin bin_1 --reveal --yes -- sh -c "env > child.txt"',
 ] as const;
 
 it.each(LINES)('%s', async line => {
   await using here = await world();
+  await fakeXclip(here.folder);
   const env = {
+    DISPLAY: ':0',
     CARDWRIGHT_PROFILE: '',
     CARDWRIGHT_API_KEY: 'sk_test_another_card',
     CARDWRIGHT_BASE_URL: service.baseUrl,
   };
   number = OTHER;
-  // The look for what became of a lease ends at once.
-  const passing = line.includes('lease') ? { onPause: () => undefined } : {};
-  const { code, out, err, all } = await here.run(line, { env, ...passing });
+  // The look for what became of a lease ends at once, as the wait before the clipboard is cleared does.
+  const passing = line.includes('lease') ? { onPause: () => undefined } : { hurried: true };
+  const { code, out, err, all } = await here.run(line, { env, programFolders: [here.folder], ...passing });
   expect({ code, out }).toEqual({ code: 13, out: '' });
   expect(err).toContain('the number in the answer does not end in 6467, as card_1 does');
   expect(all).not.toMatch(/6822|4000|739\b/);
-  expect((await readdir(here.folder)).filter(name => /^(?:card\.json|child\.txt)$/.test(name))).toEqual([]);
+  expect((await readdir(here.folder)).filter(name => /^(?:card\.json|child\.txt|board)$/.test(name))).toEqual([]);
   const told = (await here.run('audit list --json', { env })).out;
   expect(told).toContain('"outcome": "contract_mismatch"');
   number = OWN;
-  if (line.includes('details')) expect((await here.run(line, { env })).code).toBe(0);
+  if (line.includes('details'))
+    expect((await here.run(line, { env, programFolders: [here.folder], hurried: true })).code).toBe(0);
 });

@@ -48,7 +48,19 @@ export async function layTraps(): Promise<void> {
   }
   const program = `#!/bin/sh\necho "$0 $*" >> '${join(trap, SPRUNG)}'\ncat\n`;
   await mkdir(join(trap, 'bin'));
-  for (const name of ['node', 'sh', 'stty', 'git', 'pass']) {
+  for (const name of [
+    'xclip',
+    'xsel',
+    'wl-copy',
+    'wl-paste',
+    'pbcopy',
+    'pbpaste',
+    'node',
+    'sh',
+    'stty',
+    'git',
+    'pass',
+  ]) {
     for (const path of [join(trap, name), join(trap, 'bin', name)]) {
       await writeFile(path, program);
       await chmod(path, 0o755);
@@ -56,8 +68,9 @@ export async function layTraps(): Promise<void> {
   }
 }
 
-/** Parts of the program that read a file, start another program, or reach for the keychain; `npm test` runs the first two. */
+/** Parts of the program that read a file, start another program, or reach for the clipboard and the keychain; `npm test` runs the first two. */
 export const LINES = [
+  ['--sandbox', 'cards', 'details', 'CARD', '--reveal', '--copy', 'number'],
   ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--key-command', '--', 'pass', 'show'],
   ['--sandbox', 'cards', 'list', '-o', 'yaml'],
   ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--keychain', '--key-stdin'],

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fakeXclip } from '../support/fake-clipboard.ts';
 import { type World, world } from '../support/world.ts';
 
 const REVEAL = 'cards details card_1 --reveal --print';
@@ -43,11 +44,12 @@ describe('nothing is sent', () => {
       'cards details card_1 --print',
       'cards details card_1 --reveal',
       'cards details card_1 --out x.json',
+      'cards details card_1 --copy number',
       'cards exec card_1 -- true',
       'cards details card_1 --yes --print',
     ]) {
       const { code, out } = await here.run(line, { stdin: 'y\n'.repeat(1000) });
-      expect({ line, code, out }).toEqual({ line, code: 3, out: '' });
+      expect({ line, code, out }).toEqual({ line, code: line.includes('--copy') ? 2 : 3, out: '' });
     }
     expect(await asked(here)).toBe(0);
   });
@@ -68,6 +70,9 @@ describe('nothing is sent', () => {
       'cards details - --reveal --print',
       'cards exec --file cards.csv --reveal -- true',
       'cards details card_1 --reveal --print --out x',
+      'cards details card_1 --reveal --print --copy number',
+      'cards details card_1 --reveal --out x --copy cvv',
+      'cards details card_1 --reveal --copy cvv --field cvv',
     ]) {
       const { code, out } = await here.run(line, { stdin: 'card_1\ncard_2\n' });
       expect({ line, code, out }).toEqual({ line, code: 2, out: '' });
@@ -228,5 +233,38 @@ describe('cards exec', () => {
     await expect(stat(join(here.folder, 'planted'))).rejects.toThrow('ENOENT');
     expect((await here.run('cards exec card_1 --reveal -- ./true')).code).toBe(0);
     expect(await readFile(join(here.folder, 'planted'), 'utf8')).toContain('CARD_NUMBER=');
+  });
+});
+
+describe('the clipboard', () => {
+  test('gets one field through a program and is cleared', async () => {
+    await using here = await withCard(80);
+    await fakeXclip(here.folder);
+    const pan = await number(here);
+    const how = { env: { DISPLAY: ':0' }, programFolders: [here.folder], hurried: true };
+    const { code, all } = await here.run('cards details card_1 --reveal --copy number --json', how);
+    expect(code).toBe(0);
+    expect(all).not.toContain(pan);
+    expect(all).not.toContain('\x1b]52');
+    expect(all).toContain('"cleared": true');
+    expect(await readFile(join(here.folder, 'board'), 'utf8')).toBe('');
+    expect(await readFile(join(here.folder, 'args'), 'utf8')).toBe(
+      '-selection clipboard\n-selection clipboard -o\n-selection clipboard\n',
+    );
+  });
+
+  test('is offered on the screen, by n and c, where there is one', async () => {
+    await using here = await withCard(80);
+    await fakeXclip(here.folder);
+    const pan = await number(here);
+    const how = { env: { DISPLAY: ':0' }, programFolders: [here.folder], hurried: true, keys: ['c', 'n', 'q'] };
+    const { code, err } = await here.run('cards details card_1 --reveal', how);
+    expect(code).toBe(0);
+    expect(err).toContain('n copy number   c copy CVV   any other key hides now');
+    expect(err).toContain('copied the CVV');
+    expect(err).toContain('copied the number');
+    expect(err).toContain('The clipboard is cleared.');
+    expect(pan).toMatch(/^\d{16}$/);
+    expect(await readFile(join(here.folder, 'board'), 'utf8')).toBe('');
   });
 });

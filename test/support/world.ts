@@ -110,6 +110,8 @@ export interface RunOptions {
   readonly onPause?: (ms: number) => void | Promise<void>;
   /** Pauses up to so many ms are meant; 6,000 when left out. */
   readonly longestPause?: number;
+  /** The wait before the clipboard is cleared ends at once. */
+  readonly hurried?: boolean;
   /** Whoever reads standard output has left. */
   readonly readerLeft?: boolean;
   /** Standard output goes into a pipe although there is a terminal. */
@@ -190,7 +192,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       await told.onPause?.(ms);
       signal?.throwIfAborted();
     };
-    const sleep = told.onPause ? skip : pause;
+    const sleep = told.hurried ? hurriedPause : told.onPause ? skip : pause;
     const host: AppHost = {
       argv: words(line.replace(/^cardwright /, '')),
       env,
@@ -382,6 +384,10 @@ async function pause(ms: number, signal?: AbortSignal): Promise<void> {
     // As the real clock does.
     throw signal?.aborted ? signal.reason : thrown;
   });
+}
+
+async function hurriedPause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms !== 45_000) await pause(ms, signal);
 }
 
 function countedBytes(count: number, value: number): Uint8Array {

@@ -17,10 +17,14 @@ export const cardDetails = command({
   path: 'cards details',
   summary: 'Reveal number, CVV and expiry of one card',
   answers: {
-    either: [{ one: REVEALED }, { text: 'With --field, the value alone.' }, { none: 'On the screen or in a file.' }],
+    either: [
+      { one: REVEALED },
+      { text: 'With --field, the value alone.' },
+      { none: 'On the screen, in a file or on the clipboard.' },
+    ],
   },
   about: [
-    'At a terminal it asks for the last four digits and shows the card on a separate screen for 30 seconds. In a script it asks nothing: give --reveal and --print or --out. A live key also needs --live and the profile setting allow_unattended_reveal there.',
+    'At a terminal it asks for the last four digits and shows the card on a separate screen for 30 seconds. In a script it asks nothing: give --reveal and one of --print, --out and --copy. A live key also needs --live and the profile setting allow_unattended_reveal there.',
     'The card is read first. A number that does not end in its last four digits is not shown; the command ends with 13.',
     'This machine reveals at most 30 cards a minute. Each reveal has a line in the audit log, without card data. Nothing is revealed under a debugger. A recording by another program, such as script(1), cannot be undone.',
   ],
@@ -30,6 +34,7 @@ export const cardDetails = command({
     field: option(takes.choice(['number', 'cvv', 'expiry'], 'Only this field, as plain text.')),
     reveal: typedOnly(option(takes.flag('Confirm the reveal without typing the last four digits.'))),
     print: option(takes.flag('Print to the normal screen or the pipe.')),
+    copy: option(takes.choice(['number', 'cvv', 'expiry'], 'Copy to the clipboard, which is cleared after 45 s.')),
     out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
   },
   examples: [
@@ -37,8 +42,8 @@ export const cardDetails = command({
     { does: 'The number into a pipe', run: 'cards details card_1 --reveal --print --field number' },
     { does: 'Everything into a private file', run: 'cards details card_1 --reveal --out card.json' },
   ],
-  run: (ctx, { card, field, reveal, print, out }) =>
-    ctx.reveal(card, { field, out, reveal: reveal ?? false, print: print ?? false }),
+  run: (ctx, { card, field, reveal, print, copy, out }) =>
+    ctx.reveal(card, { field, copy, out, reveal: reveal ?? false, print: print ?? false }),
   show: shown => shown,
 });
 

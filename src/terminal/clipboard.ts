@@ -1,0 +1,105 @@
+/**
+ * The clipboard, through a program of the system named by its absolute path. What is copied goes to its standard
+ * input, never into an argument and never to the terminal (OSC 52 would pass through recorders and remote sessions).
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { CliError } from '../core/errors.ts';
+import type { Environment } from '../platform/host.ts';
+import { programIn } from '../platform/programs.ts';
+
+export interface Clipboard {
+  /** Throws `internal` without the text when the program fails. */
+  write(text: string): Promise<void>;
+  /** Empties the clipboard if it still holds the text; false when it holds something else. */
+  clearIf(text: string): Promise<boolean>;
+}
+
+interface ClipboardDependencies {
+  readonly platform: NodeJS.Platform;
+  readonly env: Environment;
+  /** Where programs are looked for, absolute; the working folder and PATH are not among them. */
+  readonly folders: readonly string[];
+  /** How long a program may take, milliseconds; 5000 when left out. */
+  readonly patienceMs?: number;
+}
+
+/** A display that does not answer must not hold the card for ever. */
+const PATIENCE_MS = 5_000;
+
+type Words = readonly [program: string, ...args: string[]];
+
+interface Tool {
+  readonly copy: Words;
+  readonly paste: Words;
+  /** Without it the clipboard is emptied by copying nothing. */
+  readonly clear?: Words;
+}
+
+const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
+
+function toolsFor({ platform, env }: ClipboardDependencies): readonly Tool[] {
+  if (platform === 'darwin') return [{ copy: ['pbcopy'], paste: ['pbpaste'] }];
+  if (platform === 'win32') {
+    return [{ copy: ['clip.exe'], paste: [POWERSHELL, '-NoProfile', '-Command', 'Get-Clipboard -Raw'] }];
+  }
+  const wayland: Tool = { copy: ['wl-copy'], paste: ['wl-paste', '--no-newline'], clear: ['wl-copy', '--clear'] };
+  const x11: readonly Tool[] = [
+    { copy: ['xclip', '-selection', 'clipboard'], paste: ['xclip', '-selection', 'clipboard', '-o'] },
+    { copy: ['xsel', '-ib'], paste: ['xsel', '-ob'], clear: ['xsel', '-cb'] },
+  ];
+  return [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? x11 : [])];
+}
+
+/** The first clipboard that can be both written and read; undefined when there is none. */
+export async function findClipboard(around: ClipboardDependencies): Promise<Clipboard | undefined> {
+  const system = around.env['SystemRoot'];
+  const folders = around.platform === 'win32' && system ? [join(system, 'System32')] : around.folders;
+  for (const { copy, paste, clear } of toolsFor(around)) {
+    const [copyAt, pasteAt] = await Promise.all([programIn(folders, copy[0]), programIn(folders, paste[0])]);
+    if (copyAt === undefined || pasteAt === undefined) continue;
+    // The program needs its display, not our keys.
+    const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+    const { patienceMs = PATIENCE_MS } = around;
+    const run = (at: string, [, ...args]: Words, text?: string) => runTool(at, args, { env, patienceMs }, text);
+    return {
+      write: async text => void (await run(copyAt, copy, text)),
+      async clearIf(text) {
+        const now = await run(pasteAt, paste).catch(() => '');
+        if (now.replace(/\r?\n$/, '') !== text) return false;
+        await (clear === undefined ? run(copyAt, copy, '') : run(copyAt, clear));
+        return true;
+      },
+    };
+  }
+  return undefined;
+}
+
+function runTool(
+  program: string,
+  args: readonly string[],
+  { env, patienceMs }: { readonly env: Environment; readonly patienceMs: number },
+  text?: string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
+    const child = spawn(program, args, {
+      env,
+      cwd: '/',
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
+      stdio: ['pipe', text === undefined ? 'pipe' : 'ignore', 'ignore'],
+    });
+    const chunks: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const failed = (why: string) =>
+      reject(new CliError('internal', { message: `the clipboard program ${program} ${why}` }));
+    child.on('error', (error: NodeJS.ErrnoException) => failed(`cannot be started (${error.code ?? 'unknown'})`));
+    child.on(text === undefined ? 'close' : 'exit', code => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else failed(code === null ? `did not end within ${patienceMs} ms` : `ended with ${code}`);
+    });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(text ?? '');
+  });
+}
