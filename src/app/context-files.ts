@@ -1,12 +1,20 @@
-/** Files of the user: read, made; files of ours in places of the user; standard input. */
+/** Files of the user: read, made, changed; files of ours in places of the user; standard input. */
 import { isUtf8 } from 'node:buffer';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { ContextFiles, InputRows } from '../cli/context.ts';
+import type { ContextFiles, FileEdit, InputRows, PlannedFile } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
-import { clearReadyFile, removeOurs, removeReadyFile, writeAtomically, writeReadyFile } from '../files/users-file.ts';
+import {
+  clearReadyFile,
+  readUsersFile,
+  removeOurs,
+  removeReadyFile,
+  replaceUsersFile,
+  writeAtomically,
+  writeReadyFile,
+} from '../files/users-file.ts';
 import type { InputStream } from '../platform/host.ts';
 import type { AppHost } from './process-host.ts';
 
@@ -20,6 +28,7 @@ export function contextFiles(host: AppHost, stdin: InputStream, warn: (text: str
     createFile: (path, content) => createFile(host, path, content),
     replaceFile: (path, file) => replaceFile(host, path, file),
     removeFile: (path, mark) => removeFile(host, path, mark),
+    editFiles: (edits, isMeant) => editFiles(host, edits, isMeant),
     async readyFile(path) {
       const place = resolve(host.cwd, path);
       await clearReadyFile(place);
@@ -112,8 +121,39 @@ async function replaceFile(
 async function removeFile({ cwd }: AppHost, name: string, mark: string): Promise<void> {
   const path = resolve(cwd, name);
   await removeOurs(path, { name, mark });
+  await removeOurFolders(path);
+}
+
+/** A folder that held nothing but ours goes with it. */
+async function removeOurFolders(path: string): Promise<void> {
   for (let folder = dirname(path); OUR_FOLDERS.includes(basename(folder)); folder = dirname(folder))
     await rmdir(folder).catch(() => undefined);
+}
+
+/** Everything is looked at before anything is changed. */
+async function editFiles(
+  { cwd, noise, platform }: AppHost,
+  edits: readonly FileEdit[],
+  isMeant: boolean,
+): Promise<readonly PlannedFile[]> {
+  const changes = [];
+  for (const { path, edit } of edits) {
+    const file = await readUsersFile(resolve(cwd, path));
+    const next = edit(file.bytes);
+    changes.push({ file, next, planned: { path: file.path, action: actionOf(file.bytes, next) } });
+  }
+  for (const { file, next, planned } of isMeant ? changes : []) {
+    if (planned.action === 'none') continue;
+    await replaceUsersFile(file, next, { random: noise, platform });
+    if (next === undefined) await removeOurFolders(file.path);
+  }
+  return changes.map(({ planned }) => planned);
+}
+
+function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {
+  if (before === undefined) return next === undefined ? 'none' : 'create';
+  if (next === undefined) return 'remove';
+  return before.equals(next) ? 'none' : 'change';
 }
 
 /** In writes of a size that is worth a call of the system. */

@@ -53,6 +53,17 @@ export interface Profiles {
   current(): Promise<string | undefined>;
 }
 
+/** What becomes of a file of the user; undefined is no file. Its path may be relative. */
+export interface FileEdit {
+  readonly path: string;
+  edit(before: Buffer | undefined): Buffer | undefined;
+}
+
+export interface PlannedFile {
+  readonly path: string;
+  readonly action: 'create' | 'change' | 'remove' | 'none';
+}
+
 /** Input of a run of rows, read once. */
 export interface InputRows extends AsyncDisposable {
   readonly pieces: AsyncIterable<Uint8Array>;
@@ -212,6 +223,11 @@ export interface ContextFiles {
   replaceFile(path: string, file: { readonly pieces: Iterable<string>; readonly mark: string }): Promise<void>;
   /** Takes such a file away where it is, and folders of ours that are empty then. Throws as `replaceFile`. */
   removeFile(path: string, mark: string): Promise<void>;
+  /**
+   * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done. Throws `guarded`
+   * for a file that must not be changed, and what an edit throws; then nothing was.
+   */
+  editFiles(edits: readonly FileEdit[], isMeant: boolean): Promise<readonly PlannedFile[]>;
   /** Takes away what an earlier run left there. Throws `usage` for something else. */
   readyFile(path: string): Promise<ReadyFile>;
 }
@@ -304,6 +320,7 @@ export interface RevealOptions {
   readonly reveal: boolean;
   readonly print: boolean;
   readonly out: string | undefined;
+  readonly copy: CardPart | undefined;
   readonly field: CardPart | undefined;
 }
 

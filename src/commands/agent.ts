@@ -1,56 +1,59 @@
 import { join } from 'node:path';
 import { confirmed } from '../cli/confirm.ts';
-import type { Context } from '../cli/context.ts';
+import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
-import { countOf } from '../cli/listing.ts';
+import { countOf, wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { eachTime, flagName, option, takes, tells } from '../cli/parsing/flag.ts';
 import { CliError, usage } from '../core/errors.ts';
-import { shellLine } from '../terminal/shell-assignments.ts';
-import { copiedLine, lineBlock } from '../terminal/view.ts';
-
-/**
- * Programs that host agents: where each looks for skills, in the home folder of the user or in that of a project, and how it is told
- * of a server of tools. Taken from public descriptions of November 2026; no host was at hand to judge them.
- */
-const HOSTS = {
-  claude: { seenBy: '.claude', skills: '.claude/skills', addsBy: 'claude mcp add' },
-  codex: { seenBy: '.codex', skills: '.agents/skills', addsBy: 'codex mcp add' },
-  cursor: { seenBy: '.cursor', skills: '.cursor/skills', addsBy: undefined },
-  gemini: { seenBy: '.gemini', skills: '.gemini/skills', addsBy: undefined },
-} as const;
-
-type HostName = keyof typeof HOSTS;
-const HOST_NAMES = Object.keys(HOSTS) as readonly HostName[];
+import { utf8Text } from '../core/text.ts';
+import {
+  HOST_NAMES,
+  HOSTS,
+  type HostName,
+  hasEntry,
+  SCOPES,
+  type Scope,
+  type ServerEntry,
+  withEntry,
+} from './agent/hosts.ts';
 
 const FILES = {
-  changed: tells.yes('False in a dry run.'),
+  changed: tells.yes('False if there was nothing to change, and in a dry run.'),
   hosts: tells.texts('Programs that host agents, those of --host or those found here.'),
-  entry: tells.json('The server of tools as a host is told of it: command and args; null with --remove.'),
-  files: tells.texts('The files that are written, or taken away.'),
+  entry: tells.json('The server of tools as it is named: command and args.'),
+  files: tells.rows(
+    {
+      path: tells.text('The file.'),
+      action: tells.word('What happens to it.', ['create', 'change', 'remove', 'none']),
+    },
+    'Files it takes.',
+  ),
 } as const;
 
-/** Writes the skill where hosts look for it, and says how each is told of the tools. */
+const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave' } as const;
+
+/** Writes the skill and the entry of the tools where hosts look for them. */
 export const setUpAgent = command({
   path: 'agent setup',
   summary: 'Give agents on this machine the skill and the tools of cardwright',
   answers: { one: FILES },
   effect: 'reversible',
   dryRun: true,
-  effectSays: 'writes files of this user, and asks first; --remove takes them away',
+  effectSays: 'changes files of this user, and asks first; --remove takes it away',
   reach: 'files',
   ends: {
     not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.',
-    guarded: 'A file stands there that is not of the skill. It was not changed.',
+    guarded: 'A file must not be changed, or is not of the form that its host documents. Nothing was changed.',
   },
   about: [
-    'The skill goes where each host looks for skills; --project writes into the working folder in place of the home folder. Every change is shown first. No configuration of a host is touched: what names cardwright mcp to it is printed, to be run or put there.',
+    'The skill goes where each host looks for skills, and an entry that starts cardwright mcp into its configuration; everything else in that file stays. --project writes into the working folder in place of the home folder. Every change is shown first.',
     'Words after -- are options of cardwright mcp, such as -- --max-total 100 --intent-prefix agent7/. Without any the tools only read. The profile of this run is named in the entry; no key is written.',
   ],
   flags: {
     host: eachTime(option(takes.choice(HOST_NAMES, 'Program that hosts an agent; those found here when left out.'))),
     project: option(takes.flag('Into the working folder, for everybody who works in it.')),
-    remove: option(takes.flag('Take the skill away again.')),
+    remove: option(takes.flag('Take skill and entry away again.')),
   },
   rest: 'kept',
   examples: [
@@ -68,41 +71,81 @@ export const setUpAgent = command({
       throw usage(`after -- stand options of cardwright mcp (${options.join(', ')}), and not ${JSON.stringify(odd)}`);
     const hosts = host.length > 0 ? [...new Set(host)] : await hostsHere(ctx);
     if (hosts.length === 0) throw usage(`no host of agents was found here; name one: --host ${HOST_NAMES.join('|')}`);
-    const { REGISTRY } = await import('./registry.ts');
-    const pages = Object.entries(await skillPages(REGISTRY));
-    const files = hosts.flatMap(name => {
-      const folder = join(project ? '.' : homeOf(ctx), HOSTS[name].skills, 'cardwright');
-      return pages.map(([file, text]) => ({ path: join(folder, file), text }));
-    });
-    const told = { hosts, entry: remove ? null : await entryOf(ctx), files: files.map(({ path }) => path) };
-    if (ctx.dryRun) return { changed: false, ...told };
-    if (!ctx.ui.yes) for (const { path } of files) ctx.ui.notice(`${remove ? 'remove' : 'write'} ${path}`);
+    const entry = remove ? undefined : await entryOf(ctx);
+    const edits = await editsFor(ctx, hosts, project ? 'project' : 'user', entry);
+    const planned = await ctx.files.editFiles(edits, false);
+    const due = planned.filter(({ action }) => action !== 'none');
+    const shown = { hosts: hosts.map(String), entry: entry ?? null };
+    if (due.length === 0 || ctx.dryRun) return { changed: false, ...shown, files: planned };
+    if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
     const words = `${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''}`;
-    const intent = `${remove ? 'Remove' : 'Write'} ${countOf(files.length, 'file')}`;
+    const intent = `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`;
     await confirmed(ctx, intent, `cardwright agent setup${words} --yes`, 'Make these changes?');
-    for (const { path, text } of files) {
-      if (remove) await ctx.files.removeFile(path, markOf(text));
-      else await ctx.files.replaceFile(path, { pieces: [text], mark: markOf(text) });
-    }
-    return { changed: true, ...told };
+    return { changed: true, ...shown, files: await ctx.files.editFiles(edits, true) };
   },
   show: ({ changed, hosts, entry, files }) => ({
-    data: { changed, hosts, entry, files },
+    data: { changed, hosts, entry, files: files.map(({ path, action }) => ({ path, action })) },
     noun: 'file',
     columns: [],
     blocks: [
-      lineBlock(changed ? `Done for ${hosts.join(', ')}.` : 'Dry run, nothing was changed.'),
-      ...files.map(copiedLine),
+      { kind: 'line', text: changed ? `Done for ${hosts.join(', ')}.` : 'Nothing was changed.' },
+      { kind: 'pairs', pairs: files.map(({ path, action }) => [DOES[action], path] as const) },
     ],
-    notes: entry === null ? [] : ['What it may spend: cardwright help safety', ...hosts.map(toolsOf(entry))],
+    notes: changed && entry !== null ? ['Start the host anew. What it may spend: cardwright help safety'] : [],
   }),
 });
 
-export const AGENT_COMMANDS = [setUpAgent];
+/** Tells what of it is installed, and whether it is of this version. */
+export const agentStatus = command({
+  path: 'agent status',
+  summary: 'Show which hosts of agents have the skill and the tools, and of which version',
+  answers: {
+    list: {
+      host: tells.word('Program that hosts an agent.', HOST_NAMES),
+      scope: tells.word('Of the user, or of the working folder.', SCOPES),
+      skill: tells.word('The skill: of this version, of another one, or none.', ['current', 'other', 'none']),
+      tools: tells.yes('Its configuration starts cardwright mcp.'),
+      skill_folder: tells.text('Where the skill is or would be.'),
+      config_file: tells.text('Its configuration.'),
+    },
+  },
+  reach: 'files',
+  examples: [
+    { does: 'What is installed', run: 'agent status' },
+    { does: 'Is the skill of this version?', run: "agent status --jq '.data[].skill'" },
+  ],
+  async run(ctx) {
+    const pages = await pagesOf();
+    const rows = [];
+    for (const host of HOST_NAMES) {
+      for (const scope of SCOPES) {
+        const { skill, config } = placesOf(ctx, host, scope);
+        const texts = await textsOf(ctx, [...Object.keys(pages).map(name => join(skill, name)), config]);
+        const found = Object.entries(pages).map(([name, text]) => texts.get(join(skill, name)) === text);
+        const isThere = Object.keys(pages).some(name => texts.get(join(skill, name)) !== undefined);
+        const state = !isThere ? 'none' : found.every(Boolean) ? 'current' : 'other';
+        const tools = hasEntry(texts.get(config), host);
+        rows.push({ host, scope, skill: state, tools, skill_folder: skill, config_file: config });
+      }
+    }
+    return rows;
+  },
+  columns: [
+    'host scope skill tools config_file:3 skill_folder:4+',
+    { tools: { kind: 'word' }, config_file: 'CONFIGURATION', skill_folder: 'SKILL IN' },
+  ],
+  show: rows => ({
+    listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'host' }),
+    noun: 'host',
+    idField: 'host',
+  }),
+});
 
-/** How a page of the skill begins: its title, whatever its version. */
-function markOf(text: string): string {
-  return text.slice(0, text.indexOf('\n', 4));
+export const AGENT_COMMANDS = [setUpAgent, agentStatus];
+
+async function pagesOf(): Promise<Readonly<Record<string, string>>> {
+  const { REGISTRY } = await import('./registry.ts');
+  return skillPages(REGISTRY);
 }
 
 function homeOf({ env }: Context): string {
@@ -111,16 +154,57 @@ function homeOf({ env }: Context): string {
   throw usage('HOME names no folder, and hosts of agents have their files there');
 }
 
+function placesOf(ctx: Context, name: HostName, scope: Scope): { readonly skill: string; readonly config: string } {
+  const { skills, config } = HOSTS[name];
+  const base = scope === 'user' ? homeOf(ctx) : '.';
+  const codex = name === 'codex' && scope === 'user' ? ctx.env['CODEX_HOME'] : undefined;
+  const file = codex === undefined ? join(base, config[scope]) : join(codex, 'config.toml');
+  return { skill: join(base, skills[scope], 'cardwright'), config: file };
+}
+
+/** Texts of files that are there. A file that could not be changed is read all the same. */
+async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const path of paths) {
+    const edit = (before: Buffer | undefined) => {
+      if (before !== undefined) texts.set(path, utf8Text(before, path));
+      return before;
+    };
+    await ctx.files.editFiles([{ path, edit }], false).catch(() => undefined);
+  }
+  return texts;
+}
+
 async function hostsHere(ctx: Context): Promise<readonly HostName[]> {
   const { readdir } = await import('node:fs/promises');
   const names = new Set(await readdir(homeOf(ctx)).catch(() => []));
   return HOST_NAMES.filter(name => names.has(HOSTS[name].seenBy));
 }
 
-/** A server of tools as hosts name it. */
-interface ServerEntry {
-  readonly command: string;
-  readonly args: readonly string[];
+/** Without an entry everything goes. */
+async function editsFor(
+  ctx: Context,
+  hosts: readonly HostName[],
+  scope: Scope,
+  entry: ServerEntry | undefined,
+): Promise<readonly FileEdit[]> {
+  const pages = Object.entries(await pagesOf());
+  return hosts.flatMap(name => {
+    const { skill, config } = placesOf(ctx, name, scope);
+    return [
+      ...pages.map(([file, text]) => ({
+        path: join(skill, file),
+        edit: () => (entry === undefined ? undefined : Buffer.from(text)),
+      })),
+      {
+        path: config,
+        edit(before: Buffer | undefined) {
+          const text = withEntry(before && utf8Text(before, config), { name, path: config, entry });
+          return text === undefined ? undefined : Buffer.from(text);
+        },
+      },
+    ];
+  });
 }
 
 /** The account of this run by its name, and the options of the tools. Without a profile the host's environment says it. */
@@ -132,13 +216,4 @@ async function entryOf(ctx: Context): Promise<ServerEntry> {
   const { mode, profile } = identity ?? {};
   const chosen = mode === 'sandbox' ? ['--sandbox'] : profile === undefined || profile === 'env' ? [] : ['-p', profile];
   return { command: 'cardwright', args: [...chosen, 'mcp', ...(ctx.rest.length > 0 ? ctx.rest : ['--read-only'])] };
-}
-
-/** What names the tools to a host: its own command, or what goes into its configuration. */
-function toolsOf({ command, args }: ServerEntry) {
-  return (name: HostName): string => {
-    const { addsBy } = HOSTS[name];
-    if (addsBy !== undefined) return `Tools for ${name}: ${addsBy} cardwright -- ${shellLine([command, ...args])}`;
-    return `Tools for ${name}, in its configuration: ${JSON.stringify({ mcpServers: { cardwright: { command, args } } })}`;
-  };
 }

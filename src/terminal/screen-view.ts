@@ -170,7 +170,7 @@ async function rowLines(
     const records = recordsLines(rows, [...shown, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
-  const lines = drawTable(sheet, screen);
+  const lines = await drawTable(sheet, screen);
   const dropped = sheet.dropped.filter(title => title !== BAR_COLUMN.title);
   if (isWide) {
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };

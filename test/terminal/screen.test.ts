@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { painter } from '../../src/terminal/colour.ts';
 import { createMeasure } from '../../src/terminal/fold.ts';
-import { drawTable, fitSheet } from '../../src/terminal/table.ts';
-import { cardList, show, TERMINAL } from './cards.ts';
+import { drawByHand, drawTable, fitSheet } from '../../src/terminal/table.ts';
+import { COLUMNS, cardList, show, TERMINAL } from './cards.ts';
 
 describe('the card list of the mock-up', () => {
   test('at 80 columns', async () => {
@@ -35,7 +35,7 @@ describe('width', () => {
         ];
         const sheet = fitSheet({ columns: [id, says], rows }, screen, measure);
         expect(bare(sheet?.rows.map(([, cell = '']) => cell).join('') ?? '')).toBe(bare(`${text}${text}try:it`));
-        for (const line of drawTable(sheet as NonNullable<typeof sheet>, pen))
+        for (const line of drawByHand(sheet as NonNullable<typeof sheet>, pen))
           expect(measure.width(line)).toBeLessThanOrEqual(screen);
       }),
     );
@@ -57,5 +57,28 @@ describe('width', () => {
   test('a locale that is not UTF-8 gets three dots', async () => {
     const shown = await show(cardList(), { ...TERMINAL, env: { NO_COLOR: '1', LC_ALL: 'C', LANG: 'en_US.UTF-8' } });
     expect(shown.out).toContain('広告 — Toky...');
+  });
+});
+
+describe('the two ways of drawing', () => {
+  const LABEL = fc.stringMatching(/^[A-Za-z0-9 ,.:é—広告カード한]{0,30}$/);
+
+  test('look the same, with colour and without', async () => {
+    const measure = await createMeasure('…');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(LABEL, { minLength: 1, maxLength: 20 }),
+        fc.integer({ min: 40, max: 120 }),
+        fc.constantFrom(0 as const, 1 as const),
+        async (labels, screen, level) => {
+          const rows = labels.map(label => ['card_1', '', '4242', 'active', '$1.00', '-', label, 'now']);
+          const sheet = fitSheet({ columns: COLUMNS, rows }, screen, measure);
+          if (sheet === undefined) throw new Error('the sheet must fit');
+          const pen = { paint: await painter(level), measure };
+          expect(await drawTable(sheet, pen)).toEqual(drawByHand(sheet, pen));
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 });
