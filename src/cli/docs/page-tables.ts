@@ -31,7 +31,7 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   challenges: { words: '--sandbox 3ds list', flags: { card_id: '--card' } },
   // No command lists them.
   deposits: { words: '' },
-  spending: { words: '--sandbox tx summary --since 14d' },
+  spending: { words: '--sandbox tx summary', flags: { since: '--since' } },
   webhooks: { words: '--sandbox webhooks list' },
   'requests.get': { words: 'sandbox requests', args: ['request_id'] },
   'snapshots.restore': { end: '--yes' },

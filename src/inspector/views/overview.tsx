@@ -1,4 +1,5 @@
 /** Where the money is, what waits for somebody, what was spent by day, and the events as they come. */
+import { DAY } from '../../core/durations.ts';
 import { addressOf } from '../address.ts';
 import { useState } from '../elements.ts';
 import { Ask, filter, List, type ListOf } from '../list.tsx';
@@ -19,7 +20,7 @@ export const Overview = () => (
           <div class="columns">
             <WhatThereIs totals={totals} />
             <Part title="Spending by day" isPanel>
-              <Ask row="spending" input={{ days: 14 }}>
+              <Ask row="spending" input={{ days: DAYS, since: firstDay(totals.now) }}>
                 {({ data }) => <Spending days={data} />}
               </Ask>
             </Part>
@@ -109,6 +110,12 @@ function WhatThereIs({ totals }: { readonly totals: Totals }) {
   );
 }
 
+/** Of spending, the last of them not over yet. */
+const DAYS = 14;
+
+/** The command counts from a day on. */
+const firstDay = (now: string) => new Date(Date.parse(now) - (DAYS - 1) * DAY).toISOString().slice(0, 10);
+
 /** Bars of the newest days; every bar has its numbers in words. */
 function Spending({ days }: { readonly days: readonly Told<'spending'>[] }) {
   const most = Math.max(...days.map(({ spent }) => spent), 0.01);
@@ -134,7 +141,7 @@ function Spending({ days }: { readonly days: readonly Told<'spending'>[] }) {
         })}
       </ol>
       <figcaption class="quiet">
-        {`${money(sum('spent'))} settled in 14 days; ${count(sum('purchases'))} purchases, ${count(sum('declined'))} declined. `}
+        {`${money(sum('spent'))} settled in ${DAYS} days; ${count(sum('purchases'))} purchases, ${count(sum('declined'))} declined. `}
         {`Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
       </figcaption>
     </figure>

@@ -280,7 +280,8 @@ function wayIn(inspector: InspectorSessions, { method, url, headers }: IncomingM
   if (file === undefined) return undefined;
   const policy = PAGE_HEADERS['Content-Security-Policy']
     ?.replace("script-src 'self'", `script-src ${hashIn(file.text, 'script')}`)
-    .replace("style-src 'self'", `style-src ${hashIn(file.text, 'style')}`);
+    .replace("style-src 'self'", `style-src ${hashIn(file.text, 'style')}`)
+    .replace("img-src 'self'", 'img-src data:');
   const headersOfPage = { ...PAGE_HEADERS, 'Content-Security-Policy': policy ?? '', 'Content-Type': file.type };
   return { status: 404, headers: headersOfPage, body: file.text };
 }
