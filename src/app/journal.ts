@@ -106,7 +106,6 @@ export function journalFor({ host, globals, opened, notice, place, rules, afterA
       const { profile, mode, baseUrl } = await opened.identity();
       return { profile, mode, origin: baseUrl };
     },
-    overrides: opened.overrides,
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),

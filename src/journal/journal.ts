@@ -1,7 +1,6 @@
 /** The journal of an account: plans are made, claimed and taken up here. What comes of their rows is a matter of `outcome.ts`. */
 
 import { LIMITS } from '../contract/limits.ts';
-import type { Overrides } from '../contract/overrides.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
@@ -16,7 +15,7 @@ import { type Database, keepsNothing, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
 import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
-import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
+import { attemptKey, isOp, MARKER_KEY, markerOf, newOp } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
@@ -56,8 +55,6 @@ export interface JournalDependencies {
   readonly random: Randomness;
   readonly service: () => Promise<Service>;
   readonly acting: () => Promise<Acting>;
-  /** Names that the service of the profile has for things; those of the interface when left out. */
-  readonly overrides?: (() => Promise<Overrides>) | undefined;
   readonly capabilities: Capabilities;
   /** Whether the embedded sandbox honours keys; taken for granted when left out. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
@@ -124,7 +121,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const service = await dependencies.service();
     const { profile, mode, origin } = await dependencies.acting();
     const keyPrint = await printOf(database);
-    const { command, digest, bulk, rows, key, again = false, marker, markerPrefix, phased, maxTotal, wallet } = plan;
+    const { command, digest, bulk, rows, key, again = false, markerPrefix, phased, wallet } = plan;
     const capability: Record<string, Capability> = {};
     let [total, movesMoney] = [0, false];
     for (const { operation, amount = 0 } of rows) {
@@ -134,7 +131,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     }
     return {
       ...{ op, origin, mode, keyPrint, profile, command, digest, bulk, givenKey: key, movesMoney, again, total, rows },
-      plan: { marker, rows: rows.length, markerPrefix, phased, maxTotal, wallet, capability },
+      plan: { markerPrefix, phased, wallet, capability },
       changes: keyIsSpent => changesOf(service, keyIsSpent === true ? { ...plan, key: undefined } : plan, op),
     };
   }
@@ -455,7 +452,7 @@ function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Chang
         purpose: row.purpose,
       },
       key: idempotencyKey,
-      marker: isCreate && plan.marker ? rowMarker(op, row) : undefined,
+      marker: isCreate && plan.marker ? (row.marker ?? markerOf(op, row.row)) : undefined,
       intent: row.intent,
       digest: rowDigest(row),
       card: row.cardId,
@@ -478,7 +475,7 @@ function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Re
       `${MOST_KEYS} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`,
     );
   }
-  return { ...input, metadata: { ...metadata, [MARKER_KEY]: rowMarker(op, { row, marker }) } };
+  return { ...input, metadata: { ...metadata, [MARKER_KEY]: marker ?? markerOf(op, row) } };
 }
 
 const MOST_LIMITED = 5;

@@ -37,14 +37,6 @@ export function attemptKey(
 /** The metadata key by which a created card is found again when its answer is lost. */
 export const MARKER_KEY = 'cardwright';
 
-/** What a card of a row is marked with: a marker of its own, or the op's. */
-export function rowMarker(
-  op: string,
-  { row, marker }: { readonly row: number; readonly marker?: string | undefined },
-): string {
-  return marker ?? markerOf(op, row);
-}
-
 /** Which operation and row made the card. */
 export function markerOf(op: string, row: number): string {
   return `${op}.${row}`;

@@ -9,11 +9,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** What else was planned. */
 export interface KeptPlan {
-  readonly marker: boolean;
-  readonly rows: number;
   readonly markerPrefix?: string | undefined;
   readonly phased?: boolean | undefined;
-  readonly maxTotal?: number | undefined;
   readonly wallet?: number | undefined;
   /** What the idempotency key was worth when it was planned, by operation. */
   readonly capability: Readonly<Record<string, Capability>>;

@@ -39,7 +39,7 @@ export const TABLES: readonly string[] = [
     digest text not null,                  -- of all wanted changes, whatever their order
     bulk integer not null,
     moves_money integer not null,
-    plan text not null,                    -- JSON: what else was planned (marker, markerPrefix, phased, maxTotal, wallet)
+    plan text not null,                    -- JSON: what else was planned (markerPrefix, phased, wallet, capability)
     given_key text,                        -- name or key of the caller under which it is begun once
     state text not null check (state in ('pending', 'open', 'finished')),
     total bigint not null,                 -- cents that it may take from the wallet
@@ -63,7 +63,7 @@ export const TABLES: readonly string[] = [
     operation text not null,
     input text not null,                   -- JSON: what the caller asked for, money as cents
     request text not null,                 -- JSON: {method, path, body}
-    facts text not null,                   -- JSON: label, aim, phase, needs, asked, chain
+    facts text not null,                   -- JSON: label, aim, phase, needs, asked, chain, purpose
     idempotency_key text,
     marker text,
     intent text,

@@ -53,7 +53,6 @@ export interface RunPlan {
   readonly digest: string;
   /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
   readonly bulk: boolean;
-  readonly maxTotal?: Cents | undefined;
   /** The wallet just before, of runs of many that move money between it and cards: the end of the run compares. */
   readonly wallet?: Cents | undefined;
   /** `--idempotency-key` of a single row. Of a run of many, the name under which it is begun once. */

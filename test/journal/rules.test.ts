@@ -78,7 +78,7 @@ function draft(amounts: readonly number[]): Draft {
     digest: `file ${counted}`,
     bulk: amounts.length > 1,
     movesMoney: true,
-    plan: { marker: true, rows: amounts.length, capability: {} },
+    plan: { capability: {} },
     givenKey: undefined,
     again: false,
     total: amounts.reduce((sum, amount) => sum + amount, 0),

@@ -152,7 +152,6 @@ function planFor({ command, read, noMarker, maxTotal, again, phased = false }: R
     marker: !noMarker,
     again: again === true || read.aimed,
     ...(phased && { phased }),
-    ...(maxTotal !== undefined && { maxTotal }),
   };
 }
 

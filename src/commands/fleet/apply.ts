@@ -207,7 +207,6 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
     phased: true,
     again: true,
     resendAbsent,
-    ...(maxTotal !== undefined && { maxTotal }),
   };
   const prepared = await (await ctx.journal.open()).prepare(plan);
   const spending = spendingOf(rows);
