@@ -4,7 +4,7 @@ import { rmdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { ContextFiles, FileEdit, InputRows, PlannedFile } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
-import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import { ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
 import {
   clearReadyFile,
@@ -63,34 +63,27 @@ export interface InputSource {
   readonly stdin: InputStream;
 }
 
-/** What was opened. */
-interface Opened extends InputRows {
-  /** It may have no end. */
-  readonly isPipe: boolean;
-}
-
 /** A file, or standard input. Throws `usage` for what cannot be read or is no text. */
-export async function openInput({ host, stdin }: InputSource, path: string): Promise<Opened> {
+export async function openInput({ host, stdin }: InputSource, path: string): Promise<InputRows> {
   if (path !== '-') {
     const { openInputFile } = await import('../files/input-file.ts');
     return openInputFile(resolve(host.cwd, path), path, host.signal);
   }
-  const bytes = await stdin.readBytes(PIPED_ROWS_BYTES);
+  const bytes = await stdin.readBytes(ROWS_BYTES);
   if (!isUtf8(bytes)) {
     throw usage('standard input is not UTF-8 text. Nothing was sent');
   }
   async function* pieces() {
     yield bytes;
   }
-  return { pieces: pieces(), isPipe: true, unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
+  return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** Opens a file of rows. All rows are kept before the first is sent, so a pipe holds no more than standard input may. */
+/** Opens a file of rows. All rows are kept before the first is sent. */
 async function openRows(place: InputSource, path: string): Promise<InputRows> {
   const input = await openInput(place, path);
-  if (!input.isPipe) return input;
   const { bounded } = await import('../files/input-file.ts');
-  return { ...input, pieces: bounded(input.pieces, path, PIPED_ROWS_BYTES) };
+  return { ...input, pieces: bounded(input.pieces, path, ROWS_BYTES) };
 }
 
 /** All of a file, or of standard input. Throws `usage` above 16 MB. */

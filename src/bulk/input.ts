@@ -1,5 +1,5 @@
 /**
- * An input of rows, CSV or NDJSON, as records with places; read once, strictly and piece by piece. Lines and columns count from 1,
+ * An input of rows, CSV or NDJSON, as records with places; read once and strictly. Lines and columns count from 1,
  * columns in code points.
  */
 import { CliError } from '../core/errors.ts';
@@ -47,7 +47,7 @@ interface RecordSettings {
 
 interface Records {
   readonly form: 'csv' | 'ndjson';
-  readonly records: AsyncIterable<InputRecord>;
+  readonly records: Iterable<InputRecord>;
 }
 
 /** Tells the form by the first character: no CSV header begins with a brace. Throws `usage` for an empty input. */
@@ -55,61 +55,25 @@ export async function readRecords(
   bytes: AsyncIterable<Uint8Array>,
   { name, checkHeader }: RecordSettings,
 ): Promise<Records> {
-  const pieces = texts(bytes, name)[Symbol.asyncIterator]();
-  let head = '';
-  while (head.trim() === '') {
-    const { done, value } = await pieces.next();
-    if (done) throw usage(`${name} is empty; it needs a header line, or one JSON object a line`);
-    head += value;
-  }
-  async function* whole() {
-    yield head;
-    for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
-  }
-  const first = head.trimStart()[0];
-  if (first === '[') throw oneDocument(name, head.slice(0, head.indexOf('[')).split('\n').length);
-  if (first === '{') return { form: 'ndjson', records: jsonRecords(whole(), name) };
-  return { form: 'csv', records: csvRecords(whole(), { name, checkHeader }) };
-}
-
-async function* texts(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const reader = new Utf8Reader(name);
-  for await (const piece of bytes) {
-    const text = reader.push(piece);
-    if (text !== '') yield text;
+  let text = '';
+  for await (const piece of bytes) text += reader.push(piece);
+  text += reader.end();
+  const first = text.trimStart()[0];
+  if (first === undefined) throw usage(`${name} is empty; it needs a header line, or one JSON object a line`);
+  if (first === '[') throw oneDocument(name, text.slice(0, text.indexOf('[')).split('\n').length);
+  if (first === '{') return { form: 'ndjson', records: jsonRecords(text, name) };
+  const [header, ...found] = csvRecords(text);
+  if (header?.fields === undefined) {
+    const { line, column, text: what } = header?.fault ?? { line: 1, column: 1, text: 'it is missing' };
+    throw usage(`${name}: the header, line ${line}, column ${column}: ${what}`);
   }
-  const rest = reader.end();
-  if (rest !== '') yield rest;
-}
-
-async function* csvRecords(
-  pieces: AsyncIterable<string>,
-  { name, checkHeader }: RecordSettings,
-): AsyncGenerator<InputRecord> {
-  const reader = createCsvReader();
-  let names: readonly string[] | undefined;
-  let row = 0;
-  const take = (found: CsvRecord): InputRecord | undefined => {
-    if (names === undefined) {
-      if (found.fault !== undefined)
-        throw usage(`${name}: the header, line ${found.fault.line}, column ${found.fault.column}: ${found.fault.text}`);
-      names = found.fields.map(({ text }) => text);
-      checkHeader(found.fields);
-      return undefined;
-    }
-    row += 1;
-    return { row, line: found.line, ...cellsOf(found, names) };
+  checkHeader(header.fields);
+  const names = header.fields.map(field => field.text);
+  return {
+    form: 'csv',
+    records: found.map((record, index) => ({ row: index + 1, line: record.line, ...cellsOf(record, names) })),
   };
-  for await (const piece of pieces) {
-    for (const found of reader.push(piece)) {
-      const record = take(found);
-      if (record !== undefined) yield record;
-    }
-  }
-  for (const found of reader.end()) {
-    const record = take(found);
-    if (record !== undefined) yield record;
-  }
 }
 
 function cellsOf(found: CsvRecord, names: readonly string[]) {
@@ -128,46 +92,31 @@ function cellsOf(found: CsvRecord, names: readonly string[]) {
   };
 }
 
-async function* jsonRecords(pieces: AsyncIterable<string>, name: string): AsyncGenerator<InputRecord> {
-  let [line, row, rest] = [0, 0, ''];
+function* jsonRecords(text: string, name: string): Generator<InputRecord> {
+  let row = 0;
   /** Where the first row broke off. */
   let brokeOff: number | undefined;
-  const take = (text: string): InputRecord | undefined => {
-    line += 1;
-    const begins = text.trimStart()[0];
-    if (begins === undefined) return undefined;
+  for (const [index, each] of text.split('\n').entries()) {
+    const line = index + 1;
+    if (each.length > LONGEST_LINE)
+      throw usage(`${name}: line ${line} is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters`);
+    const begins = each.trimStart()[0];
+    if (begins === undefined) continue;
     row += 1;
     if (row === 2 && brokeOff !== undefined && begins !== '{') throw oneDocument(name, brokeOff);
-    const read = readJsonLine(text);
-    if (row === 1 && isListOfOurs(read)) throw oneDocument(name, line);
-    if (read.fault === undefined)
-      return { row, line, cells: new Map([...read.members].map(([name, member]) => [name, { line, ...member }])) };
-    const { column, text: what, unfinished } = read.fault;
-    if (row === 1 && unfinished) brokeOff = line;
-    return { row, line, fault: { line, column, text: begins === '{' ? what : NO_OBJECT } };
-  };
-  for await (const piece of pieces) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE)
-      throw usage(
-        `${name}: line ${line + lines.length + 1} is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters`,
-      );
-    for (const text of lines) {
-      const record = take(text);
-      if (record !== undefined) yield record;
+    const { members, fault } = readJsonLine(each);
+    // `{"data": [...], "page": {...}}` in one line.
+    if (row === 1 && Array.isArray(members?.get('data')?.value)) throw oneDocument(name, line);
+    if (members !== undefined) {
+      yield { row, line, cells: new Map([...members].map(([name, member]) => [name, { line, ...member }])) };
+      continue;
     }
+    if (row === 1 && fault.unfinished) brokeOff = line;
+    yield { row, line, fault: { line, column: fault.column, text: begins === '{' ? fault.text : NO_OBJECT } };
   }
-  const last = take(rest);
-  if (last !== undefined) yield last;
 }
 
 const NO_OBJECT = 'not a JSON object; the file began with one, so each line must be one';
-
-/** `{"data": [...], "page": {...}}` in one line. */
-function isListOfOurs({ members }: JsonLine): boolean {
-  return Array.isArray(members?.get('data')?.value);
-}
 
 /** What `-o json` prints: a document over many lines, or a list. Each of its lines would be a wrong row. */
 function oneDocument(name: string, line: number): CliError {
@@ -188,182 +137,86 @@ export type CsvRecord =
   | { readonly line: number; readonly fields: readonly CsvField[]; readonly fault?: undefined }
   | { readonly line: number; readonly fields?: undefined; readonly fault: Fault };
 
-interface CsvReader {
-  /** Records that ended in this piece. A piece must not end inside a code point. */
-  push(piece: string): readonly CsvRecord[];
-  /** The record that the end of the input ends. */
-  end(): readonly CsvRecord[];
-}
-
-const LONE_RETURN = 'a carriage return alone; lines end with LF or CRLF';
-
-type State = 'start' | 'plain' | 'quoted' | 'after' | 'return' | 'skip';
-
-/** Ends a run of ordinary characters. */
 const PLAIN_END = /[",\r\n]/g;
-const QUOTED_END = /["\n]/g;
 
 /**
  * CSV as RFC 4180 has it: quotes only around a whole field, lines ended by LF or CRLF, empty lines left out. After a fault reading
  * goes on with the next line, so that every fault is found.
  */
-export function createCsvReader(): CsvReader {
-  let records: CsvRecord[] = [];
-  let fields: CsvField[] = [];
-  let state: State = 'start';
-  let text = '';
-  let [line, column, recordLine] = [1, 1, 1];
-  let from: Position = { line, column };
-  /** An empty field in quotes is a value: a line that holds only one is no empty line. */
-  let inQuotes = false;
-
-  const here = (): Position => ({ line, column });
-
-  function endField(): void {
-    fields.push({ ...from, text });
-    text = '';
-  }
-
-  function endRecord(): void {
-    const empty = fields.length === 1 && fields[0]?.text === '' && !inQuotes;
-    if (!empty) records.push({ line: recordLine, fields });
-    nextLine();
-    fields = [];
-    beginRecord();
-  }
-
-  function beginRecord(): void {
-    recordLine = line;
-    beginField();
-  }
-
-  function beginField(): void {
-    from = here();
-    inQuotes = false;
-    state = 'start';
-  }
-
-  function nextLine(): void {
-    line += 1;
-    column = 1;
-  }
-
-  function fault(place: Position, what: string): void {
-    // Named as what it is: the quotes of its names would be wrong quotes of CSV.
-    const isObject = fields.length === 0 && text.startsWith('{');
-    const fault = isObject
-      ? { ...from, text: 'a JSON object in a CSV file; a file has one form' }
-      : { ...place, text: what };
-    records.push({ line: recordLine, fault });
-    fields = [];
-    text = '';
-    state = 'skip';
-  }
-
-  /** Takes a run up to the next character that means something; returns where it ended. */
-  function run(piece: string, at: number, end: RegExp): number {
-    end.lastIndex = at;
-    const found = end.exec(piece);
-    const to = found === null ? piece.length : found.index;
-    if (to > at) {
-      const part = piece.slice(at, to);
-      text += part;
-      column += pointsIn(part);
-      if (text.length > LONGEST_LINE)
-        fault(from, `a field is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters`);
-    }
-    return to;
-  }
-
-  function unquoted(char: string): void {
-    switch (char) {
-      case ',':
-        endField();
-        column += 1;
-        beginField();
-        return;
-      case '\r':
-        column += 1;
-        state = 'return';
-        return;
-      case '\n':
-        endField();
-        endRecord();
-        return;
-      default:
-        if (state === 'start') {
-          state = 'quoted';
-          inQuotes = true;
-          column += 1;
-        } else if (state === 'after') fault(here(), 'there is text after a closing quote; quote the whole field');
-        else fault(here(), 'a quote inside a field without quotes; quote the field and double the quote');
-    }
-  }
-
-  function step(piece: string, at: number): number {
-    const char = piece[at] ?? '';
-    switch (state) {
-      case 'skip': {
-        const newline = piece.indexOf('\n', at);
-        if (newline < 0) return piece.length;
-        nextLine();
-        beginRecord();
-        return newline + 1;
+export function* csvRecords(text: string): Generator<CsvRecord> {
+  let [at, line, column] = [0, 1, 1];
+  while (at < text.length) {
+    const recordLine = line;
+    const fields: CsvField[] = [];
+    let fault: Fault | undefined;
+    let isEmpty = true;
+    for (let isOver = false; !isOver && fault === undefined; ) {
+      const from = { line, column };
+      const isQuoted = text[at] === '"';
+      const end = isQuoted ? quotedEnd(text, at) : plainEnd(text, at);
+      const raw = text.slice(at, end);
+      const value = isQuoted ? raw.slice(1, -1).replaceAll('""', '"') : raw;
+      const lines = isQuoted ? raw.split('\n') : [raw];
+      line += lines.length - 1;
+      column = (lines.length > 1 ? 1 : column) + pointsIn(lines.at(-1) ?? '');
+      at = end;
+      const wrong = fieldFault(text, { value, from, end: { line, column }, at, isQuoted });
+      if (wrong !== undefined) {
+        // Named as what it is: the quotes of its names would be wrong quotes of CSV.
+        const isObject = fields.length === 0 && raw.startsWith('{');
+        fault = isObject ? { ...from, text: 'a JSON object in a CSV file; a file has one form' } : wrong;
+        const newline = text.indexOf('\n', at);
+        at = newline < 0 ? text.length : newline;
+      } else {
+        fields.push({ ...from, text: value });
+        // An empty field in quotes is a value: a line that holds only one is no empty line.
+        isEmpty &&= value === '' && !isQuoted && fields.length === 1;
+        isOver = text[at] !== ',';
+        if (text[at] === '\r') at += 1;
+        else if (!isOver) [at, column] = [at + 1, column + 1];
       }
-      case 'quoted': {
-        if (char === '"') {
-          column += 1;
-          state = 'after';
-          return at + 1;
-        }
-        if (char === '\n') {
-          text += char;
-          nextLine();
-          return at + 1;
-        }
-        return run(piece, at, QUOTED_END);
-      }
-      case 'after':
-        if (char !== '"') break;
-        text += char;
-        column += 1;
-        state = 'quoted';
-        return at + 1;
-      case 'return':
-        if (char === '\n') break;
-        fault({ line, column: column - 1 }, LONE_RETURN);
-        return at;
-      default:
-        if (!/[",\r\n]/.test(char)) {
-          state = 'plain';
-          return run(piece, at, PLAIN_END);
-        }
     }
-    unquoted(char);
-    return at + 1;
+    at += 1;
+    [line, column] = [line + 1, 1];
+    if (fault !== undefined) yield { line: recordLine, fault };
+    else if (!isEmpty) yield { line: recordLine, fields };
   }
+}
 
-  function taken(): readonly CsvRecord[] {
-    const found = records;
-    records = [];
-    return found;
+function plainEnd(text: string, at: number): number {
+  PLAIN_END.lastIndex = at;
+  return PLAIN_END.exec(text)?.index ?? text.length;
+}
+
+/** Behind the closing quote; behind the text where it is never closed. */
+function quotedEnd(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
+    if (text[quote + 1] !== '"') return quote + 1;
   }
+  return text.length + 1;
+}
 
-  return {
-    push(piece) {
-      for (let at = 0; at < piece.length; ) at = step(piece, at);
-      return taken();
-    },
-    end() {
-      if (state === 'quoted') fault(from, 'a quote is opened here and never closed');
-      else if (state === 'return') fault({ line, column: column - 1 }, LONE_RETURN);
-      else if (state !== 'skip' && (state !== 'start' || fields.length > 0)) {
-        endField();
-        endRecord();
-      }
-      return taken();
-    },
-  };
+interface FoundField {
+  readonly value: string;
+  readonly from: Position;
+  readonly end: Position;
+  /** Behind it in the text. */
+  readonly at: number;
+  readonly isQuoted: boolean;
+}
+
+/** What is wrong with a field, or with what follows it. */
+function fieldFault(text: string, { value, from, end, at, isQuoted }: FoundField): Fault | undefined {
+  if (at > text.length) return { ...from, text: 'a quote is opened here and never closed' };
+  if (value.length > LONGEST_LINE)
+    return { ...from, text: `a field is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters` };
+  const next = text[at] ?? '\n';
+  if (next === ',' || next === '\n' || (next === '\r' && text[at + 1] === '\n')) return undefined;
+  if (next === '\r') return { ...end, text: 'a carriage return alone; lines end with LF or CRLF' };
+  const what = isQuoted
+    ? 'there is text after a closing quote; quote the whole field'
+    : 'a quote inside a field without quotes; quote the field and double the quote';
+  return { ...end, text: what };
 }
 
 interface JsonMember {

@@ -4,8 +4,8 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Bytes that are kept whole: a scenario, a payload, overrides, ids on standard input. */
 export const WHOLE_INPUT_BYTES = 16 * MEBIBYTE;
-/** Bytes of a pipe that holds rows; a file of rows is read as it goes and has no limit. */
-export const PIPED_ROWS_BYTES = 256 * MEBIBYTE;
+/** Bytes of rows, in a file or through a pipe. */
+export const ROWS_BYTES = 256 * MEBIBYTE;
 /** Characters of a line of NDJSON, and of a field of CSV. */
 export const LONGEST_LINE = 1_000_000;
 /** Bytes of an API key with what stands around it in its file, or as its program prints it. */

@@ -12,8 +12,6 @@ interface InputFile extends AsyncDisposable {
   readonly pieces: AsyncIterable<Uint8Array>;
   /** False when a file was written to since it was opened; always true for pipes. */
   unchanged(): Promise<boolean>;
-  /** It may have no end, and comes once. */
-  readonly isPipe: boolean;
 }
 
 const PIECE_BYTES = 64 * 1024;
@@ -58,7 +56,6 @@ async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
   }
   return {
     pieces: pieces(),
-    isPipe: false,
     unchanged: async () => (await inTheUsersWords(name, state)) === before,
     [Symbol.asyncDispose]: () => file.close(),
   };

@@ -4,7 +4,7 @@
  * characters is not within a minute.
  */
 import { expect, test } from 'vitest';
-import { createCsvReader, readJsonLine } from '../../src/bulk/input.ts';
+import { csvRecords, readJsonLine } from '../../src/bulk/input.ts';
 import { tokenize } from '../../src/cli/completion/complete.ts';
 import { parseTimeWord } from '../../src/cli/parsing/values.ts';
 import { findRows, readSingle } from '../../src/client/decode.ts';
@@ -75,10 +75,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a time': text => parseTimeWord(text, 0),
   'a command line': text => tokenize(text.slice(0, 20_000)),
   'a line of NDJSON': text => [readJsonLine(text), readJsonLine(`{"a":"${text}`), readJsonLine(`{"a":${text}`)],
-  CSV(text) {
-    const reader = createCsvReader();
-    return [reader.push(`a,b\n"${text}`), reader.end()];
-  },
+  CSV: text => [...csvRecords(`a,b\n"${text}`)],
   'a body': text => [
     readBody({ headers: {}, bytes: bytesOf(text) }),
     readBody({ headers: { 'content-type': 'text/html' }, bytes: bytesOf(text) }),

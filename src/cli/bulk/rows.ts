@@ -363,7 +363,7 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   const faults = createFaults();
   const intents = new Map<string, number>();
   let counted = 0;
-  for await (const record of records) {
+  for (const record of records) {
     counted += 1;
     const made = plannedRow(record, rules);
     const twice = 'operation' in made ? intentTwice(intents, made, record) : undefined;

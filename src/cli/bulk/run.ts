@@ -143,7 +143,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   });
 }
 
-function planFor({ command, read, noMarker, maxTotal, again, phased = false }: RowsToRun): RunPlan {
+function planFor({ command, read, noMarker, again, phased = false }: RowsToRun): RunPlan {
   return {
     command,
     rows: read.rows,

@@ -14,9 +14,9 @@ import { ERROR_KINDS } from '../../core/errors.ts';
 import {
   KEY_TEXT_BYTES,
   LONGEST_LINE,
-  PIPED_ROWS_BYTES,
   RAW_BODY_BYTES,
   RAW_PATH_CHARACTERS,
+  ROWS_BYTES,
   SCENARIO_STEPS,
   sizeText,
   WHOLE_INPUT_BYTES,
@@ -202,7 +202,7 @@ const ADVICE: Words = {
   repeating:
     'Repeat on 7 and 12. On 11 find out first what happened. With --intent NAME a command may be repeated as it is: one purchase, one intent, also when repeated.',
   'all pages': 'Lists print one page. --all reads every page, --limit as many pages as it needs.',
-  limits: `Rows through a pipe: ${sizeText(PIPED_ROWS_BYTES)}; a file of rows has no limit. A line or a field of a row: ${LONGEST_LINE.toLocaleString('en-US')} characters. Every other file and standard input: ${sizeText(WHOLE_INPUT_BYTES)}. The body of api: ${sizeText(RAW_BODY_BYTES)}; its path with the query: ${RAW_PATH_CHARACTERS.toLocaleString('en-US')} characters. An id: ${LIMITS.idLength.max} characters. A key in a file or from a program: ${sizeText(KEY_TEXT_BYTES)}. A scenario: ${SCENARIO_STEPS.toLocaleString('en-US')} steps.`,
+  limits: `Rows: ${sizeText(ROWS_BYTES)}. A line or a field of a row: ${LONGEST_LINE.toLocaleString('en-US')} characters. Every other file and standard input: ${sizeText(WHOLE_INPUT_BYTES)}. The body of api: ${sizeText(RAW_BODY_BYTES)}; its path with the query: ${RAW_PATH_CHARACTERS.toLocaleString('en-US')} characters. An id: ${LIMITS.idLength.max} characters. A key in a file or from a program: ${sizeText(KEY_TEXT_BYTES)}. A scenario: ${SCENARIO_STEPS.toLocaleString('en-US')} steps.`,
   'the tree':
     'cardwright commands --json lists every command with options, choices, effect, examples and exit codes; cardwright schema <command> is the JSON Schema of its answer; cardwright explain <code> says what to do next.',
 };
