@@ -60,29 +60,21 @@ export function probeRequests(service: Service, binId: string, token: string): r
 
 /**
  * Creates a $1.00 card, funds and withdraws; a minute later sends the same again under the same keys, and terminates what it made.
- * Throws the service's refusal when the very first request fails; what was made until then is terminated all the same. A card is
- * touched only when it carries the marker or the label of this probe.
+ * Throws the service's refusal when the first use of a key is not answered with a success; what was made until then is terminated all
+ * the same. A card is touched only when it carries the marker or the label of this probe.
  */
 export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
   const made = new Set<string>();
   try {
-    const create = await firstCreate(probing, made);
-    const [card] = made;
-    const firsts = [create];
-    for (const operation of MOVES) {
-      firsts.push(card === undefined ? notTried(operation) : await firstMove(probing, operation, card));
-    }
-    const tried: Tried[] = [];
-    for (const each of firsts) tried.push('finding' in each ? each : await useAgain(probing, made, each));
-    // The list tells whether a card came late.
-    await seen(() => marked(probing, made));
-    return await lookAgain(probing, made, tried);
+    return await usedTwice(probing, made);
   } finally {
+    // It may have been made whatever was answered, and a second one by the second request.
+    await seen(() => marked(probing, made));
     await endAll(probing, made);
   }
 }
 
-/** A first use of a key that was answered with a success, and whose effect was seen. */
+/** A first use of a key that was answered with a success. */
 interface Used {
   readonly operation: WriteName;
   readonly input: Values;
@@ -91,19 +83,69 @@ interface Used {
   readonly answeredAt: number;
 }
 
-/** A finding, and what it was found with. */
-interface Tried {
-  readonly operation: WriteName;
-  readonly finding: Finding;
-  /** Balance of the card after it; undefined where it was not read. */
-  readonly left?: Cents | undefined;
-  /** So long the key was remembered, ms. */
-  readonly proved?: number | undefined;
+async function usedTwice(probing: Probing, made: Set<string>): Promise<readonly Probed[]> {
+  const { binId, token, clock, quietPeriodMs, stop, reader } = probing;
+  const uses: Used[] = [];
+  const useFirst = async (operation: WriteName, input: Values) => {
+    const answered = await first(probing, operation, input);
+    uses.push({ operation, input, answered, answeredAt: clock.monotonic() });
+    return answered;
+  };
+  const { result } = await useFirst('cards.create', createInput(binId, token));
+  const card = String((result as Values | undefined)?.['id']);
+  const shown = await seen(() => marked(probing, made));
+  if (shown !== 1 || !made.has(card)) {
+    const isOwn = made.has(card) || (await isOurs(probing, card));
+    if (isOwn) made.add(card);
+    const why = typeof shown === 'string' ? `the marker could not be looked for: ${shown}` : NOT_LISTED;
+    const text = isOwn ? why : `${why}; card ${card} of the answer is not touched`;
+    return (['cards.create', ...MOVES] as const).map(operation => probedAs(operation, { key: 'unknown', text }, 0));
+  }
+  const before = await seen(() => balanceOf(reader, card));
+  for (const operation of MOVES) await useFirst(operation, { card_id: card, amount: MOVED[operation] });
+  const once = await seen(() => balanceOf(reader, card));
+  const wait = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - (uses.at(-1)?.answeredAt ?? 0));
+  if (wait > 0) await clock.sleep(wait, stop);
+  const twice: (Used & { readonly second: Attempt; readonly proved: number })[] = [];
+  for (const each of uses) {
+    const proved = clock.monotonic() - each.answeredAt;
+    twice.push({ ...each, proved, second: await use(probing, each.operation, each.input) });
+  }
+  // Whoever learns from half of it sends money twice: what shows late has shown by then.
+  if (quietPeriodMs > 0) await clock.sleep(quietPeriodMs, stop);
+  const cards = await seen(() => marked(probing, made));
+  const balance = await seen(() => balanceOf(reader, card));
+  return twice.map(({ operation, answered, second, proved }) => {
+    const isCreate = operation === 'cards.create';
+    const effects = isCreate ? cards : effectsOf(operation as Move, { before, once, balance });
+    const shown = isCreate ? ['id'] : ['card_balance', 'wallet_balance'];
+    return probedAs(operation, findingOf({ first: answered, second, effects, shown }), clock.now(), proved);
+  });
 }
 
-function notTried(operation: WriteName): Tried {
-  const text = 'not tried: no card that is provably the one of this probe';
-  return { operation, finding: { key: 'unknown', text } };
+const NOT_LISTED = 'the list of cards does not show the marker of the new card';
+
+/** So old a key is when it is used again: longer than a lost answer is looked for. */
+const PROVED_MS = MINUTE;
+
+type Read = Cents | string;
+
+/** How often a transfer was done, by the balance of its card; in words where that cannot be told. */
+function effectsOf(
+  operation: Move,
+  { before, once, balance }: Readonly<Record<'before' | 'once' | 'balance', Read>>,
+): number | string {
+  const unread = [before, once, balance].find(each => typeof each === 'string');
+  if (unread !== undefined) return String(unread);
+  const [fund, withdraw] = [MOVED['cards.fund'], MOVED['cards.withdraw']];
+  if (Number(once) - Number(before) !== fund - withdraw)
+    return 'the balance of the card does not show the first requests';
+  const second = Number(balance) - Number(once);
+  // Of neither, one or both of them.
+  const isFunded = second === fund || second === fund - withdraw;
+  const isWithdrawn = second === -withdraw || second === fund - withdraw;
+  if (second !== 0 && !isFunded && !isWithdrawn) return 'the balance of the card was moved by something else';
+  return (operation === 'cards.fund' ? isFunded : isWithdrawn) ? 2 : 1;
 }
 
 /** Each under a key of its own: the one of the first card would be refused for the second. All are tried. */
@@ -134,30 +176,6 @@ function keyOf(token: string, operation: WriteName): string {
   return `probe_${token}_${operation}`;
 }
 
-async function firstCreate(probing: Probing, made: Set<string>): Promise<Used | Tried> {
-  const { binId, token, clock } = probing;
-  const operation = 'cards.create';
-  const input = createInput(binId, token);
-  const answered = await first(probing, operation, input).catch(async (thrown: unknown) => {
-    // It may have been made all the same.
-    await marked(probing, made).catch(() => undefined);
-    throw thrown;
-  });
-  const answeredAt = clock.monotonic();
-  const id = (answered.result as Values | undefined)?.['id'];
-  const before = await seen(() => marked(probing, made));
-  if (before === 1 && typeof id === 'string' && made.has(id)) return { operation, input, answered, answeredAt };
-  if (typeof id === 'string' && !made.has(id) && (await isOurs(probing, id))) made.add(id);
-  return { operation, finding: { key: 'unknown', text: notFound(before, id, made) } };
-}
-
-function notFound(effects: number | string, id: unknown, made: ReadonlySet<string>): string {
-  if (typeof effects === 'string') return `the marker could not be looked for: ${effects}`;
-  const known = typeof id === 'string' && made.has(id);
-  const left = known || typeof id !== 'string' ? '' : `; card ${id} of the answer is not touched`;
-  return `the list of cards does not show the marker of the new card${left}`;
-}
-
 /** Cards with the marker of this probe, as the list shows them; adds them to those it has made. */
 async function marked({ reader, binId, token, clock }: Probing, made: Set<string>): Promise<number> {
   const op = nameOf(token);
@@ -171,67 +189,6 @@ async function isOurs({ reader, token }: Probing, id: string): Promise<boolean> 
   const card = await reader.read('cards.get', { card_id: id }).catch(passFailure);
   // Where its digits look like a card number, the reading is masked.
   return card?.label === withoutCardNumbers(labelOf(token));
-}
-
-async function firstMove(probing: Probing, operation: Move, card: string): Promise<Used | Tried> {
-  const { reader, clock } = probing;
-  const amount = MOVED[operation];
-  const input = { card_id: card, amount };
-  const before = await seen(() => balanceOf(reader, card));
-  const answered = await first(probing, operation, input);
-  const answeredAt = clock.monotonic();
-  const once = await seen(() => balanceOf(reader, card));
-  const isShown = typeof before !== 'string' && typeof once !== 'string' && Math.abs(once - before) === amount;
-  if (isShown) return { operation, input, answered, answeredAt };
-  const text = 'the first request was answered with a success, and the balance of the card does not show it';
-  return { operation, finding: { key: 'unknown', text } };
-}
-
-/** So old a key is when it is used again: longer than a lost answer is looked for. */
-const PROVED_MS = MINUTE;
-
-/** The second use of a key. */
-async function useAgain(
-  probing: Probing,
-  made: Set<string>,
-  { operation, input, answered, answeredAt }: Used,
-): Promise<Tried> {
-  const { clock, quietPeriodMs, stop, reader } = probing;
-  const wait = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - answeredAt);
-  if (wait > 0) await clock.sleep(wait, stop);
-  const proved = clock.monotonic() - answeredAt;
-  if (operation === 'cards.create') {
-    const second = await use(probing, operation, input);
-    const effects = await seen(() => marked(probing, made));
-    return { operation, finding: findingOf({ first: answered, second, effects, shown: ['id'] }), proved };
-  }
-  const balance = () => balanceOf(reader, String(input['card_id']));
-  const before = await seen(balance);
-  const second = await use(probing, operation, input);
-  const after = await seen(balance);
-  const unread = [before, after].find(each => typeof each === 'string');
-  const effects = unread ?? 1 + Math.abs(Number(after) - Number(before)) / MOVED[operation as Move];
-  const finding = findingOf({ first: answered, second, effects, shown: ['card_balance', 'wallet_balance'] });
-  return { operation, finding, left: typeof after === 'string' ? undefined : after, proved };
-}
-
-/** What shows only now was not seen before: whoever learns from half of it sends money twice. */
-async function lookAgain(probing: Probing, made: Set<string>, tried: readonly Tried[]): Promise<readonly Probed[]> {
-  const { clock, quietPeriodMs, stop, reader } = probing;
-  if (quietPeriodMs > 0) await clock.sleep(quietPeriodMs, stop);
-  const [card] = made;
-  const cards = await seen(() => marked(probing, made));
-  const left = card === undefined ? 'there is no card' : await seen(async () => balanceOf(reader, card));
-  const last = tried.findLast(each => each.left !== undefined)?.left;
-  return tried.map(({ operation, finding, proved }) => {
-    const isCreate = operation === 'cards.create';
-    const stands = isCreate ? cards === 1 : left === last;
-    if (finding.key !== 'honoured' || stands) return probedAs(operation, finding, clock.now(), proved);
-    if (cards === 2 && isCreate)
-      return probedAs(operation, { key: 'ignored', text: 'a second card came late' }, clock.now());
-    const text = 'the effect of the second request showed late, or could not be read again';
-    return probedAs(operation, { key: 'unknown', text }, clock.now());
-  });
 }
 
 function probedAs(operation: WriteName, { key, text }: Finding, at: number, proved?: number): Probed {
