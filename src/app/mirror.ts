@@ -6,7 +6,8 @@ import { SECOND } from '../core/durations.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
-import type { Journal, OpRow } from '../journal/types.ts';
+import { type Change, rowState } from '../journal/records.ts';
+import type { Journal } from '../journal/types.ts';
 import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
@@ -115,33 +116,34 @@ async function operationsIn(
     op,
     last_at,
     async rows() {
-      const { rowsInDetail, profile, mode, origin } = await journal.show(op);
+      const { changes, profile, mode, origin } = await journal.show(op);
       const isHere = mode === acting.mode && origin === acting.origin;
       return {
         isMine: isHere && profile === acting.profile,
         isHere,
-        rows: rowsInDetail.flatMap(row => moveOf(op, row, started_at)),
+        rows: changes.flatMap(change => moveOf(change, Date.parse(started_at))),
       };
     },
   }));
 }
 
 /** The row as the books take it; none for what moved nothing or never left. */
-function moveOf(op: string, row: OpRow, startedAt: string): MoveRow[] {
-  const { operation, resolved, state } = row;
-  const outcome = resolved === undefined ? state : resolved.as === 'done' ? 'done' : 'refused';
+function moveOf(change: Change, startedAt: number): MoveRow[] {
+  const { op, n, operation, card, amount, evidence, lastSentAt, facts } = change;
+  const { resolved, serviceAt } = evidence;
+  const outcome = resolved === undefined ? rowState(change) : resolved.as === 'done' ? 'done' : 'refused';
   if (!MOVES.includes(operation) || outcome === 'open' || outcome === 'not_sent') return [];
   return [
     {
       op,
-      row: row.row,
+      row: n,
       operation: operation as MoveRow['operation'],
-      card_id: row.cardId ?? null,
-      cents: row.amount ?? cents(0),
+      card_id: card ?? null,
+      cents: cents(amount),
       outcome,
       // The instant of a copy is a whole second.
-      at_ms: Math.floor((row.serviceSentAt ?? Date.parse(row.sentAt ?? startedAt)) / SECOND) * SECOND,
-      purpose: row.purpose ?? null,
+      at_ms: Math.floor((serviceAt ?? lastSentAt ?? startedAt) / SECOND) * SECOND,
+      purpose: facts.purpose ?? null,
     },
   ];
 }

@@ -10,8 +10,8 @@ import { workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
 import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
-import type { Closing, OpDetail, OpRow, OpState, OpSummary, RecentChange, Resolution, Resolved } from './types.ts';
-import { clause, opError } from './words.ts';
+import type { Closing, OpDetail, OpState, OpSummary, RecentChange, Resolution, Resolved } from './types.ts';
+import { opError } from './words.ts';
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
 
@@ -108,42 +108,12 @@ export function detail(database: Database, self: Self, id: string): Promise<OpDe
     );
     return {
       ...summary,
-      rowsInDetail: (await readChanges(tx, id)).map(rowOf),
+      changes: await readChanges(tx, id),
       events: events.map(({ at, n, kind, facts }) => ({ at: isoSeconds(at), row: n ?? undefined, kind, text: facts })),
       objections: op.objections,
     };
   });
 }
-
-function rowOf(change: Change): OpRow {
-  const { n, operation, card, last4, amount, facts, intent, key, evidence, state, error, lastSentAt, decidedAt } =
-    change;
-  const shown = state === 'sent' ? 'unknown' : state === 'planned' ? 'open' : state;
-  const { resolved, lookedAt, duplicate } = evidence;
-  const reason = error?.message ?? (shown === 'unknown' ? clause(evidence.reason ?? UNANSWERED) : evidence.otherwise);
-  return {
-    row: n,
-    state: shown,
-    operation,
-    ...(card !== undefined && { cardId: card }),
-    ...(last4 !== undefined && { last4 }),
-    ...(amount > 0 && { amount: cents(amount) }),
-    ...(facts.label !== undefined && { label: facts.label }),
-    ...(intent !== undefined && { intent }),
-    ...(facts.purpose !== undefined && { purpose: facts.purpose }),
-    ...(key !== undefined && { idempotencyKey: key }),
-    ...(evidence.requestId !== undefined && { requestId: evidence.requestId }),
-    ...(lastSentAt !== undefined && { sentAt: isoSeconds(lastSentAt) }),
-    ...(evidence.serviceAt !== undefined && { serviceSentAt: evidence.serviceAt }),
-    ...(reason !== undefined && { reason }),
-    ...(evidence.seen !== undefined && { found: evidence.seen }),
-    ...(lookedAt !== undefined && { checkedAt: isoSeconds(lookedAt) }),
-    ...(resolved !== undefined && { resolved: { ...resolved, at: isoSeconds(decidedAt ?? 0) } }),
-    ...(duplicate !== undefined && { duplicate }),
-  };
-}
-
-const UNANSWERED = 'the process ended before an answer was written down';
 
 /**
  * Writes down what a person has found of rows. Throws `usage` where there is nothing to settle, `guarded` while another process

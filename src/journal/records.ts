@@ -4,6 +4,7 @@ import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts
 import type { Capability } from './capabilities.ts';
 import type { SqlRow, SqlValue, Transaction } from './database.ts';
 import type { Held } from './holder.ts';
+import type { RowResult } from './types.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -176,6 +177,11 @@ const CHANGE_COLUMNS = [
   'amount',
   'state',
 ] as const;
+
+/** Where a change stands, for people: what is planned is open, and what was sent and not answered is unknown. */
+export function rowState({ state }: Pick<Change, 'state'>): RowResult | 'open' {
+  return state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
+}
 
 /** The service has refused it; where the wallet was too low for a row of many, it stays open for a resume. */
 export function isRefused({ state, error }: Pick<Change, 'state' | 'error'>): boolean {

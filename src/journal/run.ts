@@ -1,11 +1,10 @@
 /** An operation that this process holds: its rows to their outcomes, its end, and the release. */
 import { CliError } from '../core/errors.ts';
-import { type Cents, cents } from '../core/money.ts';
 import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
 import { RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
-import { type Change, isRefused } from './records.ts';
-import type { Counts, Finished, RowOutcome, RowResult, RowState, Run, SendPermit } from './types.ts';
+import type { Change } from './records.ts';
+import type { Finished, RowOutcome, Run, SendPermit } from './types.ts';
 import { type Verified, verify } from './verify.ts';
 import { recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
@@ -47,7 +46,7 @@ export function createRun(settings: RunSettings): Run {
 
   async function finish(): Promise<Finished> {
     let found: Verified = { objections: op.objections, remarks: [], corrected: [], isWhole: true };
-    if (lookOnly) return { counts: countsOf(changes), cents: centsDone(changes), ...found, ended: isEnded };
+    if (lookOnly) return { ...found, ended: isEnded };
     try {
       if (!isEnded) found = await verify(work, changes, settings.wallet);
       const isOver = found.isWhole && changes.every(({ state }) => ['done', 'refused', 'not_sent'].includes(state));
@@ -59,7 +58,7 @@ export function createRun(settings: RunSettings): Run {
       if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
       found = { ...found, remarks: [...found.remarks, `it could not be verified: ${thrown.message}`] };
     }
-    return { counts: countsOf(changes), cents: centsDone(changes), ...found, ended: isEnded };
+    return { ...found, ended: isEnded };
   }
 
   return {
@@ -67,10 +66,10 @@ export function createRun(settings: RunSettings): Run {
     command: op.command,
     bulk: op.bulk,
     phased: op.plan.phased === true,
-    total: totalOf(changes),
     approvedBy: settings.approvedBy.length > 0 ? settings.approvedBy : undefined,
     isReleased: settings.isReleased,
-    rows: rowsOf(changes, work),
+    changes,
+    recorded: change => recordedOutcome(change, op),
     async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
       const change = byRow.get(row);
       if (change === undefined) throw new CliError('internal', { message: `${op.id} has no row ${row}` });
@@ -86,48 +85,6 @@ export function createRun(settings: RunSettings): Run {
       if (lookOnly || (isEnded && !isLeft)) return;
       // Whoever resumes it waits for the lease otherwise.
       await letGo(work).catch(() => undefined);
-    },
-  };
-}
-
-function countsOf(changes: Iterable<Change>): Counts & { readonly open: number } {
-  const counts = { done: 0, refused: 0, unknown: 0, not_sent: 0, open: 0 };
-  for (const { state, error } of changes) {
-    if (state === 'sent') counts.unknown += 1;
-    else if (isRefused({ state, error })) counts.refused += 1;
-    else if (state !== 'planned') counts[state] += 1;
-    else counts[error === undefined ? 'open' : 'not_sent'] += 1;
-  }
-  return counts;
-}
-
-function centsDone(changes: Iterable<Change>): Cents {
-  let sum = 0;
-  for (const { state, amount } of changes) if (state === 'done') sum += amount;
-  return cents(sum);
-}
-
-function totalOf(changes: Iterable<Change>): Cents {
-  let sum = 0;
-  for (const { amount } of changes) sum += amount;
-  return cents(sum);
-}
-
-function rowsOf(changes: readonly Change[], work: Work): Run['rows'] {
-  return {
-    length: changes.length,
-    *[Symbol.iterator](): Iterator<RowState> {
-      for (const change of changes) {
-        const { n, state, operation, input, amount, facts } = change;
-        const shown: RowResult | 'open' = state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
-        yield {
-          row: n,
-          state: shown,
-          cardId: operation === 'cards.create' ? undefined : change.card,
-          planned: { operation, input, amount: cents(amount), phase: facts.phase, needs: facts.needs },
-          outcome: shown === 'open' ? undefined : recordedOutcome(change, work.op),
-        };
-      }
     },
   };
 }

@@ -8,6 +8,7 @@ import type { Attempt, PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import type { Capability } from './capabilities.ts';
+import type { Change } from './records.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -123,21 +124,7 @@ export interface EarlierUse {
   readonly settled?: RowOutcome | undefined;
 }
 
-/** Where a row stands by the journal: `open` rows may be executed. */
-export interface RowState {
-  readonly row: number;
-  readonly state: RowResult | 'open';
-  /** The card it is about; undefined for a create. */
-  readonly cardId: string | undefined;
-  readonly planned: Pick<PlannedRow, 'operation' | 'input' | 'amount' | 'phase' | 'needs'>;
-  /** The outcome of an earlier run, for rows that are not open. */
-  readonly outcome: RowOutcome | undefined;
-}
-
 export interface Finished {
-  readonly counts: Counts;
-  /** Amounts of the done rows. */
-  readonly cents: Cents;
   /** What its verification found wrong; any of them is exit 15. */
   readonly objections: readonly string[];
   /** What it found odd and others may explain. */
@@ -168,9 +155,9 @@ export interface Run extends AsyncDisposable {
   readonly command: string;
   readonly bulk: boolean;
   readonly phased: boolean;
-  /** Sum of the planned amounts. */
-  readonly total: Cents;
-  readonly rows: Rows<RowState>;
+  readonly changes: readonly Change[];
+  /** What came of a change so far; undefined for one that is still to be sent and was never tried. */
+  recorded(change: Change): RowOutcome | undefined;
   /**
    * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is looked for first.
    * Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded` when the journal cannot be written
@@ -292,39 +279,6 @@ export interface OpSummary {
   readonly heldBy: Holder;
 }
 
-export interface OpRow {
-  readonly row: number;
-  readonly state: RowResult | 'open';
-  readonly operation: WriteName;
-  readonly cardId?: string | undefined;
-  readonly last4?: string | undefined;
-  readonly amount?: Cents | undefined;
-  readonly label?: string | undefined;
-  readonly intent?: string | undefined;
-  readonly purpose?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** ISO 8601 UTC of the last time bytes may have left. */
-  readonly sentAt?: string | undefined;
-  /** When the service answered it, by its own clock, ms UTC. */
-  readonly serviceSentAt?: number | undefined;
-  /** Why it is not done, in one clause. */
-  readonly reason?: string | undefined;
-  /** What the last look saw. */
-  readonly found?: string | undefined;
-  readonly checkedAt?: string | undefined;
-  readonly resolved?: RecordedByHand | undefined;
-  readonly duplicate?: readonly string[] | undefined;
-}
-
-export interface RecordedByHand {
-  readonly as: 'done' | 'not-done';
-  readonly note: string;
-  /** ISO 8601 UTC. */
-  readonly at: string;
-  readonly who: string;
-}
-
 /** Something that happened to an op, for `ops show`. */
 export interface OpEvent {
   /** ISO 8601 UTC. */
@@ -335,7 +289,7 @@ export interface OpEvent {
 }
 
 export interface OpDetail extends OpSummary {
-  readonly rowsInDetail: readonly OpRow[];
+  readonly changes: readonly Change[];
   readonly events: readonly OpEvent[];
   readonly objections: readonly string[];
 }

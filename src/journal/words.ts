@@ -7,7 +7,7 @@ import { resolveCommand, riskOfResend } from '../core/row-words.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Look } from './look.ts';
 import { MARKER_KEY } from './names.ts';
-import type { Change, Op } from './records.ts';
+import { type Change, type Op, rowState } from './records.ts';
 import type { RowOutcome } from './types.ts';
 
 /** What every outcome of a change says. */
@@ -93,6 +93,15 @@ export function named({ op, operation, key }: Change, error: CliError): CliError
   return error.with({ ...(op !== '' && { op }), operation, ...(key !== undefined && { idempotencyKey: key }) });
 }
 
+const UNANSWERED = 'the process ended before an answer was written down';
+
+/** Why a change is not done, or not as asked, in one clause. */
+export function reasonOf(change: Change): string | undefined {
+  const { error, evidence } = change;
+  const isUnknown = rowState(change) === 'unknown';
+  return error?.message ?? (isUnknown ? clause(evidence.reason ?? UNANSWERED) : evidence.otherwise);
+}
+
 /** Where a person goes on from. */
 export interface WayOn {
   /** A resume has looked already, or somebody who only looks: to look once more is not always the next step. */
@@ -108,7 +117,7 @@ export function unknownError(op: Op, change: Change, look: Look | undefined, way
   const sent = isoSeconds(change.lastSentAt ?? op.created);
   const first = (evidence.resent ?? 0) > 0 && change.sentAt !== undefined ? isoSeconds(change.sentAt) : undefined;
   const when = first === undefined ? `at ${sent}` : `at ${first}, and again at ${sent} under the same key,`;
-  const reason = clause(evidence.reason ?? 'the process ended before an answer was written down');
+  const reason = clause(evidence.reason ?? UNANSWERED);
   const seen = look?.text ?? evidence.seen;
   const checkedAt = evidence.lookedAt === undefined ? undefined : isoSeconds(evidence.lookedAt);
   const verdict = verdictOf(change, look);

@@ -7,7 +7,8 @@ import { type DriveRow, drive } from '../../bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
-import type { CorrectedOutcome, NextOfRow, OpView, RowOutcome, RowState, Run } from '../../journal/types.ts';
+import { type Change, rowState } from '../../journal/records.ts';
+import type { CorrectedOutcome, NextOfRow, OpView, RowOutcome, Run } from '../../journal/types.ts';
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
@@ -333,18 +334,19 @@ const NEXT = tells.word(
 /** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
 export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
 
-function phaseOf({ phase, needs, operation }: RowState['planned']): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
+function phaseOf({ facts: { phase, needs }, operation }: Change): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
   return { phase, needs, spends: operation === 'cards.create' || operation === 'cards.fund' };
 }
 
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
 export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned: DriveRow[] = [];
-  for (const each of run.rows) {
-    const { row, state, cardId: card } = each;
-    const earlier = state === 'open' || state === 'unknown' ? undefined : each.outcome;
+  for (const change of run.changes) {
+    const state = rowState(change);
+    const earlier = state === 'open' || state === 'unknown' ? undefined : run.recorded(change);
+    const card = change.operation === 'cards.create' ? undefined : change.card;
     // One form for all: there may be a hundred thousand.
-    planned.push({ row, card, earlier, isUnknown: state === 'unknown', ...(run.phased && phaseOf(each.planned)) });
+    planned.push({ row: change.n, card, earlier, isUnknown: state === 'unknown', ...(run.phased && phaseOf(change)) });
   }
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(earlier => ({ row: earlier.row, earlier }))].sort(

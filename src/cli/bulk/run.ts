@@ -4,21 +4,13 @@
  */
 
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
-import type { WriteName } from '../../contract/calls.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
-import type {
-  CorrectedOutcome,
-  OpView,
-  ResumeOptions,
-  RowOutcome,
-  RowState,
-  Run,
-  RunPlan,
-} from '../../journal/types.ts';
+import { rowState } from '../../journal/records.ts';
+import type { CorrectedOutcome, OpView, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
 import { tellPending } from '../../writes/guard.ts';
@@ -376,7 +368,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const rows = rowsOf(run, driving.skipped);
     const tally = createRunCounts({ total: rows.length, single: !run.bulk, resumed: driving.resumed ?? false });
     const creates = new Set<number>();
-    for (const { row, planned } of run.rows) if (planned.operation === 'cards.create') creates.add(row);
+    for (const { n, operation } of run.changes) if (operation === 'cards.create') creates.add(n);
     const held: RowOutcome[] = [];
     const corrected = new Map<number, RowOutcome>();
     const working: Working = { ...driving, run, recorded: underway.rows, rows, creates, tally, held, corrected };
@@ -537,13 +529,13 @@ export async function resuming(
   seen: OpView,
   options: ResumeOptions,
 ): Promise<() => Promise<Underway<Run>>> {
-  const { op, command, rows, total } = seen.run;
-  const operations = new Set<WriteName>();
-  for (const { planned } of rows) operations.add(planned.operation);
+  const { op, command, changes } = seen.run;
+  const operations = new Set(changes.map(({ operation }) => operation));
   const [operation = command] = operations;
+  const total = cents(changes.reduce((sum, { amount }) => sum + amount, 0));
   const spending = spendingOf(openRows(seen.run));
   const admitted = await ctx.journal.pipeline.admit({
-    audited: { event: 'run', operation, rows: rows.length, op, ...(total > 0 && { amount: toUsd(total) }) },
+    audited: { event: 'run', operation, rows: changes.length, op, ...(total > 0 && { amount: toUsd(total) }) },
     operations,
     ask: async verdict => {
       if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
@@ -551,7 +543,7 @@ export async function resuming(
   });
   return () =>
     admitted.begin({
-      lines: isWork(seen.run) ? 'run' : 'none',
+      lines: changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none',
       op,
       spending,
       async open() {
@@ -561,11 +553,6 @@ export async function resuming(
         throw changedMeanwhile(op);
       },
     });
-}
-
-function isWork({ rows }: Run): boolean {
-  for (const { state } of rows) if (state === 'open' || state === 'unknown') return true;
-  return false;
 }
 
 /** More is open now than was held for: another resume has found out that it was not sent. */
@@ -578,6 +565,7 @@ function changedMeanwhile(op: string): CliError {
   });
 }
 
-function* openRows({ rows }: Run): Iterable<RowState['planned']> {
-  for (const { state, planned } of rows) if (state === 'open') yield planned;
+function openRows({ changes }: Run) {
+  const open = changes.filter(({ state }) => state === 'planned');
+  return open.map(({ operation, input, amount }) => ({ operation, input, amount: cents(amount) }));
 }

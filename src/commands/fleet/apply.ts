@@ -269,9 +269,6 @@ async function opened(ctx: Context, prepared: PreparedRun, release: () => Promis
 function holding(run: Run, release: () => Promise<void>): Run {
   return {
     ...run,
-    get rows() {
-      return run.rows;
-    },
     async [Symbol.asyncDispose]() {
       try {
         await run[Symbol.asyncDispose]();

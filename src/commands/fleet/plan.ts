@@ -38,7 +38,7 @@ import {
   type PlanInput,
   type Scope,
 } from '../../fleet/step.ts';
-import type { OpRow } from '../../journal/types.ts';
+import { type Change as JournalChange, rowState } from '../../journal/records.ts';
 import { recordValues } from '../../mirror/store.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import { type Bin, binFor, rankBins } from '../bins/bins.ts';
@@ -457,24 +457,22 @@ async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRec
   };
 }
 
-type UnknownRow = { readonly op: string; readonly row: OpRow };
-
 /** Reads the journal alone. `origin` is the base address; `made` holds the cards that applies have made, each with a marker where the service keeps it. */
 async function readFleetJournal(ctx: Context, origin: string) {
   const journal = await ctx.journal.open();
   const { profile } = await ctx.api.identity();
-  const unknown: UnknownRow[] = [];
+  const unknown: JournalChange[] = [];
   const made = new Set<string>();
   for (const { op, command, state, profile: of } of await journal.list()) {
     const isUnknown = state === 'unknown' && of === profile;
     if (!isUnknown && command !== 'fleet apply') continue;
-    const { rowsInDetail, origin: at } = await journal.show(op);
+    const { changes, origin: at } = await journal.show(op);
     if (at !== origin) continue;
-    for (const row of rowsInDetail) {
-      if (isUnknown && row.state === 'unknown') unknown.push({ op, row });
-      const { operation, cardId, state: is } = row;
-      if (command === 'fleet apply' && operation === 'cards.create' && is === 'done' && cardId !== undefined) {
-        made.add(cardId);
+    for (const change of changes) {
+      if (isUnknown && rowState(change) === 'unknown') unknown.push(change);
+      const { operation, card, state: is } = change;
+      if (command === 'fleet apply' && operation === 'cards.create' && is === 'done' && card !== undefined) {
+        made.add(card);
       }
     }
   }
@@ -482,13 +480,13 @@ async function readFleetJournal(ctx: Context, origin: string) {
 }
 
 /** Each name once, with the operation that would settle it. */
-function lockedNames(unknown: readonly UnknownRow[], around: Around): readonly Locked[] {
+function lockedNames(unknown: readonly JournalChange[], around: Around): readonly Locked[] {
   if (unknown.length === 0) return [];
   const nameOf = namesBy(around);
   const locked = new Map<string, string>();
-  for (const { op, row } of unknown) {
-    const name = nameOf(row);
-    if (name !== undefined) locked.set(name, op);
+  for (const change of unknown) {
+    const name = nameOf(change);
+    if (name !== undefined) locked.set(name, change.op);
   }
   return [...locked].map(([name, op]) => ({ name, op })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -500,7 +498,7 @@ interface Around {
 }
 
 /** By the card of a row, or by the key of a create. */
-function namesBy({ fleet, account, scope }: Around): (row: OpRow) => string | undefined {
+function namesBy({ fleet, account, scope }: Around): (change: JournalChange) => string | undefined {
   const { matched, left } = matchCards(fleet, account);
   const names = new Map<string, string>();
   for (const { wish, present, predecessors, highest } of matched) {
@@ -508,5 +506,5 @@ function namesBy({ fleet, account, scope }: Around): (row: OpRow) => string | un
     for (const card of [...(present === undefined ? [] : [present]), ...predecessors]) names.set(card.id, wish.name);
   }
   for (const card of left) if (card.mark !== undefined) names.set(card.id, card.mark.name);
-  return ({ cardId, idempotencyKey }) => names.get(cardId ?? '') ?? names.get(idempotencyKey?.split('.')[0] ?? '');
+  return ({ card, key }) => names.get(card ?? '') ?? names.get(key?.split('.')[0] ?? '');
 }

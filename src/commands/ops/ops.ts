@@ -8,8 +8,11 @@ import { columnsOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
-import { dollars, toUsd } from '../../core/money.ts';
-import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/types.ts';
+import { isoSeconds } from '../../core/durations.ts';
+import { cents, dollars, toUsd } from '../../core/money.ts';
+import { type Change, rowState } from '../../journal/records.ts';
+import type { OpDetail, OpState, OpSummary } from '../../journal/types.ts';
+import { reasonOf } from '../../journal/words.ts';
 import { pairsBlock, type Row, tableBlock } from '../../terminal/view.ts';
 
 export const op = argument(
@@ -37,23 +40,33 @@ function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpS
 }
 
 function detailRow(detail: OpDetail): Row {
-  const { rowsInDetail, origin, events, objections } = detail;
+  const { changes, origin, events, objections } = detail;
   const shownEvents = events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text }));
-  return { ...summaryRow(detail), origin, items: rowsInDetail.map(itemRow), events: shownEvents, objections };
+  return { ...summaryRow(detail), origin, items: changes.map(itemRow), events: shownEvents, objections };
 }
 
-function itemRow(row: OpRow): Row {
-  const { cardId, amount, idempotencyKey, requestId, sentAt, serviceSentAt: _, checkedAt, state, ...rest } = row;
-  const named = {
-    outcome: state,
-    card_id: cardId,
-    amount: amount === undefined ? undefined : toUsd(amount),
-    idempotency_key: idempotencyKey,
+function itemRow(change: Change): Row {
+  const { n, operation, card, last4, amount, facts, intent, key, evidence, lastSentAt, decidedAt } = change;
+  const { resolved, lookedAt, duplicate, requestId, seen } = evidence;
+  return withoutUndefined({
+    row: n,
+    operation,
+    last4,
+    label: facts.label,
+    intent,
+    purpose: facts.purpose,
+    reason: reasonOf(change),
+    found: seen,
+    resolved: resolved && { ...resolved, at: isoSeconds(decidedAt ?? 0) },
+    duplicate,
+    outcome: rowState(change),
+    card_id: card,
+    amount: amount > 0 ? toUsd(cents(amount)) : undefined,
+    idempotency_key: key,
     request_id: requestId,
-    sent_at: sentAt,
-    checked_at: checkedAt,
-  };
-  return withoutUndefined({ ...rest, ...named });
+    sent_at: lastSentAt === undefined ? undefined : isoSeconds(lastSentAt),
+    checked_at: lookedAt === undefined ? undefined : isoSeconds(lookedAt),
+  });
 }
 
 function withoutUndefined(row: Row): Row {
@@ -191,8 +204,8 @@ export const showOp = command({
 });
 
 export function showDetail(detail: OpDetail): Shown {
-  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, heldBy } = detail;
-  const [only] = rowsInDetail;
+  const { op, command: asked, state, started_at, profile, mode, origin, changes, cents, heldBy } = detail;
+  const [only] = changes;
   const single = detail.rows === 1 && only !== undefined;
   const events = detail.events.map(
     ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
@@ -202,7 +215,7 @@ export function showDetail(detail: OpDetail): Shown {
     noun: 'operation',
     idField: 'op',
     columns: SHARED_OP_COLUMNS,
-    rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) },
+    rows: { columns: ITEM_COLUMNS, rows: changes.map(shownRow) },
     blocks: [
       pairsBlock([
         ['Operation', op],
@@ -217,41 +230,41 @@ export function showDetail(detail: OpDetail): Shown {
         ['Amount', dollars(cents)],
         ...(single ? rowPairs(only) : []),
       ]),
-      ...(single ? [] : [tableBlock(ITEM_COLUMNS, rowsInDetail.map(shownRow))]),
+      ...(single ? [] : [tableBlock(ITEM_COLUMNS, changes.map(shownRow))]),
     ],
     notes: [...detail.objections, ...events, ...nextSteps(detail)],
   };
 }
 
 /** In a table an outcome that somebody has said is not to be taken for one that was seen. The data has `resolved`. */
-function shownRow(row: OpRow): Row {
-  const { resolved, operation } = row;
-  if (resolved?.as !== 'done') return itemRow(row);
-  const { who, at, note } = resolved;
-  return { ...itemRow(row), reason: `${operation} was declared done by ${who} at ${at}: ${note}` };
+function shownRow(change: Change): Row {
+  const { resolved } = change.evidence;
+  if (resolved?.as !== 'done') return itemRow(change);
+  const at = isoSeconds(change.decidedAt ?? 0);
+  return {
+    ...itemRow(change),
+    reason: `${change.operation} was declared done by ${resolved.who} at ${at}: ${resolved.note}`,
+  };
 }
 
-function rowPairs(row: OpRow): [string, string][] {
-  const { resolved } = row;
-  const pairs: [string, string | undefined][] = [
-    ['Outcome', row.state],
-    ['Card', row.cardId],
-    ['Label', row.label],
-    ['For', row.purpose],
-    ['Intent', row.intent],
-    ['Sent', row.sentAt],
-    ['Why', row.reason],
-    [
-      'Checked',
-      row.found === undefined
-        ? undefined
-        : `${row.found}${row.checkedAt === undefined ? '' : ` (last ${row.checkedAt})`}`,
-    ],
-    ['Resolved', resolved && `${resolved.as} by ${resolved.who} at ${resolved.at}: ${resolved.note}`],
-    ['Key', row.idempotencyKey],
-    ['Request', row.requestId],
-  ];
-  return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
+function rowPairs(change: Change): [string, string][] {
+  const item = itemRow(change);
+  const { found, checked_at: checkedAt } = item;
+  const { resolved } = change.evidence;
+  const pairs = {
+    Outcome: item['outcome'],
+    Card: item['card_id'],
+    Label: item['label'],
+    For: item['purpose'],
+    Intent: item['intent'],
+    Sent: item['sent_at'],
+    Why: item['reason'],
+    Checked: found && checkedAt ? `${found} (last ${checkedAt})` : found,
+    Resolved: resolved && `${resolved.as} by ${resolved.who} at ${isoSeconds(change.decidedAt ?? 0)}: ${resolved.note}`,
+    Key: item['idempotency_key'],
+    Request: item['request_id'],
+  };
+  return Object.entries(pairs).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {

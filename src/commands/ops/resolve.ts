@@ -73,7 +73,7 @@ export const resolveOp = command({
     });
     for (const line of saidOf(op, as, resolved)) ctx.ui.notice(line);
     const recorded = new Set([...resolved.closed.unknown, ...resolved.closed.unsent]);
-    return { ...resolved.detail, rowsInDetail: resolved.detail.rowsInDetail.filter(({ row }) => recorded.has(row)) };
+    return { ...resolved.detail, changes: resolved.detail.changes.filter(({ n }) => recorded.has(n)) };
   },
   // What follows is said with what was recorded.
   show: detail => ({ ...showDetail(detail), notes: [] }),
