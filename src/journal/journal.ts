@@ -108,8 +108,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return {
       op,
       requests,
-      async held() {
-        if (rules === undefined) return undefined;
+      async foresee() {
         const database = (await dependencies.existing()) ?? keepsNothing(clock);
         return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
       },
@@ -306,11 +305,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   return {
     prepare,
-    async refuse(plan) {
-      const database = await dependencies.existing();
-      if (database === undefined) return;
-      await foresee({ database, self, rules }, await draftOf(database, plan, newOp(random)), await accountIn(database));
-    },
     begin: async plan => (await prepare(plan)).begin(),
     earlierUses,
     async shown(uses) {

@@ -186,8 +186,11 @@ export interface PreparedRun {
   readonly op: string;
   /** Requests that would be sent, for dry runs. */
   readonly requests: Rows<PlannedRequest>;
-  /** Why it would be held for approval, in words; undefined where it would not. Nothing is written. */
-  held(): Promise<string | undefined>;
+  /**
+   * Why it would be held for approval, in words; undefined where it would not. Throws what a claim would be refused for now; nothing
+   * is written.
+   */
+  foresee(): Promise<string | undefined>;
   /** Claims it: from here on the op is durable. Nothing is sent by it. Throws as `Journal.begin`. */
   begin(seen?: ReadBefore): Promise<Run>;
 }
@@ -340,8 +343,6 @@ export interface RecentChange {
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
   prepare(plan: RunPlan): Promise<PreparedRun>;
-  /** Throws what a claim of the plan would be refused for now; writes nothing. */
-  refuse(plan: RunPlan): Promise<void>;
   /**
    * Claims the plan: durable, nothing sent. Throws `guarded` (14) for a change that is not settled or that another process works
    * on, for the same file within 24 hours, for caps; `pending_approval` (17) where a rule holds it; `usage` (2) for a key or an

@@ -112,8 +112,8 @@ export function cannotConfirm(intent: string, command: string): CliError {
   });
 }
 
-/** Says in a dry run that other persons would have to approve the plan. */
-export async function tellPending(notice: (text: string) => void, { held }: Pick<PreparedRun, 'held'>): Promise<void> {
-  const why = await held();
+/** Says in a dry run that other persons would have to approve the plan. Throws what a claim of it would be refused for. */
+export async function tellPending(notice: (text: string) => void, plan: Pick<PreparedRun, 'foresee'>): Promise<void> {
+  const why = await plan.foresee();
   if (why !== undefined) notice(`This would be held for approval (exit code 17): ${why}.`);
 }

@@ -94,9 +94,7 @@ interface Prepared {
   readonly requests: Iterable<PlannedRequest>;
   readonly spending: Spending;
   /** Of a journaled write. */
-  readonly held?: PreparedRun['held'];
-  /** What its beginning would refuse it for; a dry run asks for it. */
-  check?(): Promise<void>;
+  readonly plan?: PreparedRun;
   /** What is left of the pipeline once it is admitted. */
   execute(admitted: Admitted): Promise<Answer>;
 }
@@ -111,9 +109,9 @@ export function createWriter(settings: WriteSettings) {
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
     if (prepared.settled !== undefined) return (await prepared.settled()) as WriteResult<N, Before>;
     if (settings.dryRun) {
-      const { check, spending, held } = prepared;
-      await settings.pipeline.foresee({ ...changeOf(settings, wanted), ...(check && { check }) }, spending);
-      if (held !== undefined) await tellPending(settings.notice, { held });
+      const { spending, plan } = prepared;
+      await settings.pipeline.foresee(changeOf(settings, wanted), spending);
+      if (plan !== undefined) await tellPending(settings.notice, plan);
       settings.planned.push(...prepared.requests);
       throw new DryRun(options.intent);
     }
@@ -177,10 +175,8 @@ async function throughJournal(
   let seen: unknown;
   return {
     requests: prepared.requests,
-    held: prepared.held,
+    plan: prepared,
     spending,
-    // A key or a name of the caller leads to the run that has it.
-    ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
     async execute(admitted) {
       const open = async () => {
         if (earlier === undefined) seen = before && (await readBefore(before(await settings.reader())));

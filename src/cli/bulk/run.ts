@@ -93,7 +93,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
     if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
     refuseRows(ctx, wanted);
     // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
-    await journal.refuse(plan);
+    await prepared.foresee();
     wallet = await noticeSum(ctx, wanted);
   };
   const change: Change = {
