@@ -7,6 +7,7 @@ import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
 import type { Database, Transaction } from '../journal/database.ts';
+import { noteKnownState } from '../journal/known-states.ts';
 import { isOp } from '../journal/names.ts';
 import { setAsideSandbox, summaries } from '../journal/ops.ts';
 import { asAdmin } from '../journal/postgres.ts';
@@ -183,7 +184,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
   };
 
   async function acceptLocal({ setAside, agree }: Parameters<JournalAdmin['accept']>[0]) {
-    const { state } = host.folders;
+    const { state, config } = host.folders;
     if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
     if (setAside) {
       await agree({ flaws: [], strangers: [] });
@@ -195,10 +196,11 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     try {
       await agree({ flaws: [], strangers: await strangersTo(database) });
       await database.transaction(tx => doubtOpen(tx));
+      await acceptPlace(database);
+      await noteKnownState(database, { configFolder: config, stateFolder: state, machine: host.machine }, files, true);
     } finally {
       await database.close();
     }
-    acceptPlace(state);
     return [`The journal in ${state} is the one of this machine from now on.`];
   }
 }

@@ -287,7 +287,7 @@ export function takeOp(
   { database, self }: Omit<HeldOp, 'op'>,
   id: string,
   around: {
-    readonly release: (tx: Transaction, op: Op) => Promise<readonly string[]>;
+    readonly release: (tx: Pick<Transaction, 'all' | 'now'>, op: Op) => Promise<readonly string[]>;
     readonly reason: string | undefined;
   },
 ): Promise<{ readonly op: Op; readonly approvedBy: readonly string[] }> {
@@ -299,7 +299,10 @@ export function takeOp(
     const approvedBy: readonly string[] = isPending ? await around.release(tx, op) : [];
     // What was held is counted in the day of its release.
     const day = isPending ? today : op.day;
-    if (isPending) await reserve(tx, { ...op, day }, 1);
+    if (isPending) {
+      await addEvent(tx, id, { kind: 'approved', text: `by ${approvedBy.join(', ')}` });
+      await reserve(tx, { ...op, day }, 1);
+    }
     const state = isPending ? 'open' : op.state;
     const process = self.process;
     const lease = now + LEASE_MS;

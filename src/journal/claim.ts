@@ -56,7 +56,7 @@ export interface ClaimRules {
   /** Where a rule applies, writes the request down and resolves to the error (17) that ends the command; the op is pending then. */
   approval(tx: Transaction, claimed: Claimed): Promise<CliError | undefined>;
   /** Who has approved a pending op; throws `pending_approval` while approvals are missing, `guarded` where they do not hold. */
-  release(tx: Transaction, op: Op): Promise<readonly string[]>;
+  release(tx: Pick<Transaction, 'all' | 'now'>, op: Op): Promise<readonly string[]>;
   /** Why a plan would be held, in words; nothing is written. */
   foresee(tx: Pick<Transaction, 'all' | 'now'>, claimed: Claimed): Promise<string | undefined>;
 }
@@ -179,12 +179,28 @@ async function refusalOf(
   claimed: Claimed,
 ): Promise<Extract<ClaimResult, { kind: 'earlier' }> | undefined> {
   return (
+    (await heldBefore(tx, claimed)) ??
     (await usedKey(tx, claimed)) ??
     (await usedIntents(tx, self, claimed)) ??
     (await unsettledSame(tx, self, claimed)) ??
     (await sameRows(tx, claimed)) ??
     (await madeMoments(tx, claimed))
   );
+}
+
+/** What is held for approval is meant by whoever asks for the same once more, row by row under the same names. */
+async function heldBefore(tx: Pick<Transaction, 'all'>, { account, digest, givenKey, rows }: Claimed) {
+  const held = await tx.all<{ id: string; given_key: string | null }>(
+    "select id, given_key from op where account = ? and state = 'pending' and digest = ?",
+    account,
+    digest,
+  );
+  for (const { id, given_key: key } of held) {
+    const names = await tx.all<{ intent: string | null }>('select intent from change where op = ? order by n', id);
+    const isSame = [...rows].every(({ intent = null }, index) => names[index]?.intent === intent);
+    if (isSame && (key ?? undefined) === givenKey) return { kind: 'earlier', op: id } as const;
+  }
+  return undefined;
 }
 
 /** 1. The caller's own key: the run that was begun with it. Throws `usage` where that was another change. */
@@ -341,7 +357,6 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
     // What was done and told is no reason, and is said beside one.
     const isAcknowledged = other.acknowledged !== undefined && !waitedFor.includes(other.id);
     if (!same.some(({ state }) => state !== 'done' || !isAcknowledged)) continue;
-    if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);
   }

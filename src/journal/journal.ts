@@ -234,10 +234,20 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     if ((await printOf(database)) !== op.keyPrint) throw otherKey(op);
   }
 
+  /** Who has approved an op that was held. Throws while approvals are missing. */
+  async function release(tx: Pick<Transaction, 'all' | 'now'>, op: Op): Promise<readonly string[]> {
+    if (rules === undefined)
+      throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
+    return rules.release(tx, op);
+  }
+
   async function look(id: string, options: ResumeOptions = {}): Promise<OpView> {
     const { database, op } = await opNamed(await dependencies.existing(), id);
     await refuseOther(database, op);
-    const changes = await database.read(tx => readChanges(tx, id));
+    const changes = await database.read(async tx => {
+      if (op.state === 'pending') await release(tx, op);
+      return readChanges(tx, id);
+    });
     const { resendAbsent = false } = options;
     const run = await runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
     return { run, takeOver: given => resume(id, given ?? options) };
@@ -248,11 +258,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     await refuseOther(there, seen);
     // Taking it up is a change: it needs the journal as a claim does.
     const database = await dependencies.database();
-    const release = async (tx: Transaction, op: Op) => {
-      if (rules === undefined)
-        throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
-      return rules.release(tx, op);
-    };
     const { op, approvedBy } = await takeOp({ database, self }, id, { release, reason });
     const changes = await database.read(tx => readChanges(tx, id));
     const isReleased = seen.state === 'pending';
@@ -287,6 +292,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
           ops.set(earlier.op, known);
         }
         const change = known.changes.get(earlier.n);
+        // The claim says whether it is the same request.
+        if (known.op.state === 'pending') continue;
         const isSettled = change?.state === 'done';
         const isMany = plan.bulk || known.op.bulk;
         if (isMany && !isSettled) throw unsettledIntent(row, earlier.op);

@@ -7,6 +7,7 @@ import { CliError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { Database } from './database.ts';
+import { copied } from './sqlite.ts';
 
 /** One state folder, as it was when money was moved from there. */
 interface KnownState {
@@ -15,6 +16,8 @@ interface KnownState {
   readonly folder: string;
   /** Print of the random value of its journal. */
   readonly id: string;
+  /** Which file of that journal counts: others are copies, or what a copy was made of that was accepted. */
+  readonly place?: string | undefined;
 }
 
 interface StateFolders {
@@ -30,33 +33,36 @@ const MOST = 50;
 /**
  * Notes that money is moved from this journal, in `known-states.json` of the configuration folder. Throws `guarded` when money was
  * moved with this configuration and the journal of it is not here. Whoever removes the file accepts the state folder of the next
- * operation; a configuration that cannot be written is left as it is.
+ * operation; a configuration that cannot be written is left as it is. Throws `guarded` too for another file of the journal than the one
+ * that was accepted last; with `isAccepted` this one counts.
  */
 export async function noteKnownState(
   database: Database,
   { configFolder, stateFolder: folder, machine }: StateFolders,
   files: FileDependencies,
+  isAccepted = false,
 ): Promise<void> {
   const path = join(configFolder, 'known-states.json');
   const [meta] = await database.read(tx =>
-    tx.all<{ journal: string; used: number }>(
-      "select journal, (select count(*) from account where mode in ('test', 'live')) as used from meta",
+    tx.all<{ journal: string; place: string; used: number }>(
+      "select journal, place, (select count(*) from account where mode in ('test', 'live')) as used from meta",
     ),
   );
   const isUnused = meta?.used === 0;
-  const now: KnownState = { machine, folder, id: (meta?.journal ?? '').slice(0, 16) };
+  const now: KnownState = { machine, folder, id: (meta?.journal ?? '').slice(0, 16), place: meta?.place };
   const passed = (thrown: unknown) => {
     // A configuration that cannot be read or written says nothing against a journal that is known to the account.
     if (isUnused || !(thrown instanceof CliError)) throw thrown;
     return undefined;
   };
   const known = await readPrivate(path, files).then(statesIn, passed);
-  const here = known?.filter(each => each.machine === machine && each.id === now.id);
+  const here = known?.findLast(each => each.machine === machine && each.id === now.id);
   const last = known?.findLast(each => each.machine === machine);
-  const isOther = known === undefined || (last !== undefined && here?.length === 0);
+  const isOther = known === undefined || (last !== undefined && here === undefined);
   if (isUnused && isOther) throw fresh(folder, last, path);
-  if (here?.some(each => each.folder === folder)) return;
-  const kept = { version: VERSION, states: [...(known ?? []), now].slice(-MOST) };
+  if (here?.place !== undefined && here.place !== now.place && !isAccepted) throw copied(database.shown);
+  if (here?.folder === folder && here.place === now.place) return;
+  const kept = { version: VERSION, states: [...(known ?? []).filter(each => each !== here), now].slice(-MOST) };
   await preparePrivateFolder(configFolder, files)
     .then(() => writePrivate(path, `${JSON.stringify(kept, undefined, 2)}\n`, files))
     .catch((thrown: unknown) => {

@@ -175,7 +175,6 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       );
       if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
       if (counted.persons.length < needed) throw pendingError(request, text, { ...counted, needed });
-      await addEvent(tx, op.id, { kind: 'approved', text: `by ${counted.persons.join(', ')}` });
       return counted.persons;
     },
   };

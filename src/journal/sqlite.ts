@@ -400,7 +400,7 @@ function otherVersion(path: string, version: number): CliError {
   });
 }
 
-function copied(path: string): CliError {
+export function copied(path: string): CliError {
   return new CliError('guarded', {
     message: `${path} is a copy, or was put back from a backup: what was done since, or elsewhere, is not in it`,
     notes: ['With two journals the same change could be made twice. If this one alone is used from now on:'],
@@ -410,15 +410,8 @@ function copied(path: string): CliError {
 }
 
 /** Says that a copied or restored journal is the one that counts from now on. Who asks a person first is the caller. */
-export function acceptPlace(stateFolder: string): void {
-  const path = join(stateFolder, JOURNAL_FILE);
-  const connection = connectTo(path);
-  try {
-    connection.prepare('update meta set place = ?').run(bound(placeOf(statSync(path))) as string);
-    rmSync(seenFile(path), { force: true });
-  } catch (thrown) {
-    throw inWords(thrown, path);
-  } finally {
-    connection.close();
-  }
+export async function acceptPlace(database: Database): Promise<void> {
+  const path = database.shown;
+  await database.transaction(tx => tx.run('update meta set place = ?', placeOf(statSync(path))));
+  rmSync(seenFile(path), { force: true });
 }

@@ -5,8 +5,9 @@
 
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { acceptPlace, hasJournal } from '../../src/journal/sqlite.ts';
+import { acceptPlace, hasJournal, openSqlite } from '../../src/journal/sqlite.ts';
 import type { Clock } from '../../src/platform/host.ts';
+import { random } from '../support/clocks.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
 import { type Ran, world } from '../support/world.ts';
 
@@ -126,7 +127,14 @@ export async function arena(): Promise<Arena> {
       const folder = await folderIn();
       if (template !== undefined) await cp(template, folder, { recursive: true });
       // A copy of a journal is refused until somebody accepts it.
-      if (hasJournal(join(folder, 'state'))) acceptPlace(join(folder, 'state'));
+      const stateFolder = join(folder, 'state');
+      if (hasJournal(stateFolder)) {
+        const files = { platform: process.platform, random, warn: () => undefined };
+        const database = await openSqlite({ stateFolder, files, clock, isAccepting: true });
+        await acceptPlace(database);
+        await database.close();
+        await rm(join(folder, 'config', 'known-states.json'), { force: true });
+      }
       const key = mode === 'live' ? LIVE_KEY : TEST_KEY;
       const env = environment(folder, key, isPublic);
       const suffix = mode === 'live' ? ' --yes --live env' : ' --yes';

@@ -20,6 +20,12 @@ const settings = (stateFolder: string) => ({
   },
 });
 
+async function accept(place: string): Promise<void> {
+  const database = await openSqlite({ ...settings(place), isAccepting: true });
+  await acceptPlace(database);
+  await database.close();
+}
+
 test('writes of one turn are whole each, survive a second opening, and a copy is refused until it is accepted', async () => {
   const database = await openSqlite(settings(join(folder, 'a')));
   const add = (id: string) =>
@@ -32,7 +38,7 @@ test('writes of one turn are whole each, survive a second opening, and a copy is
   await again.close();
   cpSync(join(folder, 'a'), join(folder, 'b'), { recursive: true });
   await expect(openSqlite(settings(join(folder, 'b')))).rejects.toMatchObject({ kind: 'guarded' });
-  acceptPlace(join(folder, 'b'));
+  await accept(join(folder, 'b'));
   const accepted = await openSqlite(settings(join(folder, 'b')));
   expect(await accepted.read(tx => tx.all('select count(*) as n from account'))).toEqual([{ n: 3 }]);
   await accepted.close();
@@ -61,7 +67,7 @@ test('a journal, its folder or what was seen of it that is put back in place is 
   await expect(openSqlite(settings(place))).rejects.toMatchObject({ kind: 'guarded' });
   putBack('journal.db', 'journal.seen');
   await expect(openSqlite(settings(place))).rejects.toMatchObject({ kind: 'guarded' });
-  acceptPlace(place);
+  await accept(place);
   await claim();
   await claim();
   expect(JSON.parse(readFileSync(join(place, 'journal.seen'), 'utf8')).lines).toBe(3);

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realClock } from '../support/clocks.ts';
 import { ask } from '../support/sandbox-http.ts';
@@ -69,6 +71,32 @@ test('a resume releases it, a rejected one is never sent, and an intent stays us
   expect(await cards()).toHaveLength(1);
   expect((await here.run('journal check')).code).toBe(0);
 });
+
+test.each(['', ',intent'])(
+  'a file that is held is sent by the same command once it is approved (columns%s)',
+  async more => {
+    const { here, typed, cards } = await withRule();
+    await using _ = here;
+    await here.run('ops keys create', typed('correct horse', 'correct horse'));
+    await writeFile(
+      join(here.folder, 'rows.csv'),
+      `bin_id,amount${more}\nauto,15${more && ',one'}\nauto,16${more && ',two'}\n`,
+    );
+    const file = 'cards create --file rows.csv --yes --json';
+    const held = await here.run(file);
+    expect(held.code).toBe(17);
+    const { op } = errorOf(held.err);
+    const again = await here.run(file);
+    expect([again.code, errorOf(again.err).op]).toEqual([17, op]);
+    const looked = await here.run(`ops resume ${op} --dry-run`);
+    expect([looked.code, looked.err]).toEqual([17, expect.stringContaining(`ops approve ${op}`)]);
+    expect((await here.run(`ops approve ${op}`, typed('31.00', 'correct horse'))).code).toBe(0);
+    expect((await here.run(`ops resume ${op} --dry-run`)).code).toBe(0);
+    expect(await cards()).toEqual([]);
+    expect((await here.run(file)).code).toBe(0);
+    expect(await cards()).toHaveLength(2);
+  },
+);
 
 test('a request that has expired is told, rejected and asked anew', async () => {
   const { here, typed, cards } = await withRule();

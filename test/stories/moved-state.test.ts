@@ -56,6 +56,26 @@ test('a journal that was put back is refused, and what it lacks is named before 
   expect(s.service.effects).toEqual(['create', 'create']);
 });
 
+test('once a copy is accepted, the folder that it was made of buys nothing more', async () => {
+  await using s = await scriptedWorld();
+  const [state, away, copy] = ['state', 'away', 'copy'].map(name => join(s.here.folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const create = (intent: string) => s.run(`cards create --bin bin_1 --amount 5 --intent ${intent}`);
+  expect((await create('kept')).code).toBe(0);
+  await rename(state, away);
+  await cp(away, state, { recursive: true });
+  expect((await s.run('journal accept --yes')).code).toBe(0);
+  expect((await create('one')).code).toBe(0);
+  await rename(state, copy);
+  await rename(away, state);
+  const { code, error } = await create('one');
+  expect([code, error['hint']]).toEqual([14, 'cardwright journal accept']);
+  expect(s.service.effects).toEqual(['create', 'create']);
+});
+
 test('what is open in a journal that was put back is looked for before anything is sent', async () => {
   await using s = await scriptedWorld();
   const [state, backup, rows] = ['state', 'backup', 'rows.csv'].map(name => join(s.here.folder, name)) as [

@@ -504,10 +504,11 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   });
 }
 
-/** No reading has shown the cards of a run that was stopped. */
-function uncompared({ run, held, creates }: Working): readonly CorrectedOutcome[] {
+/** No reading has shown the cards that a run has made and that was stopped; what was done before it stays as the journal has it. */
+function uncompared({ run, held, creates, rows }: Working): readonly CorrectedOutcome[] {
+  const before = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [] : [row])));
   return held.flatMap(({ row, outcome, amount }) => {
-    if (outcome !== 'done' || !creates.has(row)) return [];
+    if (outcome !== 'done' || !creates.has(row) || before.has(row)) return [];
     const error = new CliError('outcome_unknown', {
       message: 'it was answered, and the run was stopped before a reading has shown its card',
       outcome: 'unknown',

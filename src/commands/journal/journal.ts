@@ -147,7 +147,8 @@ const acceptJournal = command({
   reach: 'service',
   ends: { not_confirmed: 'Declined, or nobody could be asked. Nothing was changed.' },
   about: [
-    'What was done after the state that was put back is not in the journal: cards whose mark no operation knows are listed first. Freeze or keep them before you agree; then repeat nothing that made one of them.',
+    'What was done after the state that was put back is not in the journal. Cards whose mark no operation knows are listed first: freeze or keep them before you agree, and repeat nothing that made one of them. Transfers and cards without a mark are not listed: look at tx list.',
+    'Rows that are open in the journal become unknown: a resume looks for each before it sends anything. Another copy of the same journal is refused from then on.',
     'With --set-aside a damaged journal of this machine is moved out of the way, and a new one begins empty: look at cards and wallet first.',
   ],
   flags: { setAside: option(takes.flag('Move a damaged journal of this machine aside.')) },
