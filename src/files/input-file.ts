@@ -26,7 +26,7 @@ export async function openInputFile(path: string, name: string, signal: AbortSig
   const found = await inTheUsersWords(name, () => stat(path));
   if (found.isFIFO()) {
     const pipe = await inTheUsersWords(name, () => openPipe(path, signal));
-    return { ...pipe, isPipe: true, unchanged: async () => true };
+    return { ...pipe, unchanged: async () => true };
   }
   // Reading a folder would say so too late: a request for its bytes would have begun.
   if (found.isDirectory()) throw unreadable(name, systemWords('EISDIR'));
