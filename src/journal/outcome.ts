@@ -55,8 +55,9 @@ export async function executeChange(work: Work, change: Change, permit?: SendPer
   try {
     return await execute(work, change, permit);
   } catch (thrown) {
-    // The journal could not take what came of it: what it says stands, and that is "sent" or "unknown".
+    // Whether the journal took what came of it is not known: it was sent, and that is told until a resume has looked.
     if (!(thrown instanceof CliError) || change.state === 'planned') throw thrown;
+    change.state = 'sent';
     change.evidence = { ...change.evidence, reason: `it could not be written down: ${thrown.message}` };
     return { ...factsOf(change), outcome: 'unknown', error: unknownError(work.op, change, undefined), stops: true };
   }

@@ -29,8 +29,8 @@ export interface Purchase {
   readonly journals: Set<number>;
   /** The rows of the file that it was meant by; empty where it was typed. */
   readonly file: string;
-  /** It was typed under an intent: for a file without one it is another purchase. */
-  readonly isNamed: boolean;
+  /** The wish under whose intent it was typed; without one for a file, or where it was typed bare. */
+  readonly intent: number | undefined;
   /** `open`: nothing says what became of it. */
   reported: 'open' | 'done' | 'no';
   /** It was reported as open once: no later command can say no to it for all of them. */
@@ -99,7 +99,8 @@ export class Judge {
     const file = isFile ? wishes.toSorted().join() : '';
     const meant: Purchase[] = [];
     for (const wish of wishes) {
-      const hasIntent = this.#history.wishes[wish]?.intent === true || named !== undefined;
+      const { intent: hasIntent = false, named: shared = wish } = this.#history.wishes[wish] ?? {};
+      const intent = isFile ? undefined : (named ?? (hasIntent ? shared : undefined));
       const known = this.#purchases.filter(
         each => each.wish === wish && each.change === change && each.journal === journal && !meant.includes(each),
       );
@@ -108,12 +109,12 @@ export class Judge {
       // What left nothing is not known to another file, or to a command.
       const isSame = (each: Purchase) =>
         each.living === 0 &&
-        !(isFile && each.isNamed) &&
+        !(isFile && each.intent !== undefined) &&
         ((each.reported === 'open' && (each.resumed === 0 || isFile) && (each.isBegun || each.file === file)) ||
           (each.reported === 'done' && isOfFile(each)));
-      const isNamed = hasIntent && !isFile;
-      const same = isNamed ? known.find(each => each.isNamed) : isAgain ? undefined : known.find(isSame);
-      const purchase = same ?? { ...FRESH, wish, change, journal, journals: new Set([journal]), file, isNamed };
+      const same =
+        intent !== undefined ? known.find(each => each.intent === intent) : isAgain ? undefined : known.find(isSame);
+      const purchase = same ?? { ...FRESH, wish, change, journal, journals: new Set([journal]), file, intent };
       if (same === undefined) this.#purchases.push(purchase);
       purchase.living += 1;
       if (purchase.reported === 'no') purchase.reported = 'open';
@@ -391,7 +392,7 @@ export class Judge {
   }
 }
 
-const FRESH: Omit<Purchase, 'wish' | 'change' | 'journal' | 'journals' | 'file' | 'isNamed'> = {
+const FRESH: Omit<Purchase, 'wish' | 'change' | 'journal' | 'journals' | 'file' | 'intent'> = {
   op: undefined,
   reported: 'open',
   wasOpen: false,
