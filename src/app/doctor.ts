@@ -1,7 +1,7 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
 import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/answer-shapes.ts';
-import { proxyFor } from '../client/proxy.ts';
+import { proxyFor } from '../client/transport.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { shellWord } from '../core/shell-quote.ts';

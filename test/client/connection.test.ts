@@ -3,7 +3,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { proxyFor } from '../../src/client/proxy.ts';
+import { proxyFor } from '../../src/client/transport.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { selfSigned } from '../support/certificate.ts';
