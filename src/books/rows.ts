@@ -81,18 +81,6 @@ export type TxChangeRow = Row<typeof TX_CHANGES>;
 
 export const MERCHANTS = { name: text('Name.') };
 
-export const CHALLENGES = {
-  challenge_id: text('Challenge.'),
-  card_id: maybe(text('Its card.')),
-  merchant: maybe(text('Merchant name.')),
-  cents: maybe(cents('Amount')),
-  status: maybe(text('State of it.')),
-  expires_ms: maybe(at('When its code stops working')),
-  first_seen: at('First seen'),
-  last_seen: at('Last seen'),
-};
-export type ChallengeRow = Row<typeof CHALLENGES>;
-
 export const WALLET_OBSERVATIONS = {
   at_ms: at('When it was read'),
   balance_cents: cents('Balance'),
@@ -103,13 +91,6 @@ export const WALLET_OBSERVATIONS = {
   cards_total_balance_cents: maybe(cents('Balance of all cards')),
 };
 export type WalletRow = Row<typeof WALLET_OBSERVATIONS>;
-
-export const CARD_OBSERVATIONS = {
-  card_id: text('Card.'),
-  at_ms: at('When it was read'),
-  status: text('State.'),
-  balance_cents: maybe(cents('Balance')),
-};
 
 export const MOVES = {
   op: text('Operation.'),

@@ -32,9 +32,6 @@ export interface Line {
   readonly counter: 'merchant' | 'wallet' | 'card' | 'deposits' | 'fees' | 'unexplained';
   /** `derived`: no record and no own row says it; the difference of two checkpoints does. */
   readonly source: 'record' | 'journal' | 'derived';
-  /** Of a derived line whose money may have moved at any time between two instants: their days. */
-  readonly since_date?: string;
-  readonly until_date?: string;
   /** Derived since the last exact checkpoint: a later reading may show it with another id, amount or day, or not at all. */
   readonly unproved?: true;
 }

@@ -57,9 +57,8 @@ export interface Statement {
   readonly selection: Selection;
   /** Open authorizations of the period, where they were asked for. They are no lines. */
   readonly holds: readonly OpenHold[];
-  /** The first checkpoint, where accounts are not known before it, and its day. */
+  /** The first checkpoint, where accounts are not known before it. */
   readonly knownSince?: number | undefined;
-  readonly knownSinceDay?: string | undefined;
   /** Derived lines whose two checkpoints lie on both sides of an end of the period: their day may be another. */
   readonly straddling: readonly StraddlingLine[];
   /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
@@ -195,7 +194,7 @@ export function statementOf(input: StatementInput): Statement {
     holds: holdsOf(input, cards),
     isShown,
     isOver: isPastPeriod && !isPending,
-    ...(begin !== undefined && { knownSince: begin, knownSinceDay: day(begin) }),
+    ...(begin !== undefined && { knownSince: begin }),
     straddling,
     provisional: [
       ...(begin === undefined ? [] : [beginText(begin)]),
@@ -333,8 +332,8 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     const { date, time } = clock.at(draft.at);
-    const { id, at, type, cents, payee, purpose, card_id, mcc, country, authorization_id, counter, source } = draft;
-    const { anyTime, unproved } = draft;
+    const { id, at, type, cents, payee, purpose, card_id, mcc, country, authorization_id, counter, source, unproved } =
+      draft;
     // Named one by one: to spread a draft takes four times as long, and there is one for each line.
     lines.push({
       id,
@@ -352,7 +351,6 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
       authorization_id,
       counter,
       source,
-      ...(anyTime && { since_date: clock.at(anyTime.after).date, until_date: clock.at(anyTime.until).date }),
       ...(unproved && { unproved }),
     });
   }
@@ -417,7 +415,7 @@ function straddlingLine(
 }
 
 /** `metadata.<key>` is one more. */
-export const GROUPED_BY = ['card', 'month', 'label'] as const;
+export const GROUPED_BY = ['card', 'label'] as const;
 export type GroupedBy = (typeof GROUPED_BY)[number] | `metadata.${string}`;
 
 /** Signed effects, so that opening and what stands between make the closing. */
@@ -432,9 +430,9 @@ interface Sums {
   unexplained: number;
 }
 
-/** A row of sums; of a month `cards` are all that moved. A balance before the books begin is null. */
+/** A row of sums. A balance before the books begin is null. */
 export interface StatementGroup extends Readonly<Sums> {
-  /** Name of an account, `2026-10`, a label or a value; null for cards without one. */
+  /** Name of an account, a label or a value; null for cards without one. */
   readonly group: string | null;
   readonly cards: number;
   readonly opening: number | null;
@@ -459,18 +457,17 @@ function sumsOf(lines: Iterable<Line>): Sums {
   return sums;
 }
 
-type Grouped = Pick<Statement, 'period' | 'days' | 'knownSinceDay'> & {
+type Grouped = Pick<Statement, 'period'> & {
   readonly accounts: readonly StatementAccount[];
 };
 
-/** `nameOf` names an account. Groups stand in the order of the accounts; months, labels and values in their own. */
+/** `nameOf` names an account. Groups stand in the order of the accounts; labels and values in the order in which they come. */
 export function groupsOf(
   statement: Grouped,
   by: GroupedBy,
   nameOf: (account: StatementAccount) => string,
 ): readonly StatementGroup[] {
   const { accounts, period } = statement;
-  if (by === 'month') return monthsOf(statement);
   const groups = new Map<string, { group: string | null; accounts: StatementAccount[] }>();
   for (const account of accounts) {
     // A label can be called like the wallet.
@@ -502,59 +499,4 @@ export function metadataValue(metadata: string | null | undefined, key: string):
   if (metadata == null || !metadata.includes(JSON.stringify(key))) return undefined;
   const values = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
   return Object.hasOwn(values, key) ? String(values[key]) : undefined;
-}
-
-const monthOf = (date: string) => date.slice(0, 7);
-
-function monthsOf({ accounts, days, knownSinceDay }: Grouped): readonly StatementGroup[] {
-  const begin = monthOf(knownSinceDay ?? '');
-  const months = new Map<string, { lines: Line[]; cards: Set<string> }>();
-  for (const { lines, kind, card_id } of accounts) {
-    for (const line of lines) {
-      const name = monthOf(line.date);
-      const month = months.get(name) ?? { lines: [], cards: new Set() };
-      months.set(name, month);
-      month.lines.push(line);
-      if (kind === 'card' && card_id !== null) month.cards.add(card_id);
-    }
-  }
-  const spans = uncertainSpans(accounts);
-  /** A month that ends between two readings, or begins there. */
-  const endsWithin = (month: string) => spans.some(({ from, to }) => from <= month && month < to);
-  const beginsWithin = (month: string) => spans.some(({ from, to }) => from < month && month <= to);
-  let balance = accounts.reduce((sum, { opening }) => sum + opening, 0);
-  return [...months]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([group, { lines, cards }]) => {
-      const sums = sumsOf(lines);
-      const opening = balance;
-      balance += lines.reduce((sum, { cents }) => sum + cents, 0);
-      // What lies on both sides of the beginning of the period is told by a notice, as of its end.
-      const isFirst = group === monthOf(days.first);
-      const known = {
-        opening: group <= begin || (!isFirst && beginsWithin(group)) ? null : opening,
-        closing: group < begin || endsWithin(group) ? null : balance,
-      };
-      return { group, cards: cards.size, ...sums, ...known };
-    });
-}
-
-interface MonthSpan {
-  readonly from: string;
-  readonly to: string;
-}
-
-/**
- * From the month of the earlier reading to that of the later one, of derived lines that change what all accounts have
- * together: at the ends of the months between, nobody knows whether the money had moved.
- */
-function uncertainSpans(accounts: readonly StatementAccount[]): readonly MonthSpan[] {
-  const spans = new Map<string, MonthSpan & { cents: number }>();
-  for (const { id, date, since_date, until_date = date, cents } of accounts.flatMap(({ lines }) => lines)) {
-    if (since_date === undefined || monthOf(since_date) === monthOf(until_date)) continue;
-    const span = spans.get(id) ?? { from: monthOf(since_date), to: monthOf(until_date), cents: 0 };
-    span.cents += cents;
-    spans.set(id, span);
-  }
-  return [...spans.values()].filter(({ cents }) => cents !== 0);
 }

@@ -12,13 +12,7 @@ import { type MirrorDatabase, moveAway, openForReading, openForSync, removeMirro
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader, rateFor } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
-import {
-  keptReports,
-  type ReconcileOptions,
-  type Reconciliation,
-  reconcileCopy,
-  reconcileMirror,
-} from './reconcile.ts';
+import { type ReconcileOptions, type Reconciliation, reconcileCopy, reconcileMirror } from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
 import { timeOf } from './store.ts';
@@ -93,11 +87,6 @@ export function createMirror(parts: MirrorParts) {
           ? reconcileOffline(parts, options)
           : onFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options)),
       ),
-    /** The reports that were kept, as `keptReports` says. Nothing is sent, and no sync is waited for. */
-    async keptReports(asked: Parameters<typeof keptReports>[1]) {
-      using copy = await readCopy(parts);
-      return keptReports(copy.db, asked);
-    },
     /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
     async keepExport(row: ExportRow) {
       const db = await openForSync(parts);

@@ -53,33 +53,6 @@ export function reconcileCopy(parts: Judging, options: ReconcileOptions): Reconc
   return judged(parts, { from, instant: keptInstant(parts.db), requests: 0 }, options);
 }
 
-/**
- * The reports that were kept from one checkpoint to another, as they were printed, oldest first: that of the later one,
- * where no earlier one is named. Throws `usage` where the later one does not rest on the earlier one.
- */
-export function keptReports(
-  db: MirrorDatabase,
-  { from, to }: Pick<ReconcileOptions, 'from'> & { readonly to: string },
-): readonly string[] {
-  const base = from === undefined ? undefined : baseOf(db, from);
-  const reports: string[] = [];
-  for (let cut: string | null = checkpointNamed(db, to).cut_id; cut !== null; ) {
-    const kept: { report: string; from_cut: string | null } | undefined = db.get(
-      'select report, from_cut from report where to_cut = ?',
-      cut,
-    );
-    if (kept === undefined) break;
-    reports.unshift(kept.report);
-    if (base === undefined || kept.from_cut === base.cut_id) return reports;
-    cut = kept.from_cut;
-  }
-  throw new CliError('usage', {
-    message: `${to} does not rest on ${base?.cut_id}`,
-    hint: `cardwright books reconcile --until ${to}`,
-    outcome: 'not_sent',
-  });
-}
-
 type Judging = Pick<ReconcileParts, 'db' | 'random'>;
 
 /** Holds the copy against a checkpoint, and keeps the one that this makes with its report. */

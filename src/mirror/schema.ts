@@ -4,9 +4,7 @@
  */
 
 import {
-  CARD_OBSERVATIONS,
   CARDS,
-  CHALLENGES,
   CHECKPOINTS,
   EXPORTS,
   MERCHANTS,
@@ -22,7 +20,7 @@ import { ACCOUNT_CURRENCY } from '../contract/resources.ts';
 /** Marks the file as ours ("cwb1"); stands in its header. */
 export const APPLICATION_ID = 0x63776231;
 /** Of these tables; a file of another number is refused. */
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 
 /** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
 export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
@@ -42,10 +40,6 @@ export const TABLES = [
     allowed_categories text not null, metadata text not null, created_ms integer, created_at text,
     expires_ms integer, expires_at text, first_seen integer not null, gone_at integer
   )`,
-  `create table card_state (
-    card_id text not null, at_ms integer not null, status text not null, balance_cents integer
-  )`,
-  `create index card_state_by_card on card_state (card_id, at_ms)`,
   `create table merchant (id integer primary key, name text not null unique)`,
   `create table record (
     id integer primary key, tx_id text not null unique, card_id text, type text not null, status text,
@@ -65,10 +59,6 @@ export const TABLES = [
   `create table record_change (
     tx_id text not null, field text not null, old text, new text, seen integer not null
   )`,
-  `create table challenge (
-    challenge_id text primary key, card_id text, merchant text, cents integer, status text,
-    expires_ms integer, first_seen integer not null, last_seen integer not null
-  ) without rowid`,
   `create table wallet_state (
     at_ms integer not null, balance_cents integer not null, pending_deposits_cents integer,
     total_deposited_cents integer, total_spent_cents integer, cards_active integer,
@@ -135,9 +125,7 @@ export const VIEWS: readonly View[] = [
   ),
   view('tx_changes', 'A field of a known record that a later reading showed otherwise.', TX_CHANGES, 'record_change'),
   view('merchants', 'Every merchant name once.', MERCHANTS, 'merchant'),
-  view('challenges', 'Open 3DS challenges as they were seen; never a code.', CHALLENGES, 'challenge'),
   view('wallet_observations', 'The wallet, whenever it had changed.', WALLET_OBSERVATIONS, 'wallet_state'),
-  view('card_observations', 'A card, whenever its status or balance had changed.', CARD_OBSERVATIONS, 'card_state'),
   view(
     'moves',
     'Rows of the journal of this machine that moved money between wallet and card, or ended a card.',

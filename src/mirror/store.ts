@@ -1,5 +1,5 @@
 /** What of an answer goes into the copy, and what of it had changed. Free texts lose what looks like a card number or a key. */
-import type { CardRow, ChallengeRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { CardRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { type Cents, toCents } from '../core/money.ts';
@@ -10,7 +10,6 @@ import type { MirrorDatabase } from './file.ts';
 export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;
 export type Wallet = Result<'wallet.get'>;
-export type Challenge = Item<'challenges.list'>;
 
 type KeptRow = 'first_seen' | 'gone_at';
 
@@ -26,8 +25,6 @@ type CardValues = Omit<CardRow, KeptRow | 'card_id'> & {
 };
 
 type WalletValues = Omit<WalletRow, 'at_ms'>;
-
-type ChallengeValues = Omit<ChallengeRow, 'first_seen' | 'last_seen'>;
 
 export function recordValues(record: Transaction): RecordValues {
   return {
@@ -79,18 +76,6 @@ export function walletValues(wallet: Wallet): WalletValues {
     total_spent_cents: amountOf(wallet.total_spent),
     cards_active: wallet.cards_active ?? null,
     cards_total_balance_cents: amountOf(wallet.cards_total_balance),
-  };
-}
-
-/** Without the code. */
-export function challengeValues(challenge: Challenge): ChallengeValues {
-  return {
-    challenge_id: storable(challenge.id),
-    card_id: id(challenge.card_id),
-    merchant: word(challenge.merchant),
-    cents: amountOf(challenge.amount),
-    status: word(challenge.status),
-    expires_ms: timeOf(challenge.expires_at),
   };
 }
 
@@ -292,7 +277,7 @@ export function missRecords(writing: Writing, { from, to, ids, type }: CompleteR
   return first;
 }
 
-// Writes cards, the wallet and open challenges, and what of them had changed.
+// Writes cards and the wallet, and what of them had changed.
 
 type StoredCard = CardValues & { readonly id: number; readonly gone_at: number | null };
 
@@ -310,19 +295,13 @@ function storeCard(writing: Writing, card: Card): void {
   const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
     db.insert('card', { card_id: cardId, first_seen: now, ...values });
-    observe(writing, cardId, values);
     counts.cards.new += 1;
     return;
   }
   const changed = names.filter(name => values[name] !== stored[name]);
   if (changed.length === 0 && stored.gone_at === null) return;
   db.run(`update card set gone_at = null, ${assigned(names)} where id = ?`, ...columns, stored.id);
-  if (changed.some(name => name === 'status' || name === 'balance_cents')) observe(writing, cardId, values);
   counts.cards.changed += 1;
-}
-
-function observe({ db, now }: Writing, card_id: string, { status, balance_cents }: CardValues): void {
-  db.insert('card_state', { card_id, at_ms: now, status, balance_cents });
 }
 
 /** The service does not know the card any more. */
@@ -336,14 +315,4 @@ export function storeWallet({ db, now }: Writing, wallet: Wallet): void {
   const last = db.get<Record<string, SqlValue>>('select * from wallet_state order by rowid desc limit 1');
   const isNew = last === undefined || Object.entries(values).some(([name, value]) => last[name] !== value);
   if (isNew) db.insert('wallet_state', { at_ms: now, ...values });
-}
-
-/** Stores open challenges; those that are open no more stay as they were seen last. */
-export function storeChallenges({ db, now }: Writing, challenges: readonly Challenge[]): void {
-  for (const challenge of challenges) {
-    const { challenge_id, status, ...others } = challengeValues(challenge);
-    const known = 'update challenge set status = ?, last_seen = ? where challenge_id = ?';
-    if (db.run(known, status, now, challenge_id) > 0) continue;
-    db.insert('challenge', { challenge_id, status, ...others, first_seen: now, last_seen: now });
-  }
 }

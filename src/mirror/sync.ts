@@ -11,10 +11,8 @@ import type { PacedReader } from './paced-reader.ts';
 import {
   type Card,
   type Counts,
-  challengeValues,
   recordValues,
   storeCards,
-  storeChallenges,
   storeGoneCard,
   storeWallet,
   type Wallet,
@@ -68,10 +66,7 @@ export async function syncMirror(parts: SyncParts) {
   const end = Math.floor((now - behind) / SECOND) * SECOND + SECOND - 1;
   const { clock, warn, onRows } = parts;
   const run: SyncRun = { db, ask, clock, now, sync, counts, end, warn, onRows, tally: { windows: 0 } };
-  db.commit(() => {
-    storeWallet(run, first.wallet);
-    storeChallenges(run, first.challenges);
-  });
+  db.commit(() => storeWallet(run, first.wallet));
   const isQuiet = !full && nothingMoved(db, first.digest);
   const cardsAt = db.number('cards_at');
   // A clock that went back says nothing of how long ago that was.
@@ -92,19 +87,13 @@ export async function syncMirror(parts: SyncParts) {
   return reportOf(run);
 }
 
-/** The three requests of a sync that finds nothing moved, and a digest of everything that the answers show. */
+/** The two requests of a sync that finds nothing moved, and a digest of everything that the answers show. */
 async function lookFirst(ask: PacedReader) {
   const wallet = await ask.read('wallet.get', {});
-  const { data: challenges } = await ask.read('challenges.list', {});
   const { data: transactions, page } = await ask.read('transactions.list', {});
-  const shown = [
-    walletValues(wallet),
-    challenges.map(challengeValues),
-    page.total ?? null,
-    transactions.map(row => [row.id, recordValues(row)]),
-  ];
+  const shown = [walletValues(wallet), page.total ?? null, transactions.map(row => [row.id, recordValues(row)])];
   const digest = createHash('sha256').update(JSON.stringify(shown)).digest('hex');
-  return { wallet, challenges, digest };
+  return { wallet, digest };
 }
 
 function nothingMoved(db: MirrorDatabase, digest: string): boolean {

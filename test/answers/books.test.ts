@@ -26,7 +26,6 @@ const LINES: readonly (readonly [line: string, code: number])[] = [
   ['books reconcile --all', 0],
   ['books reconcile --sole-operator', 0],
   ['books statement --period 2026-11', 0],
-  ['books statement --period 2026-11 --by month --offline', 0],
   ['books statement --period 2026-11 --by label --label ads', 0],
   ['books statement --period 2026-12 --unreconciled', 0],
   ['books export --format csv --period 2026-11 --out books', 0],

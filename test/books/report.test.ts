@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reportOf, spanOf } from '../../src/commands/books/reconcile.ts';
+import { reportOf } from '../../src/commands/books/reconcile.ts';
 import { cents, toCents, type Usd } from '../../src/core/money.ts';
 import { Account, live, Reader, randomOf } from './model.ts';
 
@@ -24,14 +24,11 @@ function expectToAddUp({ wallet, cards }: Report, where: object): void {
 }
 
 it('adds up to the cent for a person with a calculator, the wallet and each card, whoever moved the money', () => {
-  let [ended, spans] = [0, 0];
+  let ended = 0;
   for (let seed = 1; seed <= 150; seed++) {
     const random = randomOf(seed);
     const account = new Account();
     const reader = new Reader(account);
-    /** Each held against the one before it. */
-    const chain: Report[] = [];
-    let isChained = true;
     for (let checkpoint = 1; checkpoint <= 3; checkpoint++) {
       live(account, random, 20, { others: true, unknownRows: true });
       account.resolve(random);
@@ -44,15 +41,7 @@ it('adds up to the cent for a person with a calculator, the wallet and each card
       expectToAddUp(report, { seed, checkpoint });
       if (checkpoint === 1) expect({ seed, residual: report.wallet.residual }).toEqual({ seed, residual: 0 });
       ended += report.cards.filter(card => card.returned > 0).length;
-      if (isChained) chain.push(reportOf({ ...done, ...read }, { all: false }));
-      isChained = done.checkpoint.exact === 1;
     }
-    const [first, last] = [chain[0], chain.at(-1)];
-    const span = spanOf(chain);
-    expectToAddUp(span, { seed, span: chain.length });
-    expect([span.wallet.opening, span.wallet.closing]).toEqual([first?.wallet.opening, last?.wallet.closing]);
-    expect(span.findings).toHaveLength(chain.reduce((all, { findings }) => all + findings.length, 0));
-    spans += Number(chain.length > 1);
   }
-  expect([ended > 20, spans > 50]).toEqual([true, true]);
+  expect(ended).toBeGreaterThan(20);
 });

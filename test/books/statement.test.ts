@@ -223,9 +223,7 @@ describe('sums of a statement', () => {
     const groups = groupsOf(statement, by, nameOf);
     for (const group of groups) expect((group.opening ?? Number.NaN) + moved(group)).toBe(group.closing);
     const all = statement.accounts.reduce((sum, account) => sum + account.closing, 0);
-    expect(
-      by === 'month' ? groups.at(-1)?.closing : groups.reduce((sum, each) => sum + (each.closing ?? Number.NaN), 0),
-    ).toBe(all);
+    expect(groups.reduce((sum, each) => sum + (each.closing ?? Number.NaN), 0)).toBe(all);
     const lines = statement.accounts.reduce((sum, account) => sum + account.lines.length, 0);
     expect(groups.reduce((sum, each) => sum + each.lines, 0)).toBe(lines);
     if (by !== 'card') expect(groups.length).toBeLessThan(statement.accounts.length);

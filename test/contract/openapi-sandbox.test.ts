@@ -11,7 +11,7 @@ type Node = Record<string, Record<string, Record<string, unknown>>>;
 const document = sandboxOpenApiDocument('1.2.3');
 
 describe('the document of the control surface', () => {
-  it('has every operation once, under a tag that is explained', () => {
+  it('has every operation once, under the first word of its path', () => {
     const told = Object.entries(document['paths'] as Node).flatMap(([path, item]) =>
       Object.entries(item).map(([method, row]) => ({ name: row['operationId'], route: `${method} ${path}`, row })),
     );
@@ -20,8 +20,7 @@ describe('the document of the control surface', () => {
       route: `${method.toLowerCase()} ${path}`,
     }));
     expect(told.map(({ name, route }) => ({ name, route })).sort(byName)).toEqual(expected.sort(byName));
-    const tags = (document['tags'] as { name: string }[]).map(({ name }) => name);
-    expect(new Set(told.flatMap(({ row }) => row['tags']))).toEqual(new Set(tags));
+    for (const { route, row } of told) expect(row['tags']).toEqual([/ \/(\w+)/.exec(route)?.[1]]);
   });
 
   it('tells files by their type, both ways', () => {

@@ -101,7 +101,6 @@ export class MovingService {
     if (this.moves) for (let left = this.#manners.steps ?? 1; left > 0; left -= 1) this.#step();
     if (this.requests === this.failAt) throw new CliError('unreachable', { message: 'cut off' });
     if (operation === 'wallet.get') return this.#wallet();
-    if (operation === 'challenges.list') return { data: [], page: {} };
     if (operation === 'cards.list') return this.#cardPage(input);
     if (operation === 'cards.get') return this.#card(String(input['card_id']));
     if (operation === 'transactions.list') return this.#transactionPage(input);

@@ -30,7 +30,7 @@ it('every operation has one method, but those of a server for other programs', (
   );
   const places = ADMIN_METHODS.map(({ group, name }) => `${group ?? ''}.${name}`);
   expect(new Set(places).size).toBe(places.length);
-  expect(places).toEqual(expect.arrayContaining(['simulate.forcePost', 'faults.list', 'faults.get', '.reset']));
+  expect(places).toEqual(expect.arrayContaining(['simulate.forcePost', 'faults.list', '.reset']));
 });
 
 it('no method stands in the way of another member of the sandbox', () => {
@@ -51,7 +51,6 @@ it.each<[string | undefined, string, object | undefined, Asked]>([
   ['simulate', 'expire', { authorization_id: 'auth_1' }, ['POST', '/simulate/authorizations/auth_1/expire', undefined]],
   ['deliveries', 'list', { state: 'failed', page: 2 }, ['GET', '/deliveries?state=failed&page=2', undefined]],
   ['requests', 'list', { idempotency_key: 'a&b=1' }, ['GET', '/requests?idempotency_key=a%26b%3D1', undefined]],
-  ['keys', 'create', undefined, ['POST', '/keys', {}]],
   [undefined, 'reset', { seed: 7 }, ['POST', '/reset', { seed: 7 }]],
 ])('%s.%s(%j) asks by its route', async (group, name, input, wanted) => {
   const { asked, call } = noting();

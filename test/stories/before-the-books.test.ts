@@ -46,8 +46,6 @@ test('cards that somebody else made: their opening is not known before the first
     { kind: 'wallet', opening: null, closing: 950 },
     { card_id: 'card_1', opening: null, closing: 30.93 },
   ]);
-  const sums = JSON.parse((await here.run('books statement --period 2026-11-01..2026-12-31 --by month --json')).out);
-  expect(sums.groups).toMatchObject([{ group: '2026-11', opening: null, closing: null }]);
   // What came between two cuts is told with its card, and the wallet beside it.
   await here.run('cards fund card_1 --amount 10', other);
   await here.run('sandbox clock advance 31d -q');

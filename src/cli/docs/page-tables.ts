@@ -42,8 +42,6 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   'scenarios.show': { words: 'sandbox simulate run', end: '- --yes' },
   'cards.reveal': { words: 'cards details', args: ['card_id'], flags: {} },
   'challenges.reveal': { words: '3ds list' },
-  'faults.get': { words: 'sandbox faults list' },
-  'requests.verify': { words: 'sandbox requests' },
   'dialect.show': { words: 'sandbox status' },
   marks: { words: 'sandbox status' },
   'page.show': { words: 'sandbox open' },

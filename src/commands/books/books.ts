@@ -37,7 +37,7 @@ export const syncBooks = command({
     },
   },
   about: [
-    'Cards, transactions, challenges and the wallet go into a file of this user alone, never a card number, a code or a key. What was read stays when a sync is stopped; the next one goes on there. When nothing moved, three requests are enough.',
+    'Cards, transactions and the wallet go into a file of this user alone, never a card number, a code or a key. What was read stays when a sync is stopped; the next one goes on there. When nothing moved, three requests are enough.',
     'The service has no list of changes: what came since is read, authorizations that may have changed are read again, and counts are compared.',
   ],
   reach: 'service',

@@ -100,7 +100,6 @@ export const reconcileAccount = command({
   },
   about: [
     'Brings the mirror up to date, then compares wallet, balances, records and own rows with the last exact checkpoint. The first run is the baseline. Nothing is changed at the service; the checkpoint and the report are kept in the mirror.',
-    'With --until, what was found up to that checkpoint is shown once more, by the reports that were kept: nothing is sent.',
     'A record in another currency than USD counts as nothing, and left_out says how many there are: nobody tells the rate.',
     'A partial reversal leaves no trace in any list. What open holds explain is provisional until their authorizations close, and is judged again from the last exact checkpoint.',
     'Exit 15 when something is not explained: a record is missing or changed, money left without one, totals disagree. What other spenders moved is named and is no failure; with --sole-operator it is one. An account that moved at each reading has no verdict: exit 8.',
@@ -117,7 +116,6 @@ export const reconcileAccount = command({
     since: option(
       takes.text('A checkpoint, or a time: the last checkpoint before it. The last exact one when left out.'),
     ),
-    until: option(takes.text('A checkpoint: what was found from --since up to it; now when left out.'), '<checkpoint>'),
     card: option(takes.text('Show this card alone.', { names: 'card' })),
     soleOperator: option(takes.flag('Nobody else may move money here.')),
     all: option(takes.flag('Show cards that did not move, too.')),
@@ -132,24 +130,14 @@ export const reconcileAccount = command({
     { does: 'In CI, where nobody else may spend', run: 'books reconcile --sole-operator' },
     { does: 'The verdict for a script', run: 'books reconcile --jq .verdict' },
   ],
-  async run(ctx, { since, until, card, soleOperator, all = false, offline, waitTimeout }) {
+  async run(ctx, { since, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
     const base = since === undefined || since.startsWith('cut_') ? since : timeOf(since, ctx.api.serviceNow());
-    if (until !== undefined && !until.startsWith('cut_'))
-      throw usage(`--until takes a checkpoint such as cut_1a2b3c, and not ${quote(until)}`);
-    if (until !== undefined && (all || soleOperator))
-      throw usage('--until shows what was kept; it takes neither --all nor --sole-operator');
     const mirror = await ctx.api.mirror();
     const report = (done: Reconciliation) => JSON.stringify(reportOf(done, { all: false }));
-    const made = async () => {
-      if (until !== undefined) {
-        const kept = await mirror.keptReports({ from: base, to: until });
-        return spanOf(kept.map(text => JSON.parse(text) as Report));
-      }
-      const done = await mirror.reconcile({ from: base, soleOperator, offline, patienceMs, report });
-      return reportOf(done, { all: all || card !== undefined });
-    };
-    const done = await made().finally(() => ctx.ui.progress.clear());
+    const asked = { from: base, soleOperator, offline, patienceMs, report };
+    const made = await mirror.reconcile(asked).finally(() => ctx.ui.progress.clear());
+    const done = reportOf(made, { all: all || card !== undefined });
     if (done.left_out.records > 0) ctx.ui.notice(leftOutText(done.left_out.records));
     return card === undefined ? done : ofCard(done, card);
   },
@@ -191,43 +179,6 @@ export function reportOf(done: Reconciliation, { all }: { readonly all: boolean 
     findings: done.findings.map(findingAnswer),
   };
 }
-
-/** What reports that follow each other say together, oldest first. Nothing is sent for it. */
-export function spanOf(reports: readonly Report[]): Report {
-  const [first, last] = [reports[0], reports.at(-1)];
-  if (first === undefined || last === undefined) throw new RangeError('no report');
-  const cards = new Map<string, Report['cards'][number]>();
-  for (const card of reports.flatMap(each => each.cards)) {
-    const before = cards.get(card.card_id);
-    cards.set(card.card_id, before === undefined ? card : added(before, card));
-  }
-  return {
-    ...last,
-    from: first.from,
-    verdict: reports.find(({ verdict }) => verdict === 'unexplained')?.verdict ?? last.verdict,
-    residual: sumUsd(reports.map(each => each.residual)),
-    requests: 0,
-    left_out: {
-      records: reports.reduce((sum, { left_out }) => sum + left_out.records, 0),
-      currencies: [...new Set(reports.flatMap(({ left_out }) => left_out.currencies))].sort(),
-    },
-    wallet: reports.map(each => each.wallet).reduce(added),
-    cards: [...cards.values()],
-    findings: reports.flatMap(each => each.findings),
-  };
-}
-
-/** Amounts of two reports: the opening of the first, the closing of the second, and of all that moved the sum. */
-function added<Amounts extends object>(before: Amounts, now: Amounts): Amounts {
-  const members = Object.entries(now).map(([name, is]) => {
-    const was: unknown = before[name as keyof Amounts];
-    if (name === 'opening') return [name, was];
-    return [name, name === 'closing' || typeof is !== 'number' ? is : sumUsd([was as Usd, is as Usd])];
-  });
-  return Object.fromEntries(members) as Amounts;
-}
-
-const sumUsd = (amounts: readonly Usd[]) => usd(amounts.reduce((sum, amount) => sum + toCents(amount), 0));
 
 /** One card alone, and what was found about it or about no card. */
 function ofCard({ cards, findings, ...report }: Report, card: string): Report {

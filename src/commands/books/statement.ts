@@ -190,20 +190,18 @@ const ACCOUNT = {
   books_begin: maybe(tells.time('Its balances before this are not known.')),
 } as const;
 
-const UNKNOWN = 'null before books_begin, and at the end of a month between the two readings of a derived line.';
-
 const GROUP = {
-  group: orNull(tells.text('Account, month or label; null for cards without a label.')),
-  cards: tells.count('Cards in it; of a month those that moved.'),
+  group: orNull(tells.text('Account, label or value; null for cards without one.')),
+  cards: tells.count('Cards in it.'),
   lines: tells.count('Lines.'),
-  opening: orNull(tells.usd(`Before, USD; ${UNKNOWN}`)),
+  opening: orNull(tells.usd('Before, USD; null before books_begin.')),
   deposits: tells.usd('Deposited, USD.'),
   transfers: tells.usd('Between wallet and cards, USD; 0 where both are in it.'),
   settled: tells.usd('Settled, USD, negative.'),
   refunded: tells.usd('Refunded, USD.'),
   fees: tells.usd('Records of types that the interface does not name, USD.'),
   unexplained: tells.usd('Not explained, USD.'),
-  closing: orNull(tells.usd(`After, USD; ${UNKNOWN}`)),
+  closing: orNull(tells.usd('After, USD; null before books_begin.')),
 } as const;
 
 const GROUP_COLUMNS = columnsOf(
@@ -238,7 +236,7 @@ export const showStatement = command({
     'Read from the copy, which is brought up to date first when it is older than --max-age. A card is what it has available and what is held, so a pending authorization is no line. The closing balances go back from the newest exact checkpoint: run books reconcile after the period has ended.',
     'Own moves carry the time of the journal. Deposits and what others moved are derived from two checkpoints and dated at the later one, money of a new card when it was made. Lines between the two have no balance: nobody knows which came first.',
     'Each account is held against every exact checkpoint of the period, and its opening against the one before. What does not fit, or may belong to another period, makes it provisional.',
-    '--by adds the lines up: a row a card, a month, a label or a value of metadata. The wallet stays a row of its own; in a month all accounts are one.',
+    '--by adds the lines up: a row a card, a label or a value of metadata. The wallet stays a row of its own.',
   ],
   reach: 'service',
   ends: STATEMENT_ENDS,
@@ -246,7 +244,7 @@ export const showStatement = command({
     ...STATEMENT_FLAGS,
     by: option(
       takes.text(`Sums in place of lines: ${GROUPED_BY.join(', ')} or metadata.<key>.`),
-      '<card|month|label|metadata.key>',
+      '<card|label|metadata.key>',
     ),
   },
   examples: [

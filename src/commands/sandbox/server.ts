@@ -384,7 +384,6 @@ export const resetSandbox = command({
   about: [
     'Data sets: empty has BINs and an empty wallet; demo is six weeks of a small team; load has as many cards and transactions as you ask for (--cards, --transactions).',
     'A clock that was moved or set stays as it is. Back to the real time: cardwright sandbox clock set real',
-    '--keep keeps BINs, fault rules or created keys.',
     '--hard replaces a damaged store: its files are moved aside without being read, and a new store is made.',
   ],
   operation: 'reset',
@@ -393,7 +392,6 @@ export const resetSandbox = command({
     seed: 'body.seed',
     cards: 'body.cards',
     transactions: 'body.transactions',
-    keep: 'body.keep',
     hard: option(takes.flag('Move the store aside and make a new one.')),
   },
   examples: [
@@ -431,7 +429,7 @@ export const resetSandbox = command({
 /** The typed command, with the answer to its question. */
 function commandFor(asked: Readonly<Record<string, unknown>>, hard: boolean): string {
   const flags = Object.entries(asked).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, Array.isArray(value) ? value.join(',') : String(value)],
+    value === undefined ? [] : [`--${name}`, String(value)],
   );
   return ['cardwright sandbox reset', ...(hard ? ['--hard'] : []), ...flags, '--yes'].join(' ');
 }

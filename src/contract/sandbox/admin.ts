@@ -15,7 +15,7 @@ import { change, one, reading, THOROUGH } from './row.ts';
 import { SCENARIO_OPERATIONS } from './scenarios.ts';
 import { SIMULATIONS } from './simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
-import { CLOCK_OPERATIONS, HOLDING_OPERATIONS, KEY_OPERATIONS, LEDGER_OPERATIONS, SERVER_OPERATIONS } from './state.ts';
+import { CLOCK_OPERATIONS, HOLDING_OPERATIONS, LEDGER_OPERATIONS, SERVER_OPERATIONS } from './state.ts';
 
 export const DATA_SETS = ['empty', 'demo', 'load'] as const;
 export type DataSet = (typeof DATA_SETS)[number];
@@ -51,9 +51,6 @@ export interface AccountsServerOptions extends Pick<ServerOptions, 'port' | 'rat
   /** For a proxy in front: the address it finds the server at, and the host that clients name. */
   readonly behind?: { readonly bind: string; readonly host: string } | undefined;
 }
-
-/** What a reset may leave as it is. */
-export const KEPT = ['bins', 'keys', 'faults'] as const;
 
 const PARKED = {
   kind: must(text('What should have happened.')),
@@ -112,7 +109,6 @@ export const ADMIN_OPERATIONS = {
         max: 10_000_000,
         defaults: LOAD_SIZE.transactions,
       }),
-      keep: list(choice(KEPT, 'One of them.'), 'What to keep: BINs, keys, fault rules.'),
     },
     returns: one(STATUS),
   }),
@@ -123,7 +119,6 @@ export const ADMIN_OPERATIONS = {
   ...DELIVERY_OPERATIONS,
   ...FAULT_OPERATIONS,
   ...SNAPSHOT_OPERATIONS,
-  ...KEY_OPERATIONS,
   ...INSPECTOR_OPERATIONS,
   ...HOLDING_OPERATIONS,
   ...PAGE_OPERATIONS,

@@ -7,7 +7,7 @@ import { isObject } from '../../core/objects.ts';
 import { EVENTS } from '../events.ts';
 import { type InputFields, must, nullable, type Shape } from '../field.ts';
 import { OPERATIONS } from '../operations.ts';
-import { choice, flag, integer, number, object, text, texts, time } from '../own-field.ts';
+import { choice, flag, integer, number, object, text, time } from '../own-field.ts';
 import { type Problem, shapeProblem, wordOf } from '../violation.ts';
 import { change, listOf, look, nothing, one, pageOf, paging } from './row.ts';
 
@@ -26,15 +26,7 @@ const REQUEST_ACTIONS = {
     retry_after: text('The header Retry-After: seconds or an HTTP date.', { maxLength: 64 }),
   },
   latency: {
-    fixed: integer('Milliseconds to wait.', { min: 0, max: MOST_MS }),
-    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, 'Evenly between two.'),
-    lognormal: object(
-      {
-        median: ms('Half of the waits are shorter, ms.'),
-        sigma: must(number('Spread of the logarithm.', { min: 0, max: 10 })),
-      },
-      'As real services are slow.',
-    ),
+    fixed: ms('Milliseconds to wait.'),
   },
   reset: {},
   empty: { status },
@@ -47,7 +39,6 @@ const REQUEST_ACTIONS = {
 
 const DELIVERY_ACTIONS = {
   duplicate_delivery: {},
-  reorder_deliveries: { window: must(integer('How many later ones may go first.', { min: 1, max: 100 })) },
   delay_delivery: { ms: must(integer('By how many ms of the clock.', { min: 1, max: 30 * DAY })) },
 } as const satisfies Readonly<Record<string, Shape>>;
 
@@ -77,9 +68,7 @@ export const FAULT_EXAMPLE = {
 export function smallestAction(kind: string) {
   const members = Object.entries(ACTIONS[kind] ?? {});
   const needed = members.filter(([, field]) => field.must);
-  // Of those of which there must be one, the first is a number.
-  const given = kind === 'latency' ? members.slice(0, 1) : needed;
-  return { kind, ...Object.fromEntries(given.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
+  return { kind, ...Object.fromEntries(needed.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
 }
 
 const asIn = (kind: string) => `as in ${JSON.stringify(smallestAction(kind))}`;
@@ -194,14 +183,7 @@ function actionProblem(action: unknown): Problem | undefined {
     const [, name = ''] = problem.field.split('.');
     return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
   }
-  if (kind !== 'latency') return undefined;
-  const given = ['fixed', 'uniform', 'lognormal'].filter(name => members[name] !== undefined);
-  if (given.length !== 1) {
-    return { field: 'action', text: `must have one of fixed, uniform and lognormal, ${asIn(kind)}` };
-  }
-  const { uniform } = members as { uniform?: { min: number; max: number } };
-  const isUpsideDown = uniform !== undefined && uniform.min > uniform.max;
-  return isUpsideDown ? { field: 'action.uniform', text: 'has a min above its max' } : undefined;
+  return undefined;
 }
 
 /** What is wrong in a part; names the member by its path. */
@@ -226,12 +208,6 @@ export const FAULT = {
   expires_at: nullable(time('Nothing happens from then on.')),
   created_at: must(time('When it was added, on the clock of the sandbox.')),
 } as const;
-
-const operationName = choice(Object.keys(OPERATIONS), 'Only requests of this operation.');
-const since = time('Only requests since this time, on the clock of the sandbox.');
-const key = text('Only requests under this idempotency key.', { maxLength: 255 });
-const cardId = text('Only requests about this card.', { names: 'card' });
-const answeredStatus = integer('Only requests answered with this status.', { min: 100, max: 599 });
 
 export const LOGGED_REQUEST = {
   request_id: must(text('Identifier of the request.')),
@@ -279,12 +255,6 @@ const DIALECT = {
 
 export const FAULT_OPERATIONS = {
   faults: look({ summary: 'List fault rules in the order they are asked', path: '/faults', returns: listOf(FAULT) }),
-  'faults.get': look({
-    summary: 'Show a fault rule',
-    path: '/faults/{fault_id}',
-    params: { fault_id: FAULT_ID },
-    returns: one(FAULT),
-  }),
   'faults.add': change({ summary: 'Add a fault rule', path: '/faults', body: FAULT_BODY, returns: one(FAULT, 201) }),
   'faults.remove': change({
     summary: 'Remove a fault rule',
@@ -303,32 +273,14 @@ export const FAULT_OPERATIONS = {
     summary: 'List requests to the service, newest first; secrets are left out',
     path: '/requests',
     query: {
-      operation: operationName,
-      since,
-      idempotency_key: key,
-      card_id: cardId,
-      status: answeredStatus,
+      operation: choice(Object.keys(OPERATIONS), 'Only requests of this operation.'),
+      since: time('Only requests since this time, on the clock of the sandbox.'),
+      idempotency_key: text('Only requests under this idempotency key.', { maxLength: 255 }),
+      card_id: text('Only requests about this card.', { names: 'card' }),
+      status: integer('Only requests answered with this status.', { min: 100, max: 599 }),
       ...paging(100),
     },
     returns: pageOf(LOGGED_REQUEST),
-  }),
-  'requests.verify': look({
-    summary: 'Count requests to the service and compare',
-    method: 'POST',
-    path: '/requests/verify',
-    body: {
-      match: object(
-        { operation: operationName, since, idempotency_key: key, card_id: cardId, status: answeredStatus },
-        'Which.',
-      ),
-      times: must(integer('How many there must be.', { min: 0 })),
-    },
-    returns: one({
-      ok: must(flag('There are as many.')),
-      count: must(integer('How many there are.')),
-      expected: must(integer('How many there must be.')),
-      request_ids: must(texts('The newest of them, 20 at most.')),
-    }),
   }),
   'dialect.show': look({ summary: 'Show the dialect this server speaks', path: '/dialect', returns: one(DIALECT) }),
   'dialect.set': change({

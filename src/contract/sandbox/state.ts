@@ -1,4 +1,4 @@
-/** What is asked of a running sandbox, and set in it: its server, its clock, API keys, what it holds, its books. */
+/** What is asked of a running sandbox, and set in it: its server, its clock, what it holds, its books. */
 
 import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
 import { must, nullable } from '../field.ts';
@@ -97,31 +97,6 @@ export const CLOCK_OPERATIONS = {
       now: CLOCK.now,
       fired: must(list(object(FIRED, 'One thing that happened.'), 'What happened on the way, in order.')),
     }),
-  }),
-} as const;
-
-// API keys: more of them, also such as no client should get through with (docs/design/sandbox.md, section 4).
-
-export const KEY_ACCESS = ['full', 'read_only', 'revoked'] as const;
-
-const KEY = {
-  id: must(text('Identifier of the key.')),
-  last4: must(text('Its last four characters.')),
-  access: must(choice(KEY_ACCESS, 'What it is good for: everything, reading (403 else), nothing (401).')),
-  created_at: must(time('When it was made, on the clock of the sandbox.')),
-} as const;
-
-export const KEY_OPERATIONS = {
-  keys: reading({
-    summary: 'List the API keys that were made beside the one the sandbox began with',
-    path: '/keys',
-    returns: listOf(KEY),
-  }),
-  'keys.create': change({
-    summary: 'Make an API key; it is shown once',
-    path: '/keys',
-    body: { access: choice(KEY_ACCESS, 'What it is good for.', { defaults: 'full' }) },
-    returns: one({ ...KEY, key: must(sealed('The key itself.')) }, 201),
   }),
 } as const;
 

@@ -227,7 +227,6 @@ interface ChangeCount {
   readonly others: number;
   /** Fault rules that can still happen. */
   readonly faults: number;
-  /** JSON list of what did not hold when the books were last looked through; null when nobody did. */
 }
 
 /** How often the store was written to, in one cheap statement. */

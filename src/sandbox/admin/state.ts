@@ -1,9 +1,7 @@
-/** status, reset, ledger, clock, faults, requests, keys, accounts, dialect: what the sandbox says of itself, and what is set in it. */
-import { ADMIN_OPERATIONS, loadSize } from '../../contract/sandbox/admin.ts';
+/** status, reset, ledger, clock, faults, requests, accounts, dialect: what the sandbox says of itself, and what is set in it. */
+import { loadSize } from '../../contract/sandbox/admin.ts';
 import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
-import { digestOf } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
-import { Secret } from '../../core/secret.ts';
 import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
@@ -28,9 +26,6 @@ import { keptKey, wireRequest } from '../service/logs.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts, StoreMoment } from '../service/service.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
-  type ApiKeyRow,
-  allApiKeys,
-  allBins,
   countAll,
   emptyAccount,
   type FaultRow,
@@ -136,28 +131,27 @@ export const OF_SERVER = {
     }),
 
   /**
-   * Replaces everything the account holds, but for what is to be kept, in one transaction: with the data set and the
+   * Replaces everything the account holds in one transaction: with the data set and the
    * wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with
    * is no part of the store.
    */
   reset: async (parts, input) => {
     const { store, startedWith, requestLog, requestNumbers } = parts;
-    const { data = startedWith.data, seed, keep = [] } = input;
+    const { data = startedWith.data, seed } = input;
     if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
       throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
     }
     const state = await store.writeLarge(async sql => {
       const now = sandboxNow(sql, parts.clock.now());
       const clock = readClock(sql);
-      const bins = keep.includes('bins') ? allBins(sql) : undefined;
       emptyAccount(sql);
-      clearSystemTables(sql, { seed, keep });
+      clearSystemTables(sql, seed);
       if (clock.mode !== 'real') setClock(sql, clock);
       // The seed may be another one now.
       const idSource = deterministicIds({ sql });
       const size = loadSize({ ...startedWith.size, ...input });
       const wallet = input.data === undefined ? startedWith.wallet : undefined;
-      await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
+      await loadDataSet(sql, { name: data, now, idSource, size, ...(wallet !== undefined && { wallet }) });
       return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(checkInvariants(sql)) };
     });
     requestLog.forget();
@@ -182,21 +176,6 @@ export const OF_SERVER = {
     return accounts(input);
   },
 
-  keys: async ({ store }) => ({ data: (await store.read(allApiKeys)).map(wireKey), page: {} }),
-
-  /** 256 random bits, whatever the seed: a key that can be foretold is none. */
-  'keys.create': async ({ store, clock, random }, { access = 'full' }) => {
-    const key = `sk_test_${Buffer.from(random.bytes(32)).toString('base64url')}`;
-    const id = `key_${Buffer.from(random.bytes(12)).toString('hex')}`;
-    const row = await store.write(sql => {
-      const created_at = sandboxNow(sql, clock.now());
-      const made: ApiKeyRow = { id, digest: digestOf(key), last4: key.slice(-4), access, created_at };
-      sql.insert('api_keys', made);
-      return made;
-    });
-    return { ...wireKey(row), key: new Secret(key) };
-  },
-
   'dialect.set': ({ activeDialect }, { dialect }) => {
     activeDialect.use(dialect);
     return activeDialect.facts;
@@ -205,15 +184,11 @@ export const OF_SERVER = {
   'dialect.show': async ({ activeDialect }) => activeDialect.facts,
 } satisfies Partial<ServiceHandlers>;
 
-const wireKey = (row: ApiKeyRow) => wired(ADMIN_OPERATIONS.keys.returns.shape, row);
-
 export const STATE_LOOKS = {
   faults: ({ sql, now }) => {
     const rows = sql.all<FaultRow>('select * from faults order by position');
     return { data: rows.map(row => wireFault(row, now)), page: {} };
   },
-
-  'faults.get': look => wireFault(faultOf(look), look.now),
 
   deposits: look => {
     const { status, currency, q } = look.input;
@@ -223,12 +198,6 @@ export const STATE_LOOKS = {
   },
 
   requests: look => paged(look.input, 100, where => newestRequests(look, filterOf(look.input), where), wireRequest),
-
-  'requests.verify': look => {
-    const { match = {}, times } = look.input;
-    const { rows, total: count } = newestRequests(look, filterOf(match), { limit: MOST_IDS, offset: 0 });
-    return { ok: count === times, count, expected: times, request_ids: rows.map(row => row.request_id) };
-  },
 
   'clock.show': ({ sql, now, parts }) => {
     const shown = wireClock(readClock(sql), now);
@@ -254,9 +223,7 @@ function wireFault(row: FaultRow, now: number) {
   });
 }
 
-// requests, requests.verify: what was asked of the service.
-
-const MOST_IDS = 20;
+// requests: what was asked of the service.
 
 function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
   const { operation, idempotency_key: key, card_id, status } = rest;

@@ -68,21 +68,15 @@ interface DataSetFacts extends Pick<Act, 'now' | 'idSource'> {
   readonly wallet?: Cents;
   /** Of `load`. */
   readonly size?: LoadSize;
-  /** In place of the data set's own, in their order. */
-  readonly bins?: readonly BinRow[] | undefined;
 }
 
 /**
  * Fills an account that holds nothing. `empty` has the BINs and a wallet of 0.00; `demo` a history as well, `load` as
  * many cards and records as were asked for. Nothing is emitted: a data set is where events begin. Timers are set, so the system tables must be there.
  */
-export async function loadDataSet(
-  sql: Sql,
-  { name, now, idSource, wallet, size, bins: kept }: DataSetFacts,
-): Promise<void> {
+export async function loadDataSet(sql: Sql, { name, now, idSource, wallet, size }: DataSetFacts): Promise<void> {
   sql.insert('wallets', { data_set: name, balance: 0, deposited: 0, spent: 0, entries: 0 });
-  const bins: BinRow[] = [...(kept ?? [])];
-  if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: idSource.id('bin') });
+  const bins = BINS.map(bin => ({ ...bin, id: idSource.id('bin') }));
   for (const [position, bin] of bins.entries()) sql.insert('bins', { ...bin, position });
   if (name === 'demo') loadDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
   if (name === 'load') await makeLoadData({ sql, now, idSource, seed: seedOf(sql) }, size ?? LOAD_SIZE);

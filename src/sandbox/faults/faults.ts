@@ -27,37 +27,34 @@ import type { Sql } from '../store/sql.ts';
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
 export function faultFor(
   sql: Sql,
-  { parsed, now, requestId }: { parsed: ParsedRequest; now: number; requestId: string },
+  { parsed, now }: { readonly parsed: ParsedRequest; readonly now: number },
 ): AppliedFault | undefined {
   const phased = (phase: FaultRule['phase']) =>
     parsed.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before');
   if (parsed.fault !== undefined) {
     const { phase, action } = parsed.fault;
-    return { phase: phased(phase), action, source: `header ${requestId}` };
+    return { phase: phased(phase), action };
   }
   const rows = activeFaults(sql, { meets: 'requests', now });
-  const struck = firstApplied(sql, rows, match => meetsRequest(match, parsed));
-  if (struck === undefined) return undefined;
-  const { rule, source } = struck;
-  return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
+  const rule = firstApplied(sql, rows, match => meetsRequest(match, parsed));
+  return rule && { phase: phased(rule.phase), action: rule.action as RequestAction };
 }
 
-/** Counts matches until one rule applies. `source` seeds what its action leaves random. */
+/** Counts matches until one rule applies. */
 function firstApplied(
   sql: Sql,
   rows: readonly FaultRow[],
   matches: (match: FaultMatch) => boolean,
-): { readonly rule: FaultRule; readonly source: string } | undefined {
+): FaultRule | undefined {
   for (const row of rows) {
     const rule = JSON.parse(row.rule) as FaultRule;
     const { match = {} } = rule;
     if (!matches(match)) continue;
     const seen = row.seen + 1;
-    const source = `${seedOf(sql)} ${row.id} ${seen}`;
     const { nth = 1, probability = 1 } = match;
-    const isApplied = seen >= nth && fractionOf(`${source} probability`) < probability;
+    const isApplied = seen >= nth && fractionOf(`${seedOf(sql)} ${row.id} ${seen} probability`) < probability;
     countMatch(sql, { id: row.id, isApplied });
-    if (isApplied) return { rule, source };
+    if (isApplied) return rule;
   }
   return undefined;
 }
@@ -85,7 +82,7 @@ function fitsTemplate(template: string, path: string): boolean {
   return wanted.length === given.length && wanted.every(fits);
 }
 
-// The rules that meet deliveries to subscriptions: twice, out of order, later.
+// The rules that meet deliveries to subscriptions: twice, later.
 
 /** Asked once a delivery, in the transaction that would claim it; counts the rule down there. */
 export function deliveryFault(
@@ -93,35 +90,14 @@ export function deliveryFault(
   { now, event, webhook }: { readonly now: number; readonly event: string; readonly webhook: string },
 ): DeliveryAction | undefined {
   const rows = activeFaults(sql, { meets: 'deliveries', now });
-  const struck = firstApplied(
+  const rule = firstApplied(
     sql,
     rows,
     match =>
       (match.event === undefined || match.event === event) &&
       (match.webhook_id === undefined || match.webhook_id === webhook),
   );
-  return struck?.rule.action as DeliveryAction | undefined;
-}
-
-// Length of an injected delay; the seed fixes its random part.
-
-const LONGEST = 600_000;
-
-/** Real ms; the same for the same `source`. One of the three members is there. */
-function drawnWait({ fixed, uniform, lognormal }: Of<'latency'>, source: string): number {
-  if (fixed !== undefined) return fixed;
-  if (uniform !== undefined) {
-    return uniform.min + Math.floor(fractionOf(`${source} uniform`) * (uniform.max - uniform.min + 1));
-  }
-  const { median = 0, sigma = 0 } = lognormal ?? {};
-  return Math.min(LONGEST, Math.round(median * Math.exp(sigma * normal(source))));
-}
-
-/** Box and Muller: two even numbers make a normal one. */
-function normal(source: string): number {
-  const one = 1 - fractionOf(`${source} normal 1`);
-  const other = fractionOf(`${source} normal 2`);
-  return Math.sqrt(-2 * Math.log(one)) * Math.cos(2 * Math.PI * other);
+  return rule?.action as DeliveryAction | undefined;
 }
 
 // `X-Sandbox-Fault`: a fault for one request, `{"phase":"after_commit","action":{"kind":"reset"}}`.
@@ -141,8 +117,8 @@ export function faultInHeader(header: string | readonly string[] | undefined): O
 // A fault that meets one request: when, what, and what is answered instead.
 
 /** The request is held up before its work, and then goes on as if nothing had been. */
-export function waitBefore({ phase, action, source }: AppliedFault): number | undefined {
-  return phase === 'before' && action.kind === 'latency' ? drawnWait(action, source) : undefined;
+export function waitBefore({ phase, action }: AppliedFault): number | undefined {
+  return phase === 'before' && action.kind === 'latency' ? action.fixed : undefined;
 }
 
 /** For the request log: `after_commit reset`. */
@@ -168,9 +144,8 @@ const SPOILT: { readonly [Kind in RequestAction['kind']]: Spoiling<Of<Kind>> } =
   },
   latency: {
     says: 'the answer as it is, late',
-    async send(action, sending) {
-      const { phase, source } = sending.fault;
-      if (phase === 'after_commit') await pause(drawnWait(action, source), sending);
+    async send({ fixed }, sending) {
+      if (sending.fault.phase === 'after_commit') await pause(fixed, sending);
       whole(sending);
     },
   },

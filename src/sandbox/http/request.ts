@@ -224,8 +224,6 @@ export interface AppliedFault {
   /** Reads are always carried out first: there is no effect to keep from happening. */
   readonly phase: FaultPhase;
   readonly action: RequestAction;
-  /** Seeds what the action leaves random. */
-  readonly source: string;
 }
 
 /** The idempotency record a request belongs to. */

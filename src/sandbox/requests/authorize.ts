@@ -2,13 +2,12 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import { digestOf, isSameKey } from '../../core/key-print.ts';
+import { isSameKey } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import type { ParsedRequest, Route } from '../http/request.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { apiKeyByDigest } from '../store/rows.ts';
 
 const LIVE_PREFIX = 'sk_live_';
 
@@ -41,25 +40,17 @@ export function refuseStrangers({ httpVersion, url, headers, rawHeaders }: Incom
 export const bearerIn = (header: string | undefined) => /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 
 /**
- * The server's own key needs no look into the store; others were made for it, or are unknown. Throws `unauthorized`,
- * `environment_mismatch` for a live key, which is neither kept nor repeated, and `forbidden` where a key does not reach so
- * far (A-103), or the token is one that opens accounts.
+ * Throws `unauthorized`, `environment_mismatch` for a live key, which is neither kept nor repeated, and `forbidden` where
+ * the token is one that opens accounts (A-103).
  */
-export async function admit(parts: ServiceParts, { name, surface, row }: Route, header: string | undefined) {
+export function admit(parts: ServiceParts, { name, surface }: Route, header: string | undefined): void {
   const given = bearerIn(header);
   if (given === undefined) throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
   if (given.startsWith(LIVE_PREFIX)) throw liveKey('This is a live key');
   const expected = surface === 'service' ? parts.key : parts.adminToken;
-  if (isSameKey(given, expected.expose())) {
-    if (parts.accounts === undefined || name === 'accounts.open') return;
-    throw new Refused('forbidden', 'This token opens accounts; each account has a token of its own.');
-  }
-  const made = surface === 'service' ? await parts.store.read(sql => apiKeyByDigest(sql, digestOf(given))) : undefined;
-  if (made === undefined) throw new Refused('unauthorized', 'The key is not known here.');
-  if (made.access === 'revoked') throw new Refused('unauthorized', 'The key was revoked.');
-  if (made.access === 'read_only' && row.effect !== 'read') {
-    throw new Refused('forbidden', 'The key may read, and nothing else.');
-  }
+  if (!isSameKey(given, expected.expose())) throw new Refused('unauthorized', 'The key is not known here.');
+  if (parts.accounts === undefined || name === 'accounts.open') return;
+  throw new Refused('forbidden', 'This token opens accounts; each account has a token of its own.');
 }
 
 /** Throws `environment_mismatch` for a live key in a place whose text would be kept: an address, an idempotency key. */

@@ -87,7 +87,7 @@ export class Exchange {
     const { name, row } = target.route;
     const isOpen = row.credential === 'none';
     if (!isOpen && isOfPage(inspector, request.headers)) admitSession(inspector, request.headers, target.route);
-    else if (!isOpen) await admit(parts, target.route, request.headers.authorization);
+    else if (!isOpen) admit(parts, target.route, request.headers.authorization);
     if (row === TRANSFERS.import) return takeImport(parts, request);
     if (row === TRANSFERS.export) return makeExport(parts);
     const parsed = await this.#parsed(request, target);

@@ -42,23 +42,12 @@ function createTables(sql: Sql, first: Meta & { now: number }): void {
   sql.insert('meta', { one: 1, application: APPLICATION, schema_number, instance, seed, ids, created_at });
 }
 
-/** Counters of fault rules: they go on where rules are kept, so that no rule gets the name of another. */
-const FAULT_COUNTERS = "('flt', 'fault position')";
-
 /**
  * Empties the sandbox's own tables (not those of the domain) and sets the seed, for a reset. Ids
- * and numbers start over with it; rate counters stay, and fault rules and keys where that is asked for.
+ * and numbers start over with it; rate counters stay.
  */
-export function clearSystemTables(
-  sql: Sql,
-  { seed, keep = [] }: { readonly seed?: number | undefined; readonly keep?: readonly string[] } = {},
-): void {
-  const keepsFaults = keep.includes('faults');
-  for (const table of CLEARED_TABLES) {
-    if ((keepsFaults && table === 'faults') || (keep.includes('keys') && table === 'api_keys')) continue;
-    const but = keepsFaults && table === 'counters' ? ` where name not in ${FAULT_COUNTERS}` : '';
-    sql.run(`delete from ${table}${but}`);
-  }
+export function clearSystemTables(sql: Sql, seed?: number): void {
+  for (const table of CLEARED_TABLES) sql.run(`delete from ${table}`);
   if (seed !== undefined) sql.run('update meta set seed = ? where one = 1', seed);
   beginGeneration(sql);
 }

@@ -1,7 +1,6 @@
 /** Rows of the store, and the statements that several ask. Balances are changed by the ledger alone. */
 import type { Cents } from '../../core/money.ts';
 import {
-  type API_KEYS,
   type ATTEMPTS,
   type BINS,
   type CARDS,
@@ -205,15 +204,6 @@ export function pageOfRequests(
   };
   return listed<RequestRow>(sql, { from: 'requests', wanted, order: 'position desc' }, page);
 }
-
-// Statements on `api_keys`: what is kept of a key is its digest, never the key.
-
-export type ApiKeyRow = RowOf<typeof API_KEYS>;
-
-export const allApiKeys = (sql: Sql) => sql.all<ApiKeyRow>('select * from api_keys order by created_at, id');
-
-export const apiKeyByDigest = (sql: Sql, digest: string) =>
-  sql.get<ApiKeyRow>('select * from api_keys where digest = ?', digest);
 
 // Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks into.
 

@@ -13,7 +13,7 @@ import {
   TRANSACTION_TYPES,
 } from '../../contract/resources.ts';
 import { DELIVERY_STATES, type SignedWith } from '../../contract/sandbox/deliveries.ts';
-import { CHALLENGE_STATUSES, CLOCK_MODES, KEY_ACCESS } from '../../contract/sandbox/state.ts';
+import { CHALLENGE_STATUSES, CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import type { Cents } from '../../core/money.ts';
 
 /** What SQL says of a column, by its name, and the type of what stands in it. */
@@ -252,7 +252,7 @@ export const ACCOUNT = 'acct_sandbox';
 const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS];
 
 /** Number of the schema. A store with another one is refused. */
-export const SCHEMA = 5;
+export const SCHEMA = 6;
 
 export const META = table(
   'meta',
@@ -297,16 +297,6 @@ export const PARKED_TIMERS = table('parked_timers', { kind: text, ref: text, due
   'primary key (kind, ref)',
 ]);
 
-/** Keys beside the one of the server; an unknown digest is an unknown key. */
-export const API_KEYS = table('api_keys', {
-  id: key,
-  /** SHA-256 of the key, hexadecimal. */
-  digest: unique,
-  last4: text,
-  access: words(KEY_ACCESS),
-  created_at: integer,
-});
-
 /** Answers kept to be repeated; what is expired keeps its generation alone. */
 export const IDEMPOTENCY = table('idempotency', {
   scope: key,
@@ -345,10 +335,6 @@ export const DELIVERIES = table(
     lease_until: orNull(integer),
     /** 1 once the faults were asked about it. */
     faults_asked: flag,
-    /** How many later ones of its subscription go first. */
-    behind: checked(integer, '>= 0'),
-    /** Real time, ms UTC, at which it no longer waits for those. */
-    held_until: orNull(integer),
     /** 1 for a body that was written by hand. */
     edited: orNull(integer),
     /** What it is signed with; null for the secret of the subscription. */
@@ -442,7 +428,7 @@ const RATE_HITS = table(
 const DECLINE_FACTS = table('decline_facts', { transaction_id: key, facts: text }, [], ', without rowid');
 
 const SYSTEM = [
-  ...[META, CLOCK, ADVANCES, COUNTERS, TIMERS, PARKED_TIMERS, API_KEYS, IDEMPOTENCY, EVENTS, DELIVERIES, ATTEMPTS],
+  ...[META, CLOCK, ADVANCES, COUNTERS, TIMERS, PARKED_TIMERS, IDEMPOTENCY, EVENTS, DELIVERIES, ATTEMPTS],
   ...[RATE_HITS, FAULTS, REQUESTS, WAITING_SETTLEMENTS, DECLINE_FACTS],
 ];
 

@@ -9,7 +9,9 @@ async function meets(action: object, more: object = {}) {
   await stage.subscribe(inbox.url);
   const added = await stage.admin('POST', '/faults', { action, ...more });
   expect([added.status, added.json.phase]).toEqual([201, null]);
-  return { inbox, stage, rule: async () => (await stage.admin('GET', `/faults/${added.json.id}`)).json };
+  const rule = async () =>
+    (await stage.admin('GET', '/faults')).json.data.find((each: { id: string }) => each.id === added.json.id);
+  return { inbox, stage, rule };
 }
 
 it('sends twice, as often as the rule says', async () => {
@@ -32,19 +34,6 @@ it('meets the event it names alone, and sends that one later', async () => {
   await stage.admin('POST', '/clock/advance', { by: '1m' });
   await stage.drain();
   expect(inbox.received.map(({ json }) => json.type)).toEqual(['card.unfrozen', 'card.frozen']);
-  await stage[Symbol.asyncDispose]();
-  await inbox[Symbol.asyncDispose]();
-});
-
-it('lets later ones go first, and loses none', async () => {
-  const { inbox, stage } = await meets({ kind: 'reorder_deliveries', window: 3 });
-  for (let nth = 0; nth < 12; nth += 1) await stage.event();
-  await stage.drain();
-  const { json } = await stage.admin('GET', '/events');
-  const made = (json.data as { id: string; type: string }[]).filter(({ type }) => type !== 'card.created');
-  const came = inbox.received.map(received => received.json.id as string);
-  expect(came).not.toEqual(made.map(({ id }) => id));
-  expect(new Set(came)).toEqual(new Set(made.map(({ id }) => id)));
   await stage[Symbol.asyncDispose]();
   await inbox[Symbol.asyncDispose]();
 });

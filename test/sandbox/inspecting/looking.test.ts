@@ -60,7 +60,6 @@ async function named(served: Served): Promise<Readonly<Record<string, string>>> 
 
 /** Looks that are asked with a body. */
 const BODIES: Readonly<Record<string, object>> = {
-  'requests.verify': { times: 0 },
   'scenarios.check': { text: 'scenario: none' },
 };
 

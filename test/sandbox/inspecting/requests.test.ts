@@ -58,8 +58,8 @@ describe('a request as it is kept', () => {
     }
     expect(shown).toEqual(['order1-[redacted]~2222', 'order1-[redacted]~1881']);
     for (const key of [...keys, ...shown]) {
-      const { json } = await here.admin('POST', '/requests/verify', { match: { idempotency_key: key }, times: 1 });
-      expect(json).toMatchObject({ ok: true, count: 1 });
+      const { json } = await here.admin('GET', `/requests?idempotency_key=${encodeURIComponent(key)}`);
+      expect(json.meta.total).toBe(1);
     }
   });
 

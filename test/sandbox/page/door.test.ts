@@ -257,8 +257,6 @@ it('36: a session never reaches the service, nor what the page has no need of', 
   expect((await ask(service, { path: '/wallet', headers })).status).toBe(403);
   for (const [method, path, body] of [
     ['POST', '/stop', {}],
-    ['GET', '/keys', undefined],
-    ['POST', '/keys', {}],
     ['GET', '/openapi.json', undefined],
     ['GET', '/openapi-sandbox.json', undefined],
     ['GET', '/status', undefined],
