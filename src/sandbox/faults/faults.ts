@@ -20,7 +20,7 @@ import { inNextTurn, rest } from '../../platform/time.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusedAnswer } from '../http/answer.ts';
-import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
+import type { AppliedFault, ParsedRequest } from '../http/request.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
@@ -59,27 +59,14 @@ function firstApplied(
   return undefined;
 }
 
-function meetsRequest(
-  match: FaultMatch,
-  { route, path, params, query, body, keySent, keyLast4 }: ParsedRequest,
-): boolean {
-  const { operation, method, card_id: card, key_last4: last4, key_prefix: prefix } = match;
+function meetsRequest(match: FaultMatch, { route, params, query, body, keySent }: ParsedRequest): boolean {
+  const { operation, card_id: card, key_prefix: prefix } = match;
   const cards = [params, query, body].map(part => (part as Readonly<Record<string, unknown>>)['card_id']);
   return (
     (operation === undefined || operation === route.name) &&
-    (method === undefined || method === route.row.method) &&
-    (match.path === undefined || fitsTemplate(match.path, path.slice(SERVICE_PATH.length))) &&
     (card === undefined || cards.includes(card)) &&
-    (last4 === undefined || last4 === keyLast4) &&
     (prefix === undefined || keySent?.startsWith(prefix) === true)
   );
-}
-
-/** `/cards/{card_id}/fund` against `/cards/card_1/fund`. */
-function fitsTemplate(template: string, path: string): boolean {
-  const [wanted, given] = [template.split('/'), path.split('/')];
-  const fits = (part: string, index: number) => /^\{.*\}$/.test(part) || part === given[index];
-  return wanted.length === given.length && wanted.every(fits);
 }
 
 // The rules that meet deliveries to subscriptions: twice, later.

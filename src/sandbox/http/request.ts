@@ -213,8 +213,6 @@ export interface ParsedRequest {
   readonly headers: IncomingHttpHeaders;
   /** Real time it arrived, ms of a clock that is never set. */
   readonly arrivedAt: number;
-  /** Last four characters of the API key. */
-  readonly keyLast4: string;
   /** A fault for this request alone, from its header. */
   readonly fault: OneFault | undefined;
 }

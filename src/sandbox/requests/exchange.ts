@@ -140,8 +140,7 @@ export class Exchange {
       // Said after the request was counted.
       body = error;
     }
-    const keyLast4 = String(headers.authorization).slice(-4);
-    const sent = { path, query: values, queryText: query, headers, arrivedAt, keySent, keyLast4, body, bodyRead };
+    const sent = { path, query: values, queryText: query, headers, arrivedAt, keySent, body, bodyRead };
     return { route, params, ...sent, keyed, fault };
   }
 

@@ -397,7 +397,6 @@ export const REQUESTS = table('requests', {
   answer: orNull(text),
   /** JSON of some of those that were sent. */
   request_headers: text,
-  key_last4: orNull(text),
   /** Real ms. */
   took: orNull(integer),
   query: orNull(text),
