@@ -15,7 +15,7 @@ export type RunTerminal = ReturnType<typeof openTerminal>;
 export function openTerminal(opening: Opening) {
   const { host, globals } = opening;
   const { stdout, stderr } = host.streams;
-  const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
+  const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json'].includes(globals.format);
   const columns = () => screenWidth(host.env, stderr);
   const mode = progressMode(opening);
   const { clock, onCrash, writeTerminal } = host;

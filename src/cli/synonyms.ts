@@ -1,9 +1,9 @@
 /**
- * What is said to a word or an option that there is not: the new word for an old one, ours for that of another tool, the
- * nearest. A suggestion is shown, never run.
+ * What is said to a word or an option that there is not: the new word for an old one, the nearest. A suggestion is shown,
+ * never run.
  */
 import { type CliError, usage } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { quote } from './parsing/values.ts';
 
 /** Words of a command that has a new name; the longest first where one begins another. */
@@ -31,28 +31,6 @@ const MOVED_OPTIONS: Readonly<Record<string, string>> = {
   '--for': '--wait-timeout',
   '--within': '--wait-timeout',
 };
-
-/** Words of other tools, and ours, the likeliest first: a group answers with the first that it has. */
-const MEANT: readonly (readonly [words: string, ours: readonly string[]])[] = [
-  ['ls all search find', ['list']],
-  ['show view describe info read get', ['get', 'show', 'status', 'list']],
-  ['rm remove delete del destroy', ['terminate', 'delete', 'remove']],
-  ['cancel close kill end stop', ['terminate', 'stop']],
-  ['update edit modify change set', ['update', 'set']],
-  ['add new make issue open', ['create', 'start']],
-  ['topup top-up load deposit', ['fund']],
-  ['unload payout', ['withdraw']],
-  ['block lock pause disable', ['freeze']],
-  ['unblock unlock enable thaw', ['unfreeze']],
-  ['reveal pan number cvv', ['details']],
-  ['follow watch stream', ['tail', 'watch', 'listen']],
-  ['transactions transaction history', ['tx']],
-  ['balance', ['wallet']],
-  ['challenges otp', ['3ds']],
-  ['webhook', ['webhooks']],
-  ['auth', ['login']],
-  ['config', ['profiles']],
-];
 
 /** Options that would take a secret: what is typed on a line can be read in the process list. */
 const SAFER: Readonly<Record<string, string>> = {
@@ -82,10 +60,8 @@ export function unknownWord(words: readonly string[], after: readonly string[], 
     return usage(`"${old}" is "${now}" now`, `cardwright ${now} --help`);
   }
   const [word = ''] = words;
-  const ours = MEANT.filter(([theirs]) => theirs.split(' ').includes(word)).flatMap(([, each]) => each);
-  const meant = ours.find(each => known.includes(each)) ?? nearest(word, known);
   return usage(
-    `unknown command ${quote(word)}.${meant === undefined ? '' : ` Did you mean ${quote(meant)}?`}`,
+    `unknown command ${quote(word)}.${didYouMean(word, known)}`,
     ['cardwright', ...after, '--help'].join(' '),
   );
 }

@@ -2,7 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
-import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
+import { jsonDocument, jsonLines } from './documents.ts';
 import { printable, printableYield } from './printable.ts';
 import { writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
 import { checkNames, collectRows, type Job, pick, rowsOf, valueAt } from './rows.ts';
@@ -41,7 +41,7 @@ function asRows(presentation: Presentation): Presentation {
 /**
  * Renders to stdout (answer) and stderr (notes, footers). Throws `usage` for an unknown name in `--fields`,
  * `--columns` or `--sort`, naming the valid ones, before any output. Names are known when a row seen so far or
- * a column has them; streaming formats look at the first rows. JSON, YAML and tables are written whole or not
+ * a column has them; streaming formats look at the first rows. JSON and tables are written whole or not
  * at all. Stops quietly when stdout is closed.
  */
 export async function present(
@@ -70,8 +70,6 @@ export async function present(
       return writeQuietly(job);
     case 'json':
       return writeDocument(job, jsonOf(job));
-    case 'yaml':
-      return writeDocument(job, yamlDocument);
     case 'ndjson':
       return typeof presentation.data === 'string'
         ? writeDocument(job, async value => jsonLines([value]))

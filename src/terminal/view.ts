@@ -5,7 +5,7 @@
  */
 import type { Point } from './charts.ts';
 
-export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'env', 'id'] as const;
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'env', 'id'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 export type ColumnKind =

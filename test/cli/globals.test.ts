@@ -6,8 +6,8 @@ const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith(
 
 describe('readGlobals', () => {
   it('lets an option win over its variable', () => {
-    const env = { CARDWRIGHT_OUTPUT: 'yaml', CARDWRIGHT_LIVE: 'prod', CARDWRIGHT_CONTRACT: 'a.json' };
-    expect(readGlobals({}, env)).toMatchObject({ format: 'yaml', machine: true, live: 'prod', contract: 'a.json' });
+    const env = { CARDWRIGHT_OUTPUT: 'ndjson', CARDWRIGHT_LIVE: 'prod', CARDWRIGHT_CONTRACT: 'a.json' };
+    expect(readGlobals({}, env)).toMatchObject({ format: 'ndjson', machine: true, live: 'prod', contract: 'a.json' });
     expect(readGlobals({ output: 'csv', live: 'team' }, env)).toMatchObject({ format: 'csv', live: 'team' });
     expect(readGlobals({ json: true }, env)).toMatchObject({ format: 'json', machine: true, byName: false });
     expect(readGlobals({ json: true, output: 'json' }, env)).toMatchObject({ format: 'json' });

@@ -9,7 +9,7 @@ describe('an error before the options are parsed', () => {
     [['-qojson', 'cards', 'list', '--bogus'], {}],
     [['--output=json', 'cards', 'lst'], {}],
     [['--output', 'ndjson', 'cards', 'list', '--bogus'], {}],
-    [['cards', 'list', '-o', 'yaml', '--color', 'red'], {}],
+    [['cards', 'list', '-o', 'ndjson', '--color', 'red'], {}],
     [['cards', 'fund', 'card_1'], { CARDWRIGHT_OUTPUT: 'json' }],
     [['cardz'], { CARDWRIGHT_OUTPUT: 'json' }],
   ])('is one JSON line when JSON was asked for: %j %j', async (argv, env) => {

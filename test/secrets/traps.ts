@@ -72,7 +72,7 @@ export async function layTraps(): Promise<void> {
 export const LINES = [
   ['--sandbox', 'cards', 'details', 'CARD', '--reveal', '--copy', 'number'],
   ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--key-command', '--', 'pass', 'show'],
-  ['--sandbox', 'cards', 'list', '-o', 'yaml'],
+  ['--sandbox', 'cards', 'list', '-o', 'csv'],
   ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--keychain', '--key-stdin'],
   ['whoami'],
   ['doctor', '--sandbox'],

@@ -70,7 +70,7 @@ test('labels command no job, in whichever format', async () => {
   await using here = await world();
   const label = '::add-mask::x ##[group]y ##vso[task.setvariable]z';
   await here.run(`cards create --bin bin_1 --amount 5 --label '${label}'`);
-  for (const format of ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv', 'env']) {
+  for (const format of ['table', 'json', 'ndjson', 'csv', 'tsv', 'env']) {
     const line = `cards get card_1 -o ${format} --fields label`;
     const plain = await here.run(line);
     expect(plain.out).toMatch(/##\[/);

@@ -50,8 +50,8 @@ test('-o id of a result that has rows is its own id', async () => {
   expect(out).toBe('op_1\n');
 });
 
-describe('JSON, YAML and ndjson', () => {
-  test.each(['json', 'yaml', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
+describe('JSON and ndjson', () => {
+  test.each(['json', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
     const shown = await show(cardList(thenFailing()), { ...TERMINAL, settings: { format } });
     expect(shown.out).toBe('');
     expect(shown.error).toMatchObject({ kind: 'unreachable' });
@@ -67,7 +67,7 @@ describe('JSON, YAML and ndjson', () => {
         expect(out).toContain('a\\u202eb\\u009b\\udb40\\udc41');
         expect(out).toContain(JSON.stringify('card_\x1b[2J'));
       }
-      for (const format of ['table', 'wide', 'yaml', 'csv', 'tsv', 'id', 'ndjson', 'json'] as const) {
+      for (const format of ['table', 'wide', 'csv', 'tsv', 'id', 'ndjson', 'json'] as const) {
         const { out } = await show(cardList(inBatches(rows)), { ...options, settings: { format } });
         expect([format, out.match(acting)]).toEqual([format, null]);
       }
@@ -130,7 +130,7 @@ describe('env', () => {
 });
 
 describe('ids, names, order', () => {
-  const FORMATS: readonly OutputFormat[] = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'];
+  const FORMATS: readonly OutputFormat[] = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'id'];
 
   test.each(FORMATS)('%s: an unknown name is refused before any output, with the valid ones', async format => {
     for (const named of [{ fields: ['id', 'nope'] }, { columns: ['nope'] }, { sort: '-nope' }]) {

@@ -112,7 +112,7 @@ function checkColumns(name: string, operation: BulkOperation, header: readonly C
   });
 }
 
-/** A first line that is no header at all: a table, YAML, or ids alone. */
+/** A first line that is no header at all: a table, or ids alone. */
 function otherForm(operation: BulkOperation, names: readonly string[]): readonly string[] {
   const [first = ''] = names;
   if (names.length !== 1 || /[;\t]/.test(first)) return [];

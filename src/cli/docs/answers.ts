@@ -146,11 +146,11 @@ const ERROR = {
   ),
 } as const;
 
-/** The last line of standard error with `--json`, `ndjson` or `yaml`. */
+/** The last line of standard error with `--json` or `ndjson`. */
 export function errorSchema(): JsonSchema {
   return {
     title: 'cardwright error',
-    description: 'The last line of standard error when a command fails with --json, ndjson or yaml.',
+    description: 'The last line of standard error when a command fails with --json or ndjson.',
     type: 'object',
     properties: { error: answerSchema(ERROR) },
     required: ['error'],

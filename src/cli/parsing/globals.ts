@@ -135,7 +135,7 @@ export const GLOBALS = [
 ] as const satisfies readonly GlobalOption[];
 
 /** Formats whose errors are JSON too, and that never ask. */
-const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson', 'yaml'] satisfies OutputFormat[];
+const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson'] satisfies OutputFormat[];
 
 /** True when the options of a line, however wrong it is, ask for a format whose errors are JSON. */
 export function wantsMachineFormat(typed: Typed, env: Environment): boolean {

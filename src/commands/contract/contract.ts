@@ -275,7 +275,6 @@ const printOpenApi = command({
     'Prints JSON unless you choose another format. Every node has x-stated (the section of the documentation) or x-assumed (the assumption made instead). Overrides of a profile are not included.',
   examples: [
     { does: 'For a file that other tools read', run: 'contract openapi' },
-    { does: 'As YAML', run: 'contract openapi -o yaml' },
     { does: 'What its GET routes do', run: "contract openapi --jq '.paths[].get.summary? // empty'" },
   ],
   run: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),

@@ -138,7 +138,6 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
   ndjson: 'one object a line, written as rows arrive',
   csv: 'a header and one row a line. A cell that looks like a formula gets a leading apostrophe, and control characters are escaped (--csv-raw: neither)',
   tsv: 'no header, tabs between cells; tabs, newlines and other control characters in a value are escaped',
-  yaml: 'the same document as json',
   env: 'NAME=value lines of one object, quoted for a shell',
   id: 'one id a line, for xargs',
 };
@@ -156,8 +155,8 @@ const helpOutput = topic({
     'Control and direction characters in texts of the service are escaped in every format, in a pipe too. Only --csv-raw, env and --jq print them unchanged, and only in a pipe.',
     SHORT_IDS_READ,
     '--jq filters the JSON with a jq expression, once, over all pages that were read. Strings are printed without quotes. A wrong expression is exit 2, and nothing is sent.',
-    '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort set columns and order of a table. -q prints only the requested data: for a new card its id.',
-    'With json, ndjson and yaml an error is one JSON object on the last line of standard error, and no question is asked.',
+    '--fields keeps some fields of json, ndjson, csv, tsv and env. --columns and --sort set columns and order of a table. -q prints only the requested data: for a new card its id.',
+    'With json and ndjson an error is one JSON object on the last line of standard error, and no question is asked.',
     'Amounts are USD: JSON numbers, or plain decimals such as 1234.50 in tsv and csv. Times are ISO 8601 in UTC. Neither depends on the locale.',
   ],
 });
