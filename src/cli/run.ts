@@ -195,6 +195,8 @@ async function answerOf({ typed, context, registry, settings, line }: Underway):
   try {
     return await command.execute(context, input);
   } catch (thrown) {
+    if (mayBeShort && context.ui.forPeople && thrown instanceof CliError && thrown.kind === 'not_found')
+      throw thrown.with({ notes: [...(thrown.facts.notes ?? []), 'The beginning of an id needs … or ... behind it.'] });
     // A dry run ends where the first request would leave; what was planned is then the answer.
     if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
     const { showPlanned } = await import('./dry-run.ts');

@@ -300,7 +300,10 @@ export function newestOps(
 ): Promise<readonly RecentOp[]> {
   const where = unfinished ? "where state <> 'finished' or acknowledged is null" : '';
   return database.read(async tx => {
-    const rows = await tx.all(`select * from op ${where} order by touched desc limit ?`, most);
+    const rows = await tx.all(
+      `select * from op ${where} order by ${unfinished ? "state = 'finished', " : ''}touched desc limit ?`,
+      most,
+    );
     return rows.map(opOf).map(({ id, command, touched, plan }) => ({
       op: id,
       command,

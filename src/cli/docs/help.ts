@@ -174,8 +174,10 @@ function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly 
   });
   const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
   const more = flags.some(flag => !flag.needed) ? ['[options]'] : [];
-  const program = command.rest ? ['-- <command...>'] : [];
-  const single = ['cardwright', command.path, ...args, ...needed, ...more, ...program].join(' ');
+  const program = { kept: ['[-- <command...>]'], 'run for its exit code': ['-- <command...>'], none: [] };
+  const single = ['cardwright', command.path, ...args, ...needed, ...more, ...program[command.rest ?? 'none']].join(
+    ' ',
+  );
   if (command.runFlags === undefined) return [single];
   const { selection } = command.runFlags;
   const aim = selection.includes('to') ? ' --to <usd>' : '';
