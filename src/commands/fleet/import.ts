@@ -62,9 +62,9 @@ export const importFleet = command({
     ),
   },
   examples: [
-    { does: 'A new file', run: 'fleet import --none --fleet ads >new.yaml' },
-    { does: 'Adopt one card', run: 'fleet import new.yaml --card card_1 --name hosting >>new.yaml' },
-    { does: 'Adopt every active card', run: 'fleet import new.yaml --where status=active' },
+    { does: 'A new file', run: 'fleet import --none --fleet ads > cards.fleet.yaml' },
+    { does: 'The line of one card', run: 'fleet import cards.fleet.yaml --card card_1 --name hosting' },
+    { does: 'A new file with every active card', run: 'fleet import --where status=active > cards.fleet.yaml' },
   ],
   async run(ctx, { file, card, name, where, none, fleet }) {
     const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
