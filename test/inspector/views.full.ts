@@ -196,7 +196,8 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
       for (const line of lines) {
         // A check is asked for by a button; the examples of scenarios stand on theirs. Four commands tell more: whole
         // cards, what is spent and growing, what is pending and declined of a day, and the page itself.
-        if (line === undefined || /sandbox (?:check|open)$|help scenarios$|overview$|cards list|tx summary/.test(line)) continue;
+        if (line === undefined || /sandbox (?:check|open)$|help scenarios$|overview$|cards list|tx summary/.test(line))
+          continue;
         const told = await sandbox.json(`${line.replace(/^cardwright /, '')} --json`);
         const missing = leaves(told, '').filter(
           ([, value]) => typeof value !== 'boolean' && !spellings(value).some(text => seen.includes(text)),
