@@ -125,7 +125,7 @@ function leaveNothing(tries: readonly (readonly [name: string, numbers: readonly
     const ops = (await run('ops list -o id')).split('\n').filter(id => id.startsWith('op_'));
     expect(ops.length).toBeGreaterThan(tried.length);
     for (const op of ops) await run(`ops show ${op} --json`);
-    for (const op of ops.slice(0, 4)) await run(`explain ${op}`);
+    for (const op of ops.slice(0, 4)) await run(`ops show ${op}`);
     await run('audit list --json');
     found.push(...(await kept(here.folder)).map(path => ({ path })));
     expect(found).toEqual([]);

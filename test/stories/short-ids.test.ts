@@ -16,11 +16,11 @@ test('a short id among several is found before any card is changed; one without 
   expect((await here.run(`cards get ${first} --jq .status`)).out.trim()).toBe('active');
 });
 
-test('a dry run shows the whole id of a short one; explain takes a beginning', async () => {
+test('a dry run shows the whole id of a short one; ops show takes a beginning', async () => {
   await using here = await world({ openSandbox: host => openEmbedded(host, { version: '0.0.0-test' }) });
   const card = (await here.run('cards create --bin auto --amount 5 -q')).out.trim();
   const { out, err } = await here.run(`cards fund ${card.slice(0, 12)}… --amount 5 --dry-run --json`);
   expect([JSON.parse(out).path, err]).toEqual([`/cards/${card}/fund`, expect.stringContaining(`is ${card} (`)]);
   const op = (await here.run('ops list -o id')).out.trim();
-  expect((await here.run(`explain ${op.slice(0, 12)}... --jq .op`)).out.trim()).toBe(op);
+  expect((await here.run(`ops show ${op.slice(0, 12)}... --jq .op`)).out.trim()).toBe(op);
 });
