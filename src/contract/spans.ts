@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
 export const KEY_RETENTION = DAY;
 /**
  * A list may be filled from an index, and a reading come from a replica (A-170): pauses between looks for what may be behind,
- * and how far that is at most. Our choice, and no fact of the service.
+ * and how far that is at most, 8.75 s. Our choice, and no fact of the service. Guides and A-170 name the figure.
  */
 export const READ_LAG_PAUSES = [250, 500, 1_000, 2_000, 5_000] as const;
 export const READ_LAG = READ_LAG_PAUSES.reduce<number>((all, pause) => all + pause, 0);

@@ -1,7 +1,7 @@
 /**
  * The look: whether the effect of a change is there. A create by its marker, a transfer by the balance of its card (and the wallet,
  * where nothing else of this journal moves it), a state by reading it, a subscription by the list of them. Lists and replicas may be
- * behind, so it looks again for 8 seconds before it says that something is not there. It only reads.
+ * behind, so it looks again for 8.75 seconds (`READ_LAG`) before it says that something is not there. It only reads.
  */
 import { fixedDifferences, isSubscribed, proofOf, unshown } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
@@ -32,7 +32,7 @@ export interface Look {
   readonly moved?: { readonly card: number; readonly wallet: number | undefined } | undefined;
 }
 
-/** Looks until the effect is there, or for 8 seconds. Never throws for the service's sake: what cannot be read cannot be told. */
+/** Looks until the effect is there, or for `READ_LAG`. Never throws for the service's sake: what cannot be read cannot be told. */
 export async function look(work: Work, change: Change): Promise<Look> {
   const pauses = work.exact || work.lookOnly ? [] : READ_LAG_PAUSES;
   for (const pause of [...pauses, undefined]) {

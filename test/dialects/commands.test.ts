@@ -62,7 +62,7 @@ const LINES: readonly string[] = [
   'webhooks create --url https://example.com/a --event card.created,card.frozen --json',
   'webhooks list --json',
   'webhooks get wh_1 --json',
-  'webhooks update wh_1 --disable --json',
+  'webhooks update wh_1 --status disabled --json',
   'webhooks delete wh_1 --yes --json',
   'webhooks delete wh_1 --yes --json',
   'cards terminate card_2 --yes --json',
