@@ -28,6 +28,7 @@ export function Scenarios() {
         {examples.data?.data.map(({ name, text: example }) => (
           <Press label={name} onClick={() => write(example)} />
         ))}
+        <Press label="Check" disabled={text === ''} onClick={() => void check()} />
       </p>
       <RowForm
         row="scenarios.play"
@@ -43,9 +44,6 @@ export function Scenarios() {
           text={text}
           set={write}
         />
-        <button type="button" disabled={text === ''} onClick={() => void check()}>
-          Check
-        </button>
       </RowForm>
       <p class="quiet">A step can replace everything in this sandbox: the examples begin with reset.</p>
       {checked?.of === text && <Rows list={problemsOf(checked)} items={checked.problems} />}
