@@ -244,7 +244,7 @@ describe('a live key', () => {
       { path: '/cards', method: 'POST', body: { bin_id, amount: 5, metadata: { [LIVE]: '' } }, idempotencyKey: 'name' },
       { path: '/cards', method: 'POST', body: `{"label":"sk\\u005flive_${LIVE.slice(8)}"}`, idempotencyKey: 'escaped' },
       { path: '/webhooks', method: 'POST', body: { url: `http://127.0.0.1:9/?key=${LIVE}`, events: ['*'] } },
-      { path: '/_sandbox/v1/faults', method: 'POST', body: { match: { card_id: LIVE }, action: { kind: 'reset' } } },
+      { path: '/_sandbox/v1/faults', method: 'POST', body: { match: { path: `/${LIVE}` }, action: { kind: 'reset' } } },
     ];
     const told: string[] = [];
     for (const asked of tries) {

@@ -149,10 +149,10 @@ describe('an export', () => {
     expect(await rows(other)).toEqual(await rows(one));
   });
 
-  test('holds nothing of the process: no time an answer took, no count of a limit', async () => {
+  test('holds nothing of the process: no key, no time an answer took, no count of a limit', async () => {
     await using service = await fullService();
     await rewritten(await exported(service), store => {
-      const kept = 'select count(*) as n from requests where took is not null';
+      const kept = 'select count(*) as n from requests where took is not null or key_last4 is not null';
       const rest = 'select (select count(*) from rate_hits) + (select count(*) from advances) as n';
       expect([kept, rest].map(text => ({ ...store.prepare(text).get() }))).toEqual([{ n: 0 }, { n: 0 }]);
     });

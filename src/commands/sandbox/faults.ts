@@ -81,8 +81,8 @@ export const addFaults = command({
   answers: { list: FAULT_ROW },
   about: [
     `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file can hold a list of rules. This rule makes the next card and loses the answer: ${EXAMPLE}`,
-    `Kinds of action with their members; those in brackets are optional: ${FAULT_ACTIONS.join('; ')}. latency waits fixed ms.`,
-    'match takes operation, card_id, key_prefix, nth and probability; for deliveries event and webhook_id. A rule without times stays until it is removed. Rules are kept in the store, so they apply to the commands that follow.',
+    `Kinds of action with their members; those in brackets are optional: ${FAULT_ACTIONS.join('; ')}. latency takes one of the three, in ms.`,
+    'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. A rule without times stays until it is removed. Rules are kept in the store, so they apply to the commands that follow.',
   ],
   operation: 'faults.add',
   args: { file: argument(local('file', 'File with the rules; - for standard input.')) },

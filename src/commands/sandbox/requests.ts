@@ -17,7 +17,10 @@ const COLUMNS = columnsOf(
 
 const PAIR_COLUMNS = [
   ...COLUMNS,
-  ...columnsOf(REQUEST_PAIR, 'method:2 body:2 answer:2 on_the_wire:2 headers:4 took_ms:4', { took_ms: 'MS' }),
+  ...columnsOf(REQUEST_PAIR, 'method:2 body:2 answer:2 on_the_wire:2 headers:4 key_last4:4 took_ms:4', {
+    key_last4: 'API KEY',
+    took_ms: 'MS',
+  }),
 ];
 
 const request = optionalArgument(
@@ -110,7 +113,19 @@ function notKept({ not_kept: parts }: Pair): string {
 }
 
 function showPair(pair: Pair): Shown {
-  const { request_id, at, method, path, query, status, answer, headers = {}, idempotency_key, took_ms } = pair;
+  const {
+    request_id,
+    at,
+    method,
+    path,
+    query,
+    status,
+    answer,
+    headers = {},
+    idempotency_key,
+    key_last4,
+    took_ms,
+  } = pair;
   const notes = [pair.error, pair.replayed ? 'replayed' : null].filter(note => note != null);
   const pairs: readonly (readonly [string, string])[] = [
     ['Request', request_id],
@@ -118,6 +133,7 @@ function showPair(pair: Pair): Shown {
     ['Asked', `${method} ${path}${query == null ? '' : `?${query}`}`],
     ['Operation', pair.operation],
     ['Idempotency key', idempotency_key ?? '-'],
+    ['API key', key_last4 == null ? '-' : `…${key_last4}`],
     ...Object.entries(headers ?? {}).map(([name, value]) => [name, value] as const),
     ['Body', bodyText(pair)],
     ['Not kept', notKept(pair)],

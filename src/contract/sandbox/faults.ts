@@ -26,7 +26,15 @@ const REQUEST_ACTIONS = {
     retry_after: text('The header Retry-After: seconds or an HTTP date.', { maxLength: 64 }),
   },
   latency: {
-    fixed: ms('Milliseconds to wait.'),
+    fixed: integer('Milliseconds to wait.', { min: 0, max: MOST_MS }),
+    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, 'Evenly between two.'),
+    lognormal: object(
+      {
+        median: ms('Half of the waits are shorter, ms.'),
+        sigma: must(number('Spread of the logarithm.', { min: 0, max: 10 })),
+      },
+      'As real services are slow.',
+    ),
   },
   reset: {},
   empty: { status },
@@ -39,6 +47,7 @@ const REQUEST_ACTIONS = {
 
 const DELIVERY_ACTIONS = {
   duplicate_delivery: {},
+  reorder_deliveries: { window: must(integer('How many later ones may go first.', { min: 1, max: 100 })) },
   delay_delivery: { ms: must(integer('By how many ms of the clock.', { min: 1, max: 30 * DAY })) },
 } as const satisfies Readonly<Record<string, Shape>>;
 
@@ -68,7 +77,9 @@ export const FAULT_EXAMPLE = {
 export function smallestAction(kind: string) {
   const members = Object.entries(ACTIONS[kind] ?? {});
   const needed = members.filter(([, field]) => field.must);
-  return { kind, ...Object.fromEntries(needed.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
+  // Of those of which there must be one, the first is a number.
+  const given = kind === 'latency' ? members.slice(0, 1) : needed;
+  return { kind, ...Object.fromEntries(given.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
 }
 
 const asIn = (kind: string) => `as in ${JSON.stringify(smallestAction(kind))}`;
@@ -87,7 +98,10 @@ const COUNTED = {
 
 const REQUEST_MATCH = {
   operation: choice(Object.keys(OPERATIONS), 'Name of the operation.'),
+  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], 'HTTP method.'),
+  path: text('Path below /v1; {anything} stands for one part.', { maxLength: 256 }),
   card_id: text('Card in path, query or body.', { maxLength: 128, names: 'card' }),
+  key_last4: text('Last four characters of the API key.', { maxLength: 4 }),
   key_prefix: text('Beginning of the idempotency key.', { maxLength: 255 }),
   ...COUNTED,
 } as const;
@@ -143,7 +157,11 @@ export function faultProblem(rule: unknown): Problem | undefined {
   if (problem !== undefined) return problem;
   const isDelivery = isDeliveryKind(String((action as Values)['kind']));
   if (isDelivery && rule['phase'] !== undefined) return { field: 'phase', text: 'does not apply to deliveries' };
-  return partProblem('match', isDelivery ? DELIVERY_MATCH : REQUEST_MATCH, match as Values);
+  const wrong = partProblem('match', isDelivery ? DELIVERY_MATCH : REQUEST_MATCH, match as Values);
+  if (wrong !== undefined) return wrong;
+  const { path } = match as FaultMatch;
+  const isPath = path === undefined || /^\/[^\s?#]*$/.test(path);
+  return isPath ? undefined : { field: 'match.path', text: 'must begin with / and hold no query' };
 }
 
 /** What is wrong with a fault in the header of one request. */
@@ -176,7 +194,14 @@ function actionProblem(action: unknown): Problem | undefined {
     const [, name = ''] = problem.field.split('.');
     return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
   }
-  return undefined;
+  if (kind !== 'latency') return undefined;
+  const given = ['fixed', 'uniform', 'lognormal'].filter(name => members[name] !== undefined);
+  if (given.length !== 1) {
+    return { field: 'action', text: `must have one of fixed, uniform and lognormal, ${asIn(kind)}` };
+  }
+  const { uniform } = members as { uniform?: { min: number; max: number } };
+  const isUpsideDown = uniform !== undefined && uniform.min > uniform.max;
+  return isUpsideDown ? { field: 'action.uniform', text: 'has a min above its max' } : undefined;
 }
 
 /** What is wrong in a part; names the member by its path. */
@@ -201,6 +226,12 @@ export const FAULT = {
   expires_at: nullable(time('Nothing happens from then on.')),
   created_at: must(time('When it was added, on the clock of the sandbox.')),
 } as const;
+
+const operationName = choice(Object.keys(OPERATIONS), 'Only requests of this operation.');
+const since = time('Only requests since this time, on the clock of the sandbox.');
+const key = text('Only requests under this idempotency key.', { maxLength: 255 });
+const cardId = text('Only requests about this card.', { names: 'card' });
+const answeredStatus = integer('Only requests answered with this status.', { min: 100, max: 599 });
 
 export const LOGGED_REQUEST = {
   request_id: must(text('Identifier of the request.')),
@@ -266,11 +297,11 @@ export const FAULT_OPERATIONS = {
     summary: 'List requests to the service, newest first; secrets are left out',
     path: '/requests',
     query: {
-      operation: choice(Object.keys(OPERATIONS), 'Only requests of this operation.'),
-      since: time('Only requests since this time, on the clock of the sandbox.'),
-      idempotency_key: text('Only requests under this idempotency key.', { maxLength: 255 }),
-      card_id: text('Only requests about this card.', { names: 'card' }),
-      status: integer('Only requests answered with this status.', { min: 100, max: 599 }),
+      operation: operationName,
+      since,
+      idempotency_key: key,
+      card_id: cardId,
+      status: answeredStatus,
       ...paging(100),
     },
     returns: pageOf(LOGGED_REQUEST),

@@ -52,6 +52,7 @@ export const REQUEST_PAIR = {
   not_kept: must(
     texts('Parts that are not kept as they were sent: path, idempotency_key, body, body.label, query.status.'),
   ),
+  key_last4: nullable(text('Last four characters of the API key.')),
   took_ms: nullable(integer('Real milliseconds until the work was done; null where it was not measured.')),
   on_the_wire: must(text('What reached the client: the answer as it is, or what a fault made of it.')),
 } as const;

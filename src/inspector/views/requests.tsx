@@ -46,6 +46,7 @@ export const LOG: ViewOf<Logged, Pair> = {
       show.id('Card', pair => pair.card_id),
       show.text('What reached your code', pair => pair.on_the_wire),
       show.text('Took', pair => (pair.took_ms === null ? 'not measured' : `${pair.took_ms} ms`)),
+      show.text('API key', pair => pair.key_last4 && `ends in ${pair.key_last4}`),
       show.id('Request', pair => pair.request_id),
     ],
     rest: pair => (

@@ -61,10 +61,11 @@ export function manifestIn(line: string): Manifest | undefined {
 }
 
 /**
- * Of this process, not of what it holds: how often somebody asked, who moves the clock, how long an answer took. Two sandboxes of one seed that did the same hold the same without it.
+ * Of this process, not of what it holds: how often somebody asked, who moves the clock, how long an answer took, by which key it
+ * was asked for. Two sandboxes of one seed that did the same hold the same without it.
  */
 const NOT_KEPT = `pragma journal_mode = off; pragma secure_delete = on; delete from rate_hits; delete from advances;
-  update requests set took = null`;
+  update requests set took = null, key_last4 = null`;
 
 /** Copies the store into a new file, one moment of it. */
 async function copyStore(store: Store, path: string): Promise<void> {

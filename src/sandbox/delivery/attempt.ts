@@ -9,7 +9,7 @@ import { sign } from '../../contract/signature/signature.ts';
 import { DELIVERY_GIVEN_UP, DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import { deterministicIds, seedOf } from '../calls/deterministic-ids.ts';
+import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
 import { deliveryFault } from '../faults/faults.ts';
@@ -35,9 +35,11 @@ interface DeliveryLimits {
   readonly lease: number;
   /** Real ms between two looks for what is due. */
   readonly poll: number;
+  /** Real ms that one which is to be overtaken waits at most for others. */
+  readonly hold: number;
 }
 
-export const LIMITS: DeliveryLimits = { attempt: DELIVERY_TIMEOUT, lease: 30_000, poll: 100 };
+export const LIMITS: DeliveryLimits = { attempt: DELIVERY_TIMEOUT, lease: 30_000, poll: 100, hold: 1_000 };
 
 /** What of it may be left out. */
 export interface DeliveryOptions {
@@ -77,7 +79,7 @@ export interface Claimed {
 
 export interface ClaimResult {
   readonly claimed?: Claimed;
-  /** Something due is being sent by somebody: worth another look soon. */
+  /** Something due is being sent by somebody, or waits to be overtaken: worth another look soon. */
   readonly isPending: boolean;
 }
 
@@ -102,36 +104,44 @@ export function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): ClaimRe
     else sql.update('deliveries', { id, state: 'sending' }, { state: 'queued', ...FREE });
   }
   const moment = { now, real, upTo: Math.min(upTo, now) };
+  let isPending = busy.size > 0;
   let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
   for (const webhook of activeWebhooks(sql)) {
     if (busy.has(webhook.id)) continue;
-    const row = headFor(sql, webhook.id, moment);
+    const { row, isHeld } = headFor(sql, parts, webhook.id, moment);
+    isPending ||= isHeld;
     if (row === undefined) continue;
     const order = first === undefined ? -1 : row.due_at - first.row.due_at || row.position - first.row.position;
     if (order < 0) first = { row, webhook };
   }
-  if (first === undefined) return { isPending: busy.size > 0 };
+  if (first === undefined) return { isPending };
   return { claimed: take(sql, parts, first, moment), isPending: true };
 }
 
-/** The first of a subscription that no fault puts off. */
-function headFor(sql: Sql, webhook: string, moment: Moment): DeliveryRow | undefined {
-  const head = `select * from deliveries where webhook_id = ? and state = 'queued' and due_at <= ?
-    order by due_at, position limit 1`;
+/**
+ * The first one of a subscription that may go now. Of those that were due at once the ones drawn to let fewer others
+ * pass go first: when every one of them waits to be overtaken, their order is still the drawn one.
+ */
+const HEAD = `select * from deliveries where webhook_id = ? and state = 'queued' and due_at <= ?
+  and (behind = 0 or held_until <= ?) order by due_at, behind, position limit 1`;
+
+/** The first of a subscription that no fault keeps back. */
+function headFor(sql: Sql, parts: DeliveryParts, webhook: string, moment: Moment) {
   for (;;) {
-    const row = sql.get<DeliveryRow>(head, webhook, moment.upTo);
-    if (row === undefined || row.faults_asked === 1 || !isPutOff(sql, row, moment)) return row;
+    const row = sql.get<DeliveryRow>(HEAD, webhook, moment.upTo, moment.real);
+    if (row === undefined) break;
+    if (row.faults_asked === 1 || !applyFault(sql, parts, row, moment)) return { row, isHeld: false };
   }
+  // Those that are to be overtaken go all the same when nobody comes for a while.
+  const held = sql.get<DeliveryRow>(HEAD, webhook, moment.upTo, Number.MAX_SAFE_INTEGER);
+  return { row: undefined, isHeld: held !== undefined };
 }
 
-/** Each delivery is asked about once: it goes twice, or later; then another one must be looked for. */
-function isPutOff(
-  sql: Sql,
-  { id, webhook_id, event_id, event_type, event_seq }: DeliveryRow,
-  { now }: Moment,
-): boolean {
-  const change = (changed: Partial<Pick<DeliveryRow, 'due_at'>> = {}) =>
-    sql.update('deliveries', { id, state: 'queued' }, { faults_asked: 1, ...changed });
+/** Each delivery is asked about once: it goes twice, later, or behind others. True when it must be looked for anew. */
+function applyFault(sql: Sql, { limits }: DeliveryParts, row: DeliveryRow, { now, real }: Moment): boolean {
+  const { id, webhook_id, event_id, event_type, event_seq } = row;
+  const change = (changed: Partial<Pick<DeliveryRow, 'due_at' | 'behind' | 'held_until'>> = {}) =>
+    sql.update('deliveries', { id, state: 'queued' }, { faults_asked: 1, behind: 0, held_until: null, ...changed });
   const action = deliveryFault(sql, { now, event: event_type, webhook: webhook_id });
   switch (action?.kind) {
     case 'duplicate_delivery': {
@@ -145,6 +155,12 @@ function isPutOff(
     case 'delay_delivery':
       change({ due_at: now + action.ms });
       return true;
+    case 'reorder_deliveries': {
+      // How many go first, 0 to `window`, is fixed by the seed.
+      const behind = Math.floor(fractionOf(`${seedOf(sql)} reorder ${id}`) * (action.window + 1));
+      change({ behind, held_until: behind === 0 ? null : real + limits.hold });
+      return behind > 0;
+    }
     default:
       change();
       return false;
@@ -161,8 +177,15 @@ function take(
   const token = Buffer.from(random.bytes(16)).toString('hex');
   const attempt = row.attempt + 1;
   const lease = { lease_owner: owner, lease_token: token, lease_until: real + limits.lease };
-  const taken = { state: 'sending', attempt, ...lease };
+  const taken = { state: 'sending', attempt, behind: 0, held_until: null, ...lease };
   sql.update('deliveries', { id: row.id, state: 'queued' }, taken);
+  // One that goes now lets those it overtakes come nearer.
+  sql.run(
+    `update deliveries set behind = behind - 1
+     where webhook_id = ? and state = 'queued' and behind > 0 and position < ?`,
+    row.webhook_id,
+    row.position,
+  );
   // The bytes of the event, or what a dialect makes of them, the same on every attempt.
   const written = deliveryBody(sql, row.id);
   const body =

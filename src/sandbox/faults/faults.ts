@@ -20,56 +20,72 @@ import { inNextTurn, rest } from '../../platform/time.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusedAnswer } from '../http/answer.ts';
-import type { AppliedFault, ParsedRequest } from '../http/request.ts';
+import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
 export function faultFor(
   sql: Sql,
-  { parsed, now }: { readonly parsed: ParsedRequest; readonly now: number },
+  { parsed, now, requestId }: { parsed: ParsedRequest; now: number; requestId: string },
 ): AppliedFault | undefined {
   const phased = (phase: FaultRule['phase']) =>
     parsed.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before');
   if (parsed.fault !== undefined) {
     const { phase, action } = parsed.fault;
-    return { phase: phased(phase), action };
+    return { phase: phased(phase), action, source: `header ${requestId}` };
   }
   const rows = activeFaults(sql, { meets: 'requests', now });
-  const rule = firstApplied(sql, rows, match => meetsRequest(match, parsed));
-  return rule && { phase: phased(rule.phase), action: rule.action as RequestAction };
+  const struck = firstApplied(sql, rows, match => meetsRequest(match, parsed));
+  if (struck === undefined) return undefined;
+  const { rule, source } = struck;
+  return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
 }
 
-/** Counts matches until one rule applies. */
+/** Counts matches until one rule applies. `source` seeds what its action leaves random. */
 function firstApplied(
   sql: Sql,
   rows: readonly FaultRow[],
   matches: (match: FaultMatch) => boolean,
-): FaultRule | undefined {
+): { readonly rule: FaultRule; readonly source: string } | undefined {
   for (const row of rows) {
     const rule = JSON.parse(row.rule) as FaultRule;
     const { match = {} } = rule;
     if (!matches(match)) continue;
     const seen = row.seen + 1;
+    const source = `${seedOf(sql)} ${row.id} ${seen}`;
     const { nth = 1, probability = 1 } = match;
-    const isApplied = seen >= nth && fractionOf(`${seedOf(sql)} ${row.id} ${seen} probability`) < probability;
+    const isApplied = seen >= nth && fractionOf(`${source} probability`) < probability;
     countMatch(sql, { id: row.id, isApplied });
-    if (isApplied) return rule;
+    if (isApplied) return { rule, source };
   }
   return undefined;
 }
 
-function meetsRequest(match: FaultMatch, { route, params, query, body, keySent }: ParsedRequest): boolean {
-  const { operation, card_id: card, key_prefix: prefix } = match;
+function meetsRequest(
+  match: FaultMatch,
+  { route, path, params, query, body, keySent, keyLast4 }: ParsedRequest,
+): boolean {
+  const { operation, method, card_id: card, key_last4: last4, key_prefix: prefix } = match;
   const cards = [params, query, body].map(part => (part as Readonly<Record<string, unknown>>)['card_id']);
   return (
     (operation === undefined || operation === route.name) &&
+    (method === undefined || method === route.row.method) &&
+    (match.path === undefined || fitsTemplate(match.path, path.slice(SERVICE_PATH.length))) &&
     (card === undefined || cards.includes(card)) &&
+    (last4 === undefined || last4 === keyLast4) &&
     (prefix === undefined || keySent?.startsWith(prefix) === true)
   );
 }
 
-// The rules that meet deliveries to subscriptions: twice, later.
+/** `/cards/{card_id}/fund` against `/cards/card_1/fund`. */
+function fitsTemplate(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  const fits = (part: string, index: number) => /^\{.*\}$/.test(part) || part === given[index];
+  return wanted.length === given.length && wanted.every(fits);
+}
+
+// The rules that meet deliveries to subscriptions: twice, out of order, later.
 
 /** Asked once a delivery, in the transaction that would claim it; counts the rule down there. */
 export function deliveryFault(
@@ -77,14 +93,35 @@ export function deliveryFault(
   { now, event, webhook }: { readonly now: number; readonly event: string; readonly webhook: string },
 ): DeliveryAction | undefined {
   const rows = activeFaults(sql, { meets: 'deliveries', now });
-  const rule = firstApplied(
+  const struck = firstApplied(
     sql,
     rows,
     match =>
       (match.event === undefined || match.event === event) &&
       (match.webhook_id === undefined || match.webhook_id === webhook),
   );
-  return rule?.action as DeliveryAction | undefined;
+  return struck?.rule.action as DeliveryAction | undefined;
+}
+
+// Length of an injected delay; the seed fixes its random part.
+
+const LONGEST = 600_000;
+
+/** Real ms; the same for the same `source`. One of the three members is there. */
+function drawnWait({ fixed, uniform, lognormal }: Of<'latency'>, source: string): number {
+  if (fixed !== undefined) return fixed;
+  if (uniform !== undefined) {
+    return uniform.min + Math.floor(fractionOf(`${source} uniform`) * (uniform.max - uniform.min + 1));
+  }
+  const { median = 0, sigma = 0 } = lognormal ?? {};
+  return Math.min(LONGEST, Math.round(median * Math.exp(sigma * normal(source))));
+}
+
+/** Box and Muller: two even numbers make a normal one. */
+function normal(source: string): number {
+  const one = 1 - fractionOf(`${source} normal 1`);
+  const other = fractionOf(`${source} normal 2`);
+  return Math.sqrt(-2 * Math.log(one)) * Math.cos(2 * Math.PI * other);
 }
 
 // `X-Sandbox-Fault`: a fault for one request, `{"phase":"after_commit","action":{"kind":"reset"}}`.
@@ -104,8 +141,8 @@ export function faultInHeader(header: string | readonly string[] | undefined): O
 // A fault that meets one request: when, what, and what is answered instead.
 
 /** The request is held up before its work, and then goes on as if nothing had been. */
-export function waitBefore({ phase, action }: AppliedFault): number | undefined {
-  return phase === 'before' && action.kind === 'latency' ? action.fixed : undefined;
+export function waitBefore({ phase, action, source }: AppliedFault): number | undefined {
+  return phase === 'before' && action.kind === 'latency' ? drawnWait(action, source) : undefined;
 }
 
 /** For the request log: `after_commit reset`. */
@@ -131,8 +168,9 @@ const SPOILT: { readonly [Kind in RequestAction['kind']]: Spoiling<Of<Kind>> } =
   },
   latency: {
     says: 'the answer as it is, late',
-    async send({ fixed }, sending) {
-      if (sending.fault.phase === 'after_commit') await pause(fixed, sending);
+    async send(action, sending) {
+      const { phase, source } = sending.fault;
+      if (phase === 'after_commit') await pause(drawnWait(action, source), sending);
       whole(sending);
     },
   },

@@ -213,6 +213,8 @@ export interface ParsedRequest {
   readonly headers: IncomingHttpHeaders;
   /** Real time it arrived, ms of a clock that is never set. */
   readonly arrivedAt: number;
+  /** Last four characters of the API key. */
+  readonly keyLast4: string;
   /** A fault for this request alone, from its header. */
   readonly fault: OneFault | undefined;
 }
@@ -222,6 +224,8 @@ export interface AppliedFault {
   /** Reads are always carried out first: there is no effect to keep from happening. */
   readonly phase: FaultPhase;
   readonly action: RequestAction;
+  /** Seeds what the action leaves random. */
+  readonly source: string;
 }
 
 /** The idempotency record a request belongs to. */

@@ -106,6 +106,8 @@ export function enqueue(
     created_at: now,
     due_at: now,
     faults_asked: untouched ? 1 : 0,
+    behind: 0,
+    held_until: null,
     edited: edited === true ? 1 : null,
     sign: sign === undefined || sign === 'right' ? null : sign,
   };

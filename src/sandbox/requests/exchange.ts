@@ -140,7 +140,8 @@ export class Exchange {
       // Said after the request was counted.
       body = error;
     }
-    const sent = { path, query: values, queryText: query, headers, arrivedAt, keySent, body, bodyRead };
+    const keyLast4 = String(headers.authorization).slice(-4);
+    const sent = { path, query: values, queryText: query, headers, arrivedAt, keySent, keyLast4, body, bodyRead };
     return { route, params, ...sent, keyed, fault };
   }
 

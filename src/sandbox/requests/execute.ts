@@ -150,7 +150,7 @@ function attempted(
       : requestIdOf(meta, number);
   const requestId = passed?.requestId ?? nextId();
   const isMet = passed === undefined && !isOver && (hasFaults || parsed.fault !== undefined);
-  const appliedFault = isMet ? faultFor(sql, { parsed, now }) : passed?.appliedFault;
+  const appliedFault = isMet ? faultFor(sql, { parsed, now, requestId }) : passed?.appliedFault;
   const known: Known = { requestId, allowance, now, appliedFault };
   const isKeptFrom = passed === undefined && appliedFault?.phase === 'before';
   // One that waits is logged when it is over.

@@ -230,6 +230,7 @@ export function requestRow(
     fault: appliedFault === undefined ? null : faultText(appliedFault),
     card_id: typeof card === 'string' ? cleanText(card) : null,
     answer: answer === undefined ? null : keptAnswer(route.row, answer),
+    key_last4: parsed.keyLast4,
     took,
     ...keptParts(parsed),
   };

@@ -252,7 +252,7 @@ export const ACCOUNT = 'acct_sandbox';
 const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS];
 
 /** Number of the schema. A store with another one is refused. */
-export const SCHEMA = 6;
+export const SCHEMA = 7;
 
 export const META = table(
   'meta',
@@ -335,6 +335,10 @@ export const DELIVERIES = table(
     lease_until: orNull(integer),
     /** 1 once the faults were asked about it. */
     faults_asked: flag,
+    /** How many later ones of its subscription go first. */
+    behind: checked(integer, '>= 0'),
+    /** Real time, ms UTC, at which it no longer waits for those. */
+    held_until: orNull(integer),
     /** 1 for a body that was written by hand. */
     edited: orNull(integer),
     /** What it is signed with; null for the secret of the subscription. */
@@ -397,6 +401,7 @@ export const REQUESTS = table('requests', {
   answer: orNull(text),
   /** JSON of some of those that were sent. */
   request_headers: text,
+  key_last4: orNull(text),
   /** Real ms. */
   took: orNull(integer),
   query: orNull(text),

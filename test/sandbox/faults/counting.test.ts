@@ -37,11 +37,15 @@ describe('counting', () => {
 });
 
 describe('matching', () => {
-  it('by operation, card and key', async () => {
+  it('by operation, path, method, card and key', async () => {
     await using here = await scene();
     const cases: readonly (readonly [FaultMatch, string, boolean])[] = [
       [{ operation: 'cards.list' }, '/cards', true],
       [{ operation: 'cards.list' }, '/wallet', false],
+      [{ path: '/cards/{any}' }, '/cards/CARD', true],
+      [{ path: '/cards/{any}' }, '/cards', false],
+      [{ method: 'GET', path: '/wallet' }, '/wallet', true],
+      [{ method: 'POST', path: '/wallet' }, '/wallet', false],
       [{ card_id: 'card_1' }, '/cards/card_1', true],
       [{ card_id: 'card_1' }, '/transactions?card_id=card_1', true],
       [{ card_id: 'card_2' }, '/cards/card_1', false],

@@ -37,3 +37,16 @@ it('meets the event it names alone, and sends that one later', async () => {
   await stage[Symbol.asyncDispose]();
   await inbox[Symbol.asyncDispose]();
 });
+
+it('lets later ones go first, and loses none', async () => {
+  const { inbox, stage } = await meets({ kind: 'reorder_deliveries', window: 3 });
+  for (let nth = 0; nth < 12; nth += 1) await stage.event();
+  await stage.drain();
+  const { json } = await stage.admin('GET', '/events');
+  const made = (json.data as { id: string; type: string }[]).filter(({ type }) => type !== 'card.created');
+  const came = inbox.received.map(received => received.json.id as string);
+  expect(came).not.toEqual(made.map(({ id }) => id));
+  expect(new Set(came)).toEqual(new Set(made.map(({ id }) => id)));
+  await stage[Symbol.asyncDispose]();
+  await inbox[Symbol.asyncDispose]();
+});
