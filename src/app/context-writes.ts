@@ -58,7 +58,7 @@ export function contextWrites(opening: Opening, parts: WriteParts) {
   });
   const admin = once(async () => {
     const { journalAdmin: adminOf } = await import('./journal-admin.ts');
-    return adminOf({ ...around, place, reader, approvers: async () => (await approvals()).approvers() });
+    return adminOf({ ...around, place, reader, audit, approvers: async () => (await approvals()).approvers() });
   });
   const audit = once(async () => {
     const { auditLog } = await import('../audit/log.ts');

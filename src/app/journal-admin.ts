@@ -1,8 +1,9 @@
 import { type Approver, readApproverLine } from '../approvals/request.ts';
+import type { AuditLog } from '../audit/log.ts';
 import type { JournalCheck, JournalState } from '../cli/answer-shapes.ts';
 import type { InitWishes, JournalAdmin } from '../cli/context.ts';
 import type { Reader } from '../contract/service.ts';
-import { CliError, usage } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
@@ -22,6 +23,7 @@ import { type JournalPlace, postgresSettings, type SharedAround, sharedPlace } f
 interface AdminAround extends SharedAround {
   readonly place: () => Promise<JournalPlace>;
   readonly reader: () => Promise<Reader>;
+  readonly audit: () => Promise<AuditLog>;
   /** Who may approve now. */
   readonly approvers: () => Promise<readonly Approver[]>;
 }
@@ -43,6 +45,7 @@ const NO_JOURNAL = {
 
 export function journalAdmin(around: AdminAround): JournalAdmin {
   const { host } = around;
+  const files = { platform: host.platform, random: host.random, warn: around.notice };
 
   async function shared(): Promise<SharedPlace> {
     const address = await sharedAddress(around);
@@ -61,12 +64,14 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     return database.read(tx => findAccount(tx, { profile, mode, origin }, print));
   }
 
-  async function check(place: JournalPlace): Promise<JournalCheck> {
-    const database = await place.existing();
-    const account = database && (await accountHere(database, place));
-    if (database === undefined || account === undefined)
-      throw usage('there is no journal of this account yet', 'cardwright journal status');
-    const approvers = await around.approvers();
+  async function check(place: JournalPlace, database: Database): Promise<JournalCheck> {
+    const account = await accountHere(database, place);
+    if (account === undefined) throw usage('there is no journal of this account yet', 'cardwright journal status');
+    // Of a journal that is not accepted yet those count that it lists.
+    const approvers = await around.approvers().catch((thrown: unknown): readonly Approver[] => {
+      if (thrown instanceof CliError && thrown.kind === 'guarded') return [];
+      throw thrown;
+    });
     const { lines, flaws } = await database.read(tx => checkChain(tx, account, approvers));
     return {
       place: database.shown,
@@ -136,7 +141,10 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
         approvers: found.approvers.map(({ person, keyid }) => `${person} (${keyid})`),
       };
     },
-    check: async () => check(await around.place()),
+    async check() {
+      const place = await around.place();
+      return isShared(place) ? check(place, await place.existing()) : withLocal(database => check(place, database));
+    },
     async accept({ setAside, agree }) {
       if ((await sharedAddress(around)) === undefined) return acceptLocal({ setAside, agree });
       if (setAside)
@@ -144,10 +152,11 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
           '--set-aside is for the journal of one machine; a shared one is put back by an admin of its database',
         );
       const place = await shared();
-      const found = await check(place);
-      await agree(found);
-      const { account, strangers } = found;
       const database = await place.existing();
+      const found = await check(place, database);
+      const { account, strangers } = found;
+      const { limits } = await database.read(tx => journalLimits(tx, account));
+      await agree({ ...found, limits: Object.keys(limits) });
       const who = `${place.user}@${host.machine}`;
       const seq = await database.transaction(async tx => {
         await doubtOpen(tx, account);
@@ -183,25 +192,58 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     },
   };
 
-  async function acceptLocal({ setAside, agree }: Parameters<JournalAdmin['accept']>[0]) {
-    const { state, config } = host.folders;
+  /** Opens the journal of this machine also where it is a copy, or was put back: to say what it lacks. */
+  async function withLocal<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    const { state } = host.folders;
     if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
-    if (setAside) {
-      await agree({ flaws: [], strangers: [] });
-      const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
-      return [`The damaged journal is in ${setAsideJournal(state, stamp)}; a new one begins with the next change.`];
-    }
-    const files = { platform: host.platform, random: host.random, warn: around.notice };
     const database = await openSqlite({ stateFolder: state, files, clock: host.clock, isAccepting: true });
     try {
-      await agree({ flaws: [], strangers: await strangersTo(database) });
-      await database.transaction(tx => doubtOpen(tx));
-      await acceptPlace(database);
-      await noteKnownState(database, { configFolder: config, stateFolder: state, machine: host.machine }, files, true);
+      return await work(database);
     } finally {
       await database.close();
     }
-    return [`The journal in ${state} is the one of this machine from now on.`];
+  }
+
+  /** From now on the journal that lies in the state folder is the one of this machine. */
+  async function acceptHere(database: Database): Promise<void> {
+    const { state, config } = host.folders;
+    await acceptPlace(database);
+    await noteKnownState(database, { configFolder: config, stateFolder: state, machine: host.machine }, files, true);
+  }
+
+  async function isDamaged(): Promise<boolean> {
+    try {
+      const [found] = await withLocal(database =>
+        database.read(tx => tx.all<{ integrity_check: string }>('pragma integrity_check')),
+      );
+      return found?.integrity_check !== 'ok' || (await (await around.audit()).read()).flaw !== undefined;
+    } catch (thrown) {
+      if (thrown instanceof CliError && thrown.facts.reason === 'damaged') return true;
+      throw thrown;
+    }
+  }
+
+  async function acceptLocal({ setAside, agree }: Parameters<JournalAdmin['accept']>[0]) {
+    const { state } = host.folders;
+    if (!setAside) {
+      await withLocal(async database => {
+        await agree({ flaws: [], strangers: await strangersTo(database), limits: [] });
+        await database.transaction(tx => doubtOpen(tx));
+        await acceptHere(database);
+      });
+      return [`The journal in ${state} is the one of this machine from now on.`];
+    }
+    if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
+    if (!(await isDamaged()))
+      throw notSent('guarded', `the journal in ${state} is not damaged, so it stays. Nothing was changed`, {
+        hint: 'cardwright journal check',
+      });
+    await agree({ flaws: [], strangers: [], limits: [] });
+    const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
+    const aside = setAsideJournal(state, stamp);
+    const database = await openSqlite({ stateFolder: state, files, clock: host.clock });
+    await acceptHere(database).finally(() => database.close());
+    return [`The damaged journal is in ${aside}; a new one is in its place, and is empty.`];
   }
 }
 

@@ -378,7 +378,10 @@ export interface JournalAdmin {
   /** Goes on with the journal as it is. `agree` is asked with what a person must know before. Resolves to what was done. */
   accept(how: {
     readonly setAside: boolean;
-    readonly agree: (found: Pick<JournalCheck, 'flaws' | 'strangers'>) => Promise<void>;
+    /** `limits` are names of those that the journal itself sets. */
+    readonly agree: (
+      found: Pick<JournalCheck, 'flaws' | 'strangers'> & { readonly limits: readonly string[] },
+    ) => Promise<void>;
   }): Promise<readonly string[]>;
   leave(role: string): Promise<readonly string[]>;
   /** After the built-in sandbox was replaced: operations with its cards leave the journal of this machine. Nothing for a sandbox elsewhere. */

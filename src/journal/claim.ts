@@ -544,6 +544,7 @@ function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
   const { n, state } = (left[0] ?? done[0]) as SameRow;
   const named = (rows: readonly SameRow[]) =>
     `${rowsNamed(rows.map(row => row.n))} ${rows.length === 1 ? 'is' : 'are'}`;
+  const isSent = left.some(row => row.state === 'sent' || row.state === 'unknown');
   const isHalf = bulk && done.length > 0 && left.length > 0;
   const which = op.bulk || bulk ? `row ${n} of ${op.id}` : op.id;
   const how =
@@ -557,7 +558,7 @@ function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
   return opError('guarded', op.id, `the same change ${how}: ${which}. Nothing was sent`, {
     reason: 'same_change',
     notes: [
-      ...(isHalf ? [`Of ${op.id} ${named(done)} done, and ${named(left)} not.`] : []),
+      ...(isHalf ? [`Of ${op.id} ${named(done)} done, and ${named(left)} ${isSent ? 'not known to be' : 'not'}.`] : []),
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'
         : 'A second one that is meant has an --intent of its own.',

@@ -59,7 +59,7 @@ export async function noteKnownState(
   const here = known?.findLast(each => each.machine === machine && each.id === now.id);
   const last = known?.findLast(each => each.machine === machine);
   const isOther = known === undefined || (last !== undefined && here === undefined);
-  if (isUnused && isOther) throw fresh(folder, last, path);
+  if (isUnused && isOther && !isAccepted) throw fresh(folder, last, path);
   if (here?.place !== undefined && here.place !== now.place && !isAccepted) throw copied(database.shown);
   if (here?.folder === folder && here.place === now.place) return;
   const kept = { version: VERSION, states: [...(known ?? []).filter(each => each !== here), now].slice(-MOST) };

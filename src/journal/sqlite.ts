@@ -361,6 +361,7 @@ function inWords(thrown: unknown, path: string): unknown {
   if (isDamage(thrown)) {
     return new CliError('check_failed', {
       message: `the journal ${path} is damaged: what it says of operations cannot be trusted`,
+      reason: 'damaged',
       notes: [
         'Put it back from a backup and run: cardwright journal accept',
         'Without one, look at cards and wallet first; then a new journal begins with: cardwright journal accept --set-aside',

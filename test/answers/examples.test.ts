@@ -135,7 +135,7 @@ const TOLD: Record<string, Told> = {
   'journal leave bo': { code: 2 },
   'journal leave bo --json': { code: 2 },
   'journal accept': { typed: ['y'] },
-  'journal accept --set-aside': { typed: ['y'] },
+  'journal accept --set-aside': { code: 14 },
   // test/stories/local-approvals.test.ts has an operation that waits.
   'ops approve op_00000000000000000000000001': { code: 2 },
   'ops approve op_00000000000000000000000001 -q': { code: 2 },

@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
+import { world } from '../support/world.ts';
 
 const FUND = 'cards fund card_old --amount 25';
 
@@ -74,6 +75,38 @@ test('once a copy is accepted, the folder that it was made of buys nothing more'
   const { code, error } = await create('one');
   expect([code, error['hint']]).toEqual([14, 'cardwright journal accept']);
   expect(s.service.effects).toEqual(['create', 'create']);
+});
+
+test('only a damaged journal is set aside, and the empty one in its place is used at once', async () => {
+  await using s = await scriptedWorld();
+  const journal = join(s.here.folder, 'state', 'journal.db');
+  const create = () => s.run('cards create --bin bin_1 --amount 5 --intent one');
+  expect((await create()).code).toBe(0);
+  expect((await s.run('journal accept --set-aside --yes')).code).toBe(14);
+  expect((await create()).code).toBe(0);
+  expect(s.service.effects).toEqual(['create']);
+  await writeFile(journal, Buffer.alloc(8192, 7));
+  for (const end of ['-wal', '-shm']) await rm(`${journal}${end}`, { force: true });
+  expect((await create()).code).toBe(15);
+  expect((await s.run('journal accept --set-aside --yes')).code).toBe(0);
+  expect((await create()).code).toBe(0);
+  expect(s.service.effects).toEqual(['create', 'create']);
+});
+
+test('a copy is checked before it is accepted, and where a limit of the day is set a person accepts it', async () => {
+  await using here = await world({ served: true, wallet: 500, env: { CARDWRIGHT_PROFILE: 'team' } });
+  const login = `login --profile team --base-url ${here.sandbox.url} --key-stdin`;
+  await here.run(login, { stdin: here.sandbox.key.expose(), env: { CARDWRIGHT_PROFILE: '' } });
+  expect((await here.run('profiles set team max_per_day 30')).code).toBe(0);
+  expect((await here.run('cards create --bin auto --amount 25 --yes')).code).toBe(0);
+  const [state, away] = ['state', 'away'].map(name => join(here.folder, name)) as [string, string];
+  await rename(state, away);
+  await cp(away, state, { recursive: true });
+  expect((await here.run('cards create --bin auto --amount 5 --yes')).code).toBe(14);
+  expect((await here.run('journal check')).code).toBe(0);
+  expect((await here.run('journal accept --yes')).code).toBe(14);
+  expect((await here.run('journal accept', { terminal: 100, typed: ['y'] })).code).toBe(0);
+  expect((await here.run('cards create --bin auto --amount 5 --yes')).code).toBe(0);
 });
 
 test('what is open in a journal that was put back is looked for before anything is sent', async () => {

@@ -8,6 +8,7 @@ import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { notSent } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
+import { declined } from '../../writes/guard.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
 
@@ -145,11 +146,15 @@ const acceptJournal = command({
   effect: 'reversible',
   effectSays: 'writes an audit line; from then on changes are sent again',
   reach: 'service',
-  ends: { not_confirmed: 'Declined, or nobody could be asked. Nothing was changed.' },
+  ends: {
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was changed.',
+    guarded: 'A limit of the day is set and this is no terminal, or a journal that is not damaged was to be set aside.',
+  },
   about: [
     'What was done after the state that was put back is not in the journal. Cards whose mark no operation knows are listed first: freeze or keep them before you agree, and repeat nothing that made one of them. Transfers and cards without a mark are not listed: look at tx list.',
     'Rows that are open in the journal become unknown: a resume looks for each before it sends anything. Another copy of the same journal is refused from then on.',
-    'With --set-aside a damaged journal of this machine is moved out of the way, and a new one begins empty: look at cards and wallet first.',
+    'The sums of the day begin lower with it: where max_per_day or approve_day is set, a person answers this at a terminal, and --yes does not.',
+    'With --set-aside a damaged journal of this machine is moved out of the way, and a new one, which is empty, is in its place: look at cards and wallet first. One that is not damaged stays (14).',
   ],
   flags: { setAside: option(takes.flag('Move a damaged journal of this machine aside.')) },
   examples: [
@@ -165,7 +170,17 @@ const acceptJournal = command({
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
         const command = setAside ? 'cardwright journal accept --set-aside --yes' : 'cardwright journal accept --yes';
-        await confirmed(ctx, 'Go on with this journal', command, question);
+        const limits = [...(await ctx.api.limits()).map(({ name }) => name), ...found.limits];
+        const ofDay = limits.find(name => name === 'max_per_day' || name === 'approve_day');
+        if (ofDay === undefined) return confirmed(ctx, 'Go on with this journal', command, question);
+        const less = `${ofDay} is set, and the sums of the day begin lower with this journal`;
+        if (!ctx.ui.canAsk)
+          throw notSent('guarded', `${less}, so a person accepts it at a terminal. Nothing was changed`, {
+            reason: 'loosened_limit',
+            hint: 'cardwright journal check',
+          });
+        ctx.ui.notice(`${less}.`);
+        if (!(await ctx.ui.prompts.confirm(question, { flag: 'a terminal' }))) throw declined();
       },
     });
   },
