@@ -110,7 +110,7 @@ export async function foresee(
   return database.read(async tx => {
     const claimed = { ...draft, account: account ?? '', ...(await moment(tx, account ?? '')) };
     if (account !== undefined) {
-      if ((await refusalOf(tx, self, claimed)) !== undefined) return undefined;
+      if ((await earlierOp(tx, self, claimed)) !== undefined) return undefined;
     }
     return rules?.foresee(tx, claimed);
   });
@@ -122,7 +122,7 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
   const locked = tx.all(`select id from account where id = ?${database.lock}`, account);
   const [when] = await Promise.all([moment(tx, account), locked]);
   const claimed: Claimed = { ...draft, account, ...when };
-  const refused = await refusalOf(tx, self, claimed);
+  const refused = await earlierOp(tx, self, claimed);
   if (refused !== undefined) return refused;
   const spentKey = await freeGivenKey(tx, claimed);
   await rules?.caps(tx, claimed);
@@ -172,8 +172,8 @@ export async function moment(tx: Pick<Transaction, 'all' | 'now'>, account: stri
   return { now, day: today > (counted?.day ?? '') ? today : String(counted?.day) };
 }
 
-/** Steps 1 to 3; undefined where nothing speaks against it. */
-async function refusalOf(
+/** Throws what refuses the claim; the earlier op where there is one, undefined where nothing speaks against it. */
+async function earlierOp(
   tx: Pick<Transaction, 'all'>,
   self: Self,
   claimed: Claimed,
@@ -328,7 +328,7 @@ async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Cl
   return undefined;
 }
 
-/** 2. The same change in an op that is not settled, and on which no living process of this machine works. */
+/** 2. The same change in an op that is not settled, and that no living process of this machine works on or that was taken up again. */
 async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
   const { account, now, waitedFor = [] } = claimed;
   const open = await tx.all(
@@ -354,7 +354,7 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
       other.id,
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
-    // What was done and told is no reason, and is said beside one.
+    // A done and acknowledged row refuses nothing: it is only mentioned beside one that does.
     const isAcknowledged = other.acknowledged !== undefined && !waitedFor.includes(other.id);
     if (!same.some(({ state }) => state !== 'done' || !isAcknowledged)) continue;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
@@ -471,7 +471,7 @@ async function insertIntents(
   for (const row of rows) if (row.intent !== undefined) named.set(row.intent, row);
   const columns = ['digest', 'key_print', 'op', 'n', 'at'];
   const valuesOf = (row: PlannedRow) => [intentDigest(row, bulk ? undefined : givenKey), keyPrint, op, row.row, now];
-  // What is kept by now is free again.
+  // A name still in the table is free by now: this op takes it over.
   for (const { name } of await intentsKept(tx, account, [...named.keys()])) {
     const places = columns.map(column => `${column} = ?`).join(', ');
     const values = valuesOf(named.get(name) as PlannedRow);

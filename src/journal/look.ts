@@ -23,8 +23,8 @@ export interface Look {
   readonly text: string;
   /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
   readonly isFinal?: boolean | undefined;
-  /** Every reading came whole, and what proves the change stands as before: a refusal is believed. */
-  readonly isWhole?: boolean | undefined;
+  /** Nothing that could be read speaks for the change: a refusal is believed. */
+  readonly letsRefusalStand?: boolean | undefined;
   /** What is there: the card, or the balances of a transfer. */
   readonly result?: Values | undefined;
   readonly cards?: readonly Values[] | undefined;
@@ -39,7 +39,12 @@ export async function look(work: Work, change: Change): Promise<Look> {
     const seen = await lookOnce(work, change);
     if (seen.found === 'there' || seen.found === 'several' || seen.isFinal || pause === undefined) return seen;
     if (await rest(pause, work.clock, work.stop)) continue;
-    return { ...seen, found: 'cannot tell', isWhole: false, text: `${seen.text}, and there was no time to look again` };
+    return {
+      ...seen,
+      found: 'cannot tell',
+      letsRefusalStand: false,
+      text: `${seen.text}, and there was no time to look again`,
+    };
   }
   throw new RangeError('a look has an end');
 }
@@ -53,7 +58,7 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
     if (readBack !== undefined) return await lookForState(work.reader, change);
     if (removesFrom !== undefined) return await lookForRemoved(work.reader, change);
     if (makes === 'webhook') return await lookForSubscription(work.reader, change);
-    return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true, isWhole: true };
+    return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true, letsRefusalStand: true };
   } catch (thrown) {
     const { kind, message, facts } = failedReading(thrown);
     return {
@@ -61,7 +66,7 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
       text: `it could not be looked for: ${message}`,
       isFinal: kind === 'unreachable' || kind === 'not_authenticated',
       // That a card or a subscription is not there is an answer, too.
-      isWhole: kind === 'not_found' && facts.operation === (readBack ?? 'cards.get'),
+      letsRefusalStand: kind === 'not_found' && facts.operation === (readBack ?? 'cards.get'),
     };
   }
 }
@@ -81,13 +86,13 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
     // Where anything has moved the wallet, no reading speaks against the change.
-    const isWhole = wallet === undefined || wallet.change === 0;
+    const letsRefusalStand = wallet === undefined || wallet.change === 0;
     const moved = { card: 0, wallet: wallet?.change };
     return {
       found: wallet?.change === 0 ? 'not there' : 'cannot tell',
       text,
       isFinal: wallet === undefined,
-      isWhole,
+      letsRefusalStand,
       moved,
     };
   }
@@ -104,17 +109,17 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (unreadable.length > 0) {
     const text = `${none}, but ${unreadable.join(', ')} without metadata`;
     // A service that shows no metadata has its wallet to speak.
-    return { found: 'cannot tell', text, moved, isWhole: moved !== undefined || work.exact };
+    return { found: 'cannot tell', text, moved, letsRefusalStand: moved !== undefined || work.exact };
   }
   if (incomplete !== undefined)
     return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${incomplete}` };
   // Without the wallet an empty list is no evidence: it may be behind for longer than anybody looks.
   if (work.alone && !work.exact && wallet === undefined) {
     const why = change.before?.wallet === undefined ? 'before is not known' : 'was moved by others of this journal too';
-    return { found: 'cannot tell', text: `${none}; the wallet ${why}`, isWhole: true };
+    return { found: 'cannot tell', text: `${none}; the wallet ${why}`, letsRefusalStand: true };
   }
   const found = wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell';
-  return { found, text: none, isWhole: true, moved };
+  return { found, text: none, letsRefusalStand: true, moved };
 }
 
 /** The card that the answer named, where it carries the marker: it may be of another BIN than was asked for. */
@@ -140,7 +145,7 @@ async function answeredCard({ reader, op }: Work, { operation, input, evidence }
 
 /** What the wallet of a single create says; undefined where it is no evidence. */
 async function walletMoved(work: Work, { before }: Change) {
-  if (!work.alone || before?.wallet === undefined || (await othersMoved(work, before.at))) return undefined;
+  if (!work.alone || before?.wallet === undefined || (await othersMovedWallet(work, before.at))) return undefined;
   const now = await walletNow(work.reader);
   return { change: now - before.wallet, text: arrow(before.wallet, now) };
 }
@@ -150,7 +155,8 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
   const now = await balancesNow(work, cardId);
   if (before?.card === undefined)
     return { found: 'cannot tell', text: 'the balances before are not known', isFinal: true };
-  const isAlone = before.wallet !== undefined && now.wallet !== undefined && !(await othersMoved(work, before.at));
+  const isAlone =
+    before.wallet !== undefined && now.wallet !== undefined && !(await othersMovedWallet(work, before.at));
   const card = now.card - before.card;
   const wallet = before.wallet === undefined || now.wallet === undefined ? undefined : now.wallet - before.wallet;
   const wanted = operation === 'cards.fund' ? amount : -amount;
@@ -164,7 +170,7 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
     ...(now.wallet !== undefined && { wallet_balance: now.wallet / 100 }),
   };
   // Where anything has moved the card, no reading speaks against the change.
-  const seen = { text, isWhole: card === 0, moved: { card, wallet: isAlone ? wallet : undefined }, result };
+  const seen = { text, letsRefusalStand: card === 0, moved: { card, wallet: isAlone ? wallet : undefined }, result };
   // What another change of this journal has moved on the card is no evidence for this one.
   if (card !== 0 && (await othersMovedCard(work, change, before.at)))
     return { ...seen, found: 'cannot tell', text: `${text}, and others of this journal moved the card` };
@@ -181,7 +187,13 @@ async function lookForState(reader: Reader, { operation, input }: Change): Promi
   if (unshown({ row, input }, resource, undefined) === undefined) return { found: 'there', text, result: resource };
   // A terminated card is neither frozen nor active again.
   const isOver = row.leadsTo !== undefined && status === 'terminated';
-  return { found: isOver ? 'cannot tell' : 'not there', text, isWhole: true, isFinal: isOver, result: resource };
+  return {
+    found: isOver ? 'cannot tell' : 'not there',
+    text,
+    letsRefusalStand: true,
+    isFinal: isOver,
+    result: resource,
+  };
 }
 
 /** The state before the deletion of what is not listed. */
@@ -191,7 +203,7 @@ async function lookForRemoved(reader: Reader, { operation, input }: Change): Pro
   const { list = '', id = '' } = rowOf(operation).removesFrom ?? {};
   const { data, page } = await reader.read(list as 'webhooks.list', {});
   if (data.some(each => each.id === input[id]))
-    return { found: 'not there', text: 'it is still listed', isWhole: true };
+    return { found: 'not there', text: 'it is still listed', letsRefusalStand: true };
   // Of several pages the first proves nothing.
   if ((page.total ?? 0) > data.length) return { found: 'cannot tell', text: 'the list has more pages', isFinal: true };
   return { found: 'there', text: 'it is not listed' };
@@ -201,7 +213,8 @@ async function lookForRemoved(reader: Reader, { operation, input }: Change): Pro
 async function lookForSubscription(reader: Reader, { input }: Change): Promise<Look> {
   const { data } = await reader.read('webhooks.list', {});
   const there = data.find(each => isSubscribed(each, input));
-  if (there === undefined) return { found: 'not there', text: 'no such subscription is listed', isWhole: true };
+  if (there === undefined)
+    return { found: 'not there', text: 'no such subscription is listed', letsRefusalStand: true };
   const text = `${there.id} has this address and these events, and its secret was told in the lost answer alone`;
   return { found: 'cannot tell', text, isFinal: true };
 }
@@ -210,7 +223,7 @@ async function lookForSubscription(reader: Reader, { input }: Change): Promise<L
  * Whether another op of this journal may have moved the wallet since a time: then it is no evidence. Asked after the reading: what
  * the reading shows was marked as sent before.
  */
-export async function othersMoved({ database, op }: Work, since: number): Promise<boolean> {
+export async function othersMovedWallet({ database, op }: Work, since: number): Promise<boolean> {
   const found = await database.read(tx =>
     tx.all(
       `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.decided_at >= ?

@@ -138,28 +138,28 @@ async function judge(
     }
     case 'refused': {
       // What was answered 429 before may be what it is refused for now.
-      const isPlain = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
+      const isFirstAnswer = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
       // Creates of a file are compared with the list of cards at the end of their run.
-      const isCompared = isPlain && change.operation === 'cards.create' && !work.alone;
-      // A refusal of what was so before says that nothing came of this very request.
-      if (isCompared || (isPlain && wasAsWanted(change))) return refused(work, change, attempt, permit);
-      const isAtOnce = isPlain && (await wasExplained(work, change, attempt));
+      const isCompared = isFirstAnswer && change.operation === 'cards.create' && !work.alone;
+      // It was in the wanted state before: this request changed nothing.
+      if (isCompared || (isFirstAnswer && wasAsWanted(change))) return refused(work, change, attempt, permit);
+      const isAtOnce = isFirstAnswer && (await wasExplained(work, change, attempt));
       const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
       sending.seen = seen;
       const isFor = speaksFor(seen, change);
       // A key of the caller's may have been used by another command for the same change.
-      const isAbsent = isPlain
-        ? seen.isWhole === true && !isFor
+      const isAbsent = isFirstAnswer
+        ? seen.letsRefusalStand === true && !isFor
         : !isAmbiguous && !isKeyOfOthers(work, change) && seen.found === 'not there';
-      const isTaken = (!isAmbiguous || work.resendAbsent) && isChainTaken(work, change, attempt, seen);
-      if (isAbsent || isTaken) return refused(work, change, attempt, permit);
+      const mayTryNextKey = (!isAmbiguous || work.resendAbsent) && isNextInChain(work, change, attempt, seen);
+      if (isAbsent || mayTryNextKey) return refused(work, change, attempt, permit);
       const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
       if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
       // The marker proves a card, a state is as it was wanted, and what is not found is gone; all else may be the work of others.
       const { makes, leadsTo, removesFrom } = rowOf(change.operation);
       const isGone = removesFrom !== undefined && attempt.refusal === 'not_found';
       const isOurs = makes !== undefined || leadsTo !== undefined || isGone;
-      const isProved = isThere(seen) && (!isPlain || isOurs);
+      const isProved = isThere(seen) && (!isFirstAnswer || isOurs);
       return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
     }
     case 'ambiguous':
@@ -173,7 +173,7 @@ async function judge(
 /** A lost answer, and one that is not believed: there is done, not there may be sent again, and all else is unknown. */
 async function lookAndDecide(work: Work, change: Change, sending: Sending): Promise<Next> {
   const { attempt } = sending;
-  // What was sent may be on its way yet: for a person's word it is sent again only when nothing can be.
+  // With --resend-absent it waits until nothing that was sent before can still arrive.
   const left = work.resendAbsent ? await quietLeft(work, [change]) : 0;
   if (left > 0) await rest(left, work.clock, work.stop);
   const seen = await look(work, change);
@@ -297,14 +297,14 @@ async function send(
  * A key of a chain was used with other bytes and the list does not show the card: the next key is tried. The list must never be
  * behind, or a person has said that what it does not show is not there.
  */
-function isChainTaken(
+function isNextInChain(
   { exact, resendAbsent }: Work,
   { facts, operation }: Change,
   { refusal }: Attempt,
   { found }: Look,
 ): boolean {
-  const isTaken = refusal === 'idempotency_key_reused' && facts.chain !== undefined;
-  return isTaken && (exact || resendAbsent) && operation === 'cards.create' && found === 'not there';
+  const isKeyReused = refusal === 'idempotency_key_reused' && facts.chain !== undefined;
+  return isKeyReused && (exact || resendAbsent) && operation === 'cards.create' && found === 'not there';
 }
 
 /** Somebody else may have sent its key before: it is the caller's, or follows from an intention. */
@@ -423,8 +423,8 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
   const id = result?.['id'];
   const isMade = change.operation === 'cards.create' && typeof id === 'string';
   // What was spent of a card, or changed, since an earlier command says nothing.
-  const isOthers = change.operation === 'cards.create' && !isOwnMarker(change);
-  const isNew = isOthers || (!work.resumed && change.evidence.made !== undefined);
+  const hasSharedMarker = change.operation === 'cards.create' && !isOwnMarker(change);
+  const isNew = hasSharedMarker || (!work.resumed && change.evidence.made !== undefined);
   const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change, isNew) : [];
   const balance = transfer === undefined ? result?.['balance'] : result?.['card_balance'];
   const changed = leadsTo === undefined || change.before?.status !== leadsTo.value;
@@ -450,8 +450,8 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
       }),
       ...(duplicate !== undefined && { duplicate }),
       ...(unlike.length > 0 && {
-        otherwise: `${String(id)} was made by ${isOthers ? 'another apply' : 'this operation (it carries its marker)'}, but ${unlike.join('; ')}`,
-        ...(isOthers && typeof balance === 'number' && { amount: centsOf(balance) }),
+        otherwise: `${String(id)} was made by ${hasSharedMarker ? 'another apply' : 'this operation (it carries its marker)'}, but ${unlike.join('; ')}`,
+        ...(hasSharedMarker && typeof balance === 'number' && { amount: centsOf(balance) }),
       }),
       ...(typeof balance === 'number' && { balance: centsOf(balance) }),
     },
@@ -492,8 +492,9 @@ async function refused(
   const isOpen = work.op.bulk && error.kind === 'insufficient_funds';
   const { chain } = change.facts;
   const nextKey = attemptKey(work.op.id, { row: change.n, chain }, change.attempts + 1);
-  const isTaken = attempt.refusal === 'idempotency_key_reused';
-  const mayGoOn = (isKept || isTaken) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
+  const isKeyReused = attempt.refusal === 'idempotency_key_reused';
+  const mayGoOn =
+    (isKept || isKeyReused) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
   await settle(work, change, {
     state: isOpen || mayGoOn ? 'planned' : 'refused',
     evidence,
@@ -632,8 +633,8 @@ function pauseBefore({ random }: Work, nth: number): number {
   return between(random, 250 * 2 ** nth, 500 * 2 ** nth);
 }
 
-/** So long a reading of a card may be behind what this journal has done. */
-const BEHIND_MS = 15 * SECOND;
+/** So long what this journal did counts beside a reading. */
+const OWN_CHANGE_COUNTS_MS = 15 * SECOND;
 
 /** The balance of a card that is to be brought to one: a change of this journal, moments ago, counts beside a reading that is behind. */
 async function knownBalance(
@@ -648,7 +649,7 @@ async function knownBalance(
         and c.decided_at >= ? order by c.decided_at desc limit 1`,
       op.account,
       card ?? '',
-      (await tx.now()) - BEHIND_MS,
+      (await tx.now()) - OWN_CHANGE_COUNTS_MS,
     ),
   );
   const recorded = (JSON.parse(rows[0]?.evidence ?? '{}') as { readonly balance?: number }).balance ?? read;

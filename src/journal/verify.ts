@@ -9,7 +9,7 @@ import { cents, dollars } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
 import { rest } from '../platform/time.ts';
 import { settle } from './changes.ts';
-import { failedReading, othersMoved, walletNow } from './look.ts';
+import { failedReading, othersMovedWallet, walletNow } from './look.ts';
 import { MARKER_KEY } from './names.ts';
 import { type Change, isRefused } from './records.ts';
 import type { CorrectedOutcome } from './types.ts';
@@ -99,7 +99,7 @@ async function verifyOne(work: Work, change: Change | undefined): Promise<Compar
     // The card itself was read before.
     if (wallet === undefined) return NOTHING;
     const moved = change.before.wallet - wallet;
-    if (moved === change.amount || (await othersMoved(work, change.before.at))) return NOTHING;
+    if (moved === change.amount || (await othersMovedWallet(work, change.before.at))) return NOTHING;
     const { cards } = await work.marked(change.marker, String(change.input['bin_id']));
     const ids = cards.map(card => String(card['id']));
     if (ids.length > 1) return { ...NOTHING, objections: duplicateNotes(change.n, ownFirst(change, ids)) };
@@ -282,7 +282,7 @@ async function compareWallet(
   if (now === wanted) return NOTHING;
   const difference = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
   const text = `the wallet holds ${dollars(cents(now))}, ${difference} than ${dollars(cents(before))} before and the done rows explain`;
-  if (await othersMoved(work, work.op.created)) {
+  if (await othersMovedWallet(work, work.op.created)) {
     remarks.push(`${text}; other commands of this journal have used it meanwhile`);
     return NOTHING;
   }
