@@ -84,11 +84,13 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
 
   /** Cards at the service that carry the mark of an operation which the journal does not know. */
   async function strangersTo(database: Database): Promise<JournalCheck['strangers']> {
-    const marked: { card_id: string; marker: string }[] = [];
+    const marked: JournalCheck['strangers'][number][] = [];
     for await (const { data } of (await around.reader()).pages('cards.list', {})) {
       for (const card of data) {
         const marker = markerOf(card);
-        if (marker !== undefined && isOp(marker.split('.')[0] ?? '')) marked.push({ card_id: card.id, marker });
+        const { id: card_id, last4, balance, created_at } = card;
+        if (marker !== undefined && isOp(marker.split('.')[0] ?? ''))
+          marked.push({ card_id, last4: last4 ?? null, balance, created_at: created_at ?? null, marker });
       }
     }
     const rows = await database.read(tx =>

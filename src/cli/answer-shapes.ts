@@ -42,6 +42,10 @@ export type JournalState = ValueOf<typeof JOURNAL_STATE>;
 
 interface Stranger {
   readonly card_id: string;
+  readonly last4: string | null;
+  /** USD. */
+  readonly balance: number;
+  readonly created_at: string | null;
   readonly marker: string;
 }
 
@@ -50,7 +54,9 @@ export const JOURNAL_CHECK = {
   account: tells.text('The account.'),
   lines: tells.count('Audit lines that were followed.'),
   flaws: tells.json<readonly ChainFlaw[]>('What does not fit: what, and op where it is about one.'),
-  strangers: tells.json<readonly Stranger[]>('Cards whose mark no operation knows: card_id and marker.'),
+  strangers: tells.json<readonly Stranger[]>(
+    'Cards whose mark no operation knows: card_id, last4, balance, created_at and marker.',
+  ),
 } as const;
 export type JournalCheck = ValueOf<typeof JOURNAL_CHECK>;
 

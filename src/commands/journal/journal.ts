@@ -9,6 +9,7 @@ import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag
 import { notSent } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { declined } from '../../writes/guard.ts';
+import { money } from '../cards/cards.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
 
@@ -135,7 +136,10 @@ const checkJournal = command({
 function flawsIn({ flaws, strangers }: Pick<JournalCheck, 'flaws' | 'strangers'>): readonly string[] {
   return [
     ...flaws.map(({ what }) => `does not fit: ${what}`),
-    ...strangers.map(({ card_id, marker }) => `no operation knows ${card_id}, which carries the mark ${marker}`),
+    ...strangers.map(
+      ({ card_id, last4, balance, created_at, marker }) =>
+        `no operation knows ${card_id} (ending ${last4 ?? '-'}, ${money(balance)}, made ${created_at ?? '-'}), which carries the mark ${marker}`,
+    ),
   ];
 }
 
@@ -151,7 +155,7 @@ const acceptJournal = command({
     guarded: 'A limit of the day is set and this is no terminal, or a journal that is not damaged was to be set aside.',
   },
   about: [
-    'What was done after the state that was put back is not in the journal. Cards whose mark no operation knows are listed first: freeze or keep them before you agree, and repeat nothing that made one of them. Transfers and cards without a mark are not listed: look at tx list.',
+    'What was done after the state that was put back is not in the journal. Cards whose mark no operation knows are listed first, those of other journals of the account too: freeze or keep them before you agree, and repeat nothing that made one of them. Transfers and cards without a mark are not listed: look at tx list.',
     'Rows that are open in the journal become unknown: a resume looks for each before it sends anything. Another copy of the same journal is refused from then on.',
     'The sums of the day begin lower with it: where max_per_day or approve_day is set, a person answers this at a terminal, and --yes does not.',
     'With --set-aside a damaged journal of this machine is moved out of the way, and a new one, which is empty, is in its place: look at cards and wallet first. One that is not damaged stays (14).',
