@@ -199,8 +199,9 @@ async function editsFor(
       {
         path: config,
         edit(before: Buffer | undefined) {
-          const text = withEntry(before && utf8Text(before, config), { name, path: config, entry });
-          return text === undefined ? undefined : Buffer.from(text);
+          const is = before && utf8Text(before, config);
+          const text = withEntry(is, { name, path: config, entry });
+          return text === is ? before : text === undefined ? undefined : Buffer.from(text);
         },
       },
     ];

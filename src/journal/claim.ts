@@ -109,10 +109,10 @@ export async function foresee(
 ): Promise<string | undefined> {
   return database.read(async tx => {
     const claimed = { ...draft, account: account ?? '', ...(await moment(tx, account ?? '')) };
-    if (account !== undefined) {
-      if ((await earlierOp(tx, self, claimed)) !== undefined) return undefined;
-    }
-    return rules?.foresee(tx, claimed);
+    const earlier = account === undefined ? undefined : await earlierOp(tx, self, claimed);
+    if (earlier === undefined) return rules?.foresee(tx, claimed);
+    const isHeld = (await readOp(tx, earlier.op))?.state === 'pending';
+    return isHeld ? `it is held already, as ${earlier.op}` : undefined;
   });
 }
 

@@ -3,10 +3,12 @@
 import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
+import { READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
+import { rest } from '../platform/time.ts';
 import { type Acting, findAccount, journalId, useAccount } from './account.ts';
 import { type Capabilities, type Capability, capabilityOf } from './capabilities.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
@@ -34,7 +36,7 @@ import type {
   RunPlan,
 } from './types.ts';
 import { objected, opError, recordedOutcome } from './words.ts';
-import { readerOf, type Work } from './work.ts';
+import { readerOf, timeOf, type Work } from './work.ts';
 
 export type { Acting } from './account.ts';
 export type { AfterAnswer } from './run.ts';
@@ -413,6 +415,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const { mode, origin } = await dependencies.acting().catch(() => ({ mode: undefined, origin: undefined }));
     if (mode !== op.mode || (mode === 'sandbox' && origin !== op.origin)) return;
     const work = await workOf({ database, self, op }, { lookOnly: true, resumed: true, resendAbsent: false });
+    // Readings may be behind what was sent just now.
+    const last = Math.max(...sent.map(({ lastSentAt = 0 }) => lastSentAt));
+    const left = work.exact ? 0 : last + READ_LAG - (await timeOf(work));
+    if (left > 0) await rest(left, clock, dependencies.stop);
     for (const change of sent) {
       const seen = await lookOnce(work, change);
       if (speaksFor(seen, change)) {

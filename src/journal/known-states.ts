@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
-import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { Database } from './database.ts';
 import { copied } from './sqlite.ts';
@@ -32,8 +31,7 @@ const MOST = 50;
 
 /**
  * Notes that money is moved from this journal, in `known-states.json` of the configuration folder. Throws `guarded` when money was
- * moved with this configuration and the journal of it is not here. Whoever removes the file accepts the state folder of the next
- * operation; a configuration that cannot be written is left as it is. Throws `guarded` too for another file of the journal than the one
+ * moved with this configuration and the journal of it is not here; a configuration that cannot be written is left as it is. Throws `guarded` too for another file of the journal than the one
  * that was accepted last; with `isAccepted` this one counts.
  */
 export async function noteKnownState(
@@ -59,7 +57,7 @@ export async function noteKnownState(
   const here = known?.findLast(each => each.machine === machine && each.id === now.id);
   const last = known?.findLast(each => each.machine === machine);
   const isOther = known === undefined || (last !== undefined && here === undefined);
-  if (isUnused && isOther && !isAccepted) throw fresh(folder, last, path);
+  if (isUnused && isOther && !isAccepted) throw fresh(folder, last);
   if (here?.place !== undefined && here.place !== now.place && !isAccepted) throw copied(database.shown);
   if (here?.folder === folder && here.place === now.place) return;
   const kept = { version: VERSION, states: [...(known ?? []).filter(each => each !== here), now].slice(-MOST) };
@@ -87,7 +85,7 @@ function isKnownState(value: unknown): value is KnownState {
   return [machine, folder, id].every(each => typeof each === 'string');
 }
 
-function fresh(stateFolder: string, last: KnownState | undefined, path: string): CliError {
+function fresh(stateFolder: string, last: KnownState | undefined): CliError {
   const text =
     last === undefined
       ? `the state folder ${stateFolder} is new, and which one was used before cannot be read`
@@ -103,7 +101,7 @@ function fresh(stateFolder: string, last: KnownState | undefined, path: string):
         : 'XDG_STATE_HOME, CARDWRIGHT_CONFIG_DIR and HOME say where the state folder is.',
       'If it is gone for good, look at the cards and the wallet first; then accept this folder:',
     ],
-    hint: `rm ${shellWord(path)}`,
+    hint: 'cardwright journal accept',
     outcome: 'not_sent',
   });
 }

@@ -170,7 +170,8 @@ class SqliteDatabase implements Database {
     if (meta === undefined) throw notOurs(this.#path);
     if (Number(meta.version) !== SCHEMA_VERSION) throw otherVersion(this.#path, Number(meta.version));
     const { journal, lines } = this.#lines();
-    const isCopy = this.#path !== 'memory' && meta.place !== placeOf(statSync(this.#path));
+    const [place] = meta.place.split(' ');
+    const isCopy = this.#path !== 'memory' && place !== placeOf(statSync(this.#path));
     const isBehind = seen?.journal === journal && (seen.isOther || seen.lines > lines);
     if ((isCopy || isBehind) && !isAccepting) throw copied(this.#path);
     this.#seen = lines;
@@ -410,9 +411,13 @@ export function copied(path: string): CliError {
   });
 }
 
-/** Says that a copied or restored journal is the one that counts from now on. Who asks a person first is the caller. */
+/**
+ * Says that a copied or restored journal is the one that counts from now on: its place gets a mark that no copy made before has. Who
+ * asks a person first is the caller.
+ */
 export async function acceptPlace(database: Database): Promise<void> {
   const path = database.shown;
-  await database.transaction(tx => tx.run('update meta set place = ?', placeOf(statSync(path))));
+  const mark = Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(8))).toString('hex');
+  await database.transaction(tx => tx.run('update meta set place = ?', `${placeOf(statSync(path))} ${mark}`));
   rmSync(seenFile(path), { force: true });
 }

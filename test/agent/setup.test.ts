@@ -92,3 +92,20 @@ test('writes into a project, and names a server only where there is one', async 
   for (const odd of ['rm -rf', '--max-totl 100', '-p sandbox'])
     expect([odd, (await here.run(`agent setup --host claude --yes -- ${odd}`)).code]).toEqual([odd, 2]);
 });
+
+test('leaves a file alone of which more than the entry would become other, and one without an entry byte for byte', async () => {
+  await using here = await world();
+  const path = join(here.folder, '.cursor', 'mcp.json');
+  await mkdir(dirname(path), { recursive: true });
+  for (const text of ['{"id": 12345678901234567890}', '{"a": 1, "a": 2}', '{"n": 1.0}', '{"e": "\\u00e9"}']) {
+    await writeFile(path, text);
+    const { code, err } = await here.run('agent setup --host cursor --yes');
+    expect([text, code]).toEqual([text, 14]);
+    expect(err).toContain(path);
+    expect(await readFile(path, 'utf8')).toBe(text);
+  }
+  const marked = '\ufeff{ "n": 1 }';
+  await writeFile(path, marked);
+  expect((await here.run('agent setup --host cursor --remove --yes')).code).toBe(0);
+  expect(await readFile(path, 'utf8')).toBe(marked);
+});

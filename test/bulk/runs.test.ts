@@ -203,10 +203,12 @@ test('Ctrl-C after some answers: what is under way ends, 130, and resume does th
 test('an input that is written to while it is read is refused before anything is sent', async () => {
   await using here = await serviceWorld();
   const path = join(here.folder, await here.creates('team.csv', amounts(5000)));
-  const running = here.run('cards create --file team.csv --yes');
   // The bins are asked for after the file was opened and before its rows are read.
+  here.proxy.fail('GET', /\/bins/, 'held-answer');
+  const running = here.run('cards create --file team.csv --yes');
   while (here.proxy.seen.length === 0) await new Promise(resolve => setImmediate(resolve));
   await appendFile(path, 'bin_1,5,late\n');
+  here.proxy.release();
   const { code, err } = await running;
   expect(code).toBe(2);
   expect(err).toContain('error: team.csv changed while it was read. Nothing was sent\n');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { closeConnection, connectTo } from '../../src/engine/open.ts';
+import { noteKnownState } from '../../src/journal/known-states.ts';
 import { SCHEMA_VERSION } from '../../src/journal/schema.ts';
 import { acceptPlace, openSqlite, setAsideJournal } from '../../src/journal/sqlite.ts';
 
@@ -71,6 +72,28 @@ test('a journal, its folder or what was seen of it that is put back in place is 
   await claim();
   await claim();
   expect(JSON.parse(readFileSync(join(place, 'journal.seen'), 'utf8')).lines).toBe(3);
+});
+
+test('a file of the journal that was copied before an accept is refused after it', async () => {
+  const place = join(folder, 'accepted');
+  const known = async (isAccepting: boolean) => {
+    const database = await openSqlite({ ...settings(place), isAccepting });
+    if (isAccepting) await acceptPlace(database);
+    const folders = { configFolder: join(folder, 'config'), stateFolder: place, machine: 'desk' };
+    await noteKnownState(database, folders, settings(place).files, isAccepting).finally(() => database.close());
+  };
+  const journal = join(place, 'journal.db');
+  const intoOneFile = () => closeConnection(connectTo(journal), 'file');
+  await known(false);
+  intoOneFile();
+  const before = readFileSync(journal);
+  await known(true);
+  await known(false);
+  intoOneFile();
+  writeFileSync(journal, before);
+  await expect(known(false)).rejects.toMatchObject({ kind: 'guarded' });
+  await known(true);
+  await known(false);
 });
 
 test('a journal of a newer build is refused and stays as it is', async () => {

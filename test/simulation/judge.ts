@@ -133,7 +133,8 @@ export class Judge {
     // A guard that says how to go on with an op names that of somebody else; a page and the error have their own. A file tells it first.
     const own = opOf(ran);
     const first = ran.code === undefined ? /ops resume (op_\w+)/.exec(ran.err)?.[1] : undefined;
-    const op = own === hintOf(ran) ? (pageOf(ran).op ?? first) : own;
+    const isOthers = own === hintOf(ran) || ran.err.includes('"exit_code":14');
+    const op = isOthers ? (pageOf(ran).op ?? first) : own;
     // A killed process that has named no op: it may be another op than the one of which somebody knows.
     if (ran.code === undefined && op === undefined)
       for (const each of meant) if (each.op !== undefined) each.op = 'several';

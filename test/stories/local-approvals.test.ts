@@ -88,12 +88,15 @@ test.each(['', ',intent'])(
     const { op } = errorOf(held.err);
     const again = await here.run(file);
     expect([again.code, errorOf(again.err).op]).toEqual([17, op]);
+    const dry = await here.run('cards create --file rows.csv --dry-run');
+    expect([dry.code, dry.err]).toEqual([0, expect.stringContaining(`it is held already, as ${op}`)]);
     const looked = await here.run(`ops resume ${op} --dry-run`);
     expect([looked.code, looked.err]).toEqual([17, expect.stringContaining(`ops approve ${op}`)]);
     expect((await here.run(`ops approve ${op}`, typed('31.00', 'correct horse'))).code).toBe(0);
     expect((await here.run(`ops resume ${op} --dry-run`)).code).toBe(0);
     expect(await cards()).toEqual([]);
-    expect((await here.run(file)).code).toBe(0);
+    const released = await here.run(file);
+    expect([released.code, released.err]).toEqual([0, expect.stringContaining(`cardwright ops resume ${op}`)]);
     expect(await cards()).toHaveLength(2);
   },
 );

@@ -128,7 +128,8 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
         spending,
         async open() {
           const run = await prepared.begin({ wallet });
-          ctx.ui.notice(`${op}. If anything stops this run: cardwright ops resume ${op}`);
+          // What was held before goes on under the name that it has.
+          ctx.ui.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
           return run;
         },
       }),

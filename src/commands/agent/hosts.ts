@@ -93,6 +93,9 @@ function jsonWith(text: string | undefined, path: string, entry: ServerEntry | u
   const { [NAME]: old, ...servers } = mcpServers;
   if (old !== undefined && !isOurs(old)) throw cannotEdit(path, 'it has a server cardwright that somebody else wrote');
   if (entry === undefined && old === undefined) return text;
+  // Only blanks may be written anew: not a number that is rounded, a member that is there twice, or an escape.
+  const tight = text?.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+  if (tight && tight !== JSON.stringify(whole)) throw cannotEdit(path, 'more of it than the entry would become other');
   const left = entry === undefined ? servers : { ...servers, [NAME]: { command: entry.command, args: entry.args } };
   const isEmpty = Object.keys(left).length === 0;
   if (isEmpty && Object.keys(others).length === 0) return undefined;
@@ -103,7 +106,7 @@ function jsonWith(text: string | undefined, path: string, entry: ServerEntry | u
     : 'mcpServers' in whole
       ? { ...whole, mcpServers: left }
       : { ...others, mcpServers: left };
-  return `${JSON.stringify(next, null, indent)}\n`;
+  return `${JSON.stringify(next, null, indent)}${text === undefined || text.endsWith('\n') ? '\n' : ''}`;
 }
 
 /** An entry as `agent setup` writes it: the program by its name, its tools, and nothing else. */
