@@ -218,7 +218,10 @@ export function createRunCounts({ total, single, resumed = false, isLook = false
   }
 
   /** A resume that leaves only rows for a person to decide would do the same again. */
-  const isStuck = () => resumed && decided.length > 0 && !goesOn && leftOut === 0;
+  function hintOf(op: string): string {
+    const isStuck = resumed && decided.length > 0 && !goesOn && leftOut === 0;
+    return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
+  }
 
   function knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
     if (count.unknown > 0) return 'unknown';
@@ -275,15 +278,14 @@ export function createRunCounts({ total, single, resumed = false, isLook = false
       if (bug !== undefined) return bug.with({ op: end.op });
       const kind = kindOf(end);
       const isOfRow = single && end.objections.length === 0 && (!isLook || kind !== undefined);
-      const ofRow = isOfRow ? shown[0]?.first.error : undefined;
-      if (ofRow !== undefined) return isStuck() ? ofRow.with({ hint: `cardwright ops show ${end.op}` }) : ofRow;
+      if (isOfRow && shown[0]?.first.error !== undefined) return shown[0].first.error;
       if (kind === undefined) return undefined;
       const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};
       return new CliError(kind, {
         message: message(end),
         notes: notes(end),
         ...(end.objections.length > 0 && { evidence: { objections: end.objections } }),
-        ...(!end.ended && { hint: `cardwright ops ${isStuck() ? 'show' : 'resume'} ${end.op}` }),
+        ...(!end.ended && { hint: hintOf(end.op) }),
         ...(service !== undefined && { service }),
         ...(httpStatus !== undefined && { httpStatus }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
