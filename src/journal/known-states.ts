@@ -31,8 +31,8 @@ const MOST = 50;
 
 /**
  * Notes that money is moved from this journal, in `known-states.json` of the configuration folder. Throws `guarded` when money was
- * moved with this configuration and the journal of it is not here; a configuration that cannot be written is left as it is. Throws `guarded` too for another file of the journal than the one
- * that was accepted last; with `isAccepted` this one counts.
+ * moved with this configuration and the journal of it is not here; a configuration that cannot be written is left as it is. Throws
+ * `guarded` too for another file of the journal than the one that was accepted last; with `isAccepted` this one counts.
  */
 export async function noteKnownState(
   database: Database,
