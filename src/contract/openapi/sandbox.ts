@@ -7,6 +7,36 @@ import { ADMIN_PATH } from '../sandbox/basis.ts';
 import { TRANSFERS } from '../sandbox/snapshots.ts';
 import { DESCRIPTIONS, errorSchema, fileContent, listSchema, pathsOf } from './document.ts';
 
+const TAGS = {
+  health: 'Whether it is there, and whether it is the one.',
+  accounts: 'Accounts of a server of many.',
+  status: 'What the sandbox holds.',
+  reset: 'Starting over.',
+  simulate: 'What merchants, card holders and the chain do.',
+  clock: 'The clock of the sandbox.',
+  deposits: 'Deposits, whatever became of them.',
+  events: 'Events in their order.',
+  ledger: 'The books, and whether they are whole.',
+  deliveries: 'What was sent to subscriptions.',
+  webhooks: 'Sending once more, examples, secrets.',
+  faults: 'Failing on purpose.',
+  requests: 'What was asked of the service.',
+  dialect: 'How the service is spoken.',
+  stop: 'Ending a server that was started for other programs.',
+  snapshots: 'What it held, kept under a name and put back.',
+  export: 'What it holds, in one file.',
+  import: 'Such a file, put back.',
+  transactions: 'Why a purchase was declined.',
+  cards: 'What happened to a card.',
+  overview: 'Where the money is, and what is open.',
+  timers: 'What happens by itself.',
+  page: 'The inspector in a browser: how it is opened.',
+  challenges: 'The code of a 3DS challenge, for the inspector.',
+  scenarios: 'Files of steps that the inspector plays.',
+  marks: 'Whether anything changed.',
+  openapi: 'This document, and that of the service.',
+} as const;
+
 /** What any operation may answer when it does not do what was asked. */
 const FAILURES = {
   400: 'The request is not as this document has it.',
@@ -39,6 +69,7 @@ export function sandboxOpenApiDocument(version: string): Readonly<Record<string,
       },
     ],
     security: [{ token: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(
       { ...ADMIN_OPERATIONS, ...TRANSFERS },
       {

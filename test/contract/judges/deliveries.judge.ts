@@ -68,7 +68,7 @@ async function delivered(dialect: string): Promise<readonly Received[]> {
   await tellLongHistory(stage.sandbox);
   const { json } = await stage.admin('POST', '/simulate/deposits', { currency: 'sol', amount: 12.34 });
   await stage.admin('POST', `/simulate/deposits/${json.deposit_id}/confirm`);
-  for (const event of Object.keys(EVENTS)) await stage.admin('POST', `/webhooks/${subscription}/example`, { event });
+  for (const event of Object.keys(EVENTS)) await stage.admin('POST', `/webhooks/${subscription}/send`, { event });
   await stage.drain();
   return [...inbox.received];
 }

@@ -29,6 +29,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
 const PRINTED_OTHERWISE = new Set([
   'books/derived-lines.md',
   'books/first-copy.md',
+  'policy/idle-cards.md',
   'run/short-ids.md',
   'sandbox/snapshots.md',
 ]);
