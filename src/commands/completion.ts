@@ -68,8 +68,8 @@ function shellOf(named: CompletionShell | undefined, env: Environment): Completi
 async function changeFile(ctx: Context, shell: CompletionShell, wanted: 'install' | 'uninstall') {
   const { script: file, needed, line } = completionPlace(shell, ctx.env, ctx.platform);
   const isThere = wanted === 'install';
-  const told = { shell, isThere, file, needed, line };
-  if (ctx.dryRun) return { ...told, changed: false };
+  const about = { shell, isThere, file, needed, line };
+  if (ctx.dryRun) return { ...about, changed: false };
   if (!ctx.ui.yes) ctx.ui.notice(`${isThere ? 'write' : 'remove'} ${file}`);
   await confirmed(
     ctx,
@@ -80,7 +80,7 @@ async function changeFile(ctx: Context, shell: CompletionShell, wanted: 'install
   const mark = completionMark(shell);
   if (isThere) await ctx.files.replaceFile(file, { pieces: [completionStub(shell)], mark });
   else await ctx.files.removeFile(file, mark);
-  return { ...told, changed: true };
+  return { ...about, changed: true };
 }
 
 function shownFile({ shell, isThere, changed, file, needed, line }: Awaited<ReturnType<typeof changeFile>>): Shown {

@@ -38,10 +38,10 @@ export async function redeem(ticket: string): Promise<void> {
     throw new NoAnswer('The sandbox does not answer. Start it: cardwright sandbox start');
   });
   if (response.status === 403) throw new Failed(403, 'The sandbox has made no ticket yet. Run the command first.');
-  const told = (await response.json().catch(() => ({}))) as Readonly<Record<string, string>>;
-  if (!response.ok) throw new Failed(response.status, told['message'] ?? `The sandbox answered ${response.status}.`);
-  sessionStorage.setItem(KEPT, told['half'] ?? '');
-  sessionStorage.setItem(ACCESS, told['access'] ?? 'look');
+  const answer = (await response.json().catch(() => ({}))) as Readonly<Record<string, string>>;
+  if (!response.ok) throw new Failed(response.status, answer['message'] ?? `The sandbox answered ${response.status}.`);
+  sessionStorage.setItem(KEPT, answer['half'] ?? '');
+  sessionStorage.setItem(ACCESS, answer['access'] ?? 'look');
 }
 
 /** What is asked for before the page is there, by its path: whoever asks for it first gets that answer. */

@@ -83,7 +83,7 @@ export async function claim(claiming: Claiming, draft: Draft): Promise<ClaimResu
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 250;
 
-/** Begins again while another process works on the same change; `begin` is told the ops that were waited for. */
+/** Begins again while another process works on the same change; `begin` gets the ops that were waited for. */
 export async function whenFree<T>(
   sleep: (ms: number) => Promise<void>,
   begin: (waitedFor: readonly string[]) => Promise<T>,

@@ -55,7 +55,7 @@ export async function executeChange(work: Work, change: Change, permit?: SendPer
   try {
     return await execute(work, change, permit);
   } catch (thrown) {
-    // Whether the journal took what came of it is not known: it was sent, and that is told until a resume has looked.
+    // Whether the journal took what came of it is not known: it counts as sent until a resume has looked.
     if (!(thrown instanceof CliError) || change.state === 'planned') throw thrown;
     change.state = 'sent';
     change.evidence = { ...change.evidence, reason: `it could not be written down: ${thrown.message}` };

@@ -178,9 +178,6 @@ export const mirrorPath = (dataFolder: string, profile: string): string =>
 /** The database and what SQLite keeps beside it. */
 const PARTS = ['', '-wal', '-shm'] as const;
 
-/** Whether there is a copy; nothing is opened. */
-export const isMirrored = (dataFolder: string, profile: string): boolean => existsSync(mirrorPath(dataFolder, profile));
-
 export interface Opening {
   readonly path: string;
   readonly platform: NodeJS.Platform;
