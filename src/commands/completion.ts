@@ -11,7 +11,7 @@ import { command } from '../cli/parsing/command.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
-import { copiedLine } from '../terminal/view.ts';
+import { copiedLine, lineBlock } from '../terminal/view.ts';
 
 const FILE_CHANGED = {
   shell: tells.word('The shell.', COMPLETION_SHELLS),
@@ -93,10 +93,9 @@ function shownFile({ shell, isThere, changed, file, needed, line }: Awaited<Retu
       copiedLine(
         changed ? `${does} the completion for ${shell}: ${file}` : `Dry run, nothing was changed for ${shell}: ${file}`,
       ),
+      // A line of its own, whole: it is copied.
+      ...(line === null ? [] : [lineBlock(isThere ? `${needed}:` : 'No longer needed:'), copiedLine(line)]),
     ],
-    notes: [
-      ...(line === null ? [] : [isThere ? `${needed}: ${line}` : `No longer needed: ${line}`]),
-      ...(changed && isThere ? ['It works in the next shell you open.'] : []),
-    ],
+    notes: changed && isThere ? ['It works in the next shell you open.'] : [],
   };
 }
