@@ -4,10 +4,11 @@ import { LIMITS } from '../contract/limits.ts';
 import type { CliError } from '../core/errors.ts';
 import { cents, plainAmount } from '../core/money.ts';
 import {
+  checkYamlFile,
   entryIn,
   faultyFile,
   placeIn,
-  readYamlFile,
+  v,
   type YamlFault,
   type YamlNode,
   type YamlPosition,
@@ -38,8 +39,9 @@ export function readFleet(
   text: string,
   { file, now }: { readonly file: string; readonly now?: number | undefined },
 ): Fleet {
-  const { value, root } = readYamlFile(text, FLEET_FILE, { file, hint: HINT, more: secretsIn(text) });
-  const faults: YamlFault[] = [];
+  const read = checkYamlFile(text, FLEET_FILE, { file, hint: HINT, more: secretsIn(text) });
+  const { root, value = fittingParts(read) } = read;
+  const faults: YamlFault[] = [...read.faults];
   const fault: Fault = ({ line, column }, what) => faults.push({ line, column, text: what });
   const { caps, quarantine = USUAL_QUARANTINE } = value;
   const wishes = expandEntries(value, root, fault);
@@ -57,6 +59,30 @@ export function readFleet(
   checkIds(fleet, now, fault);
   if (faults.length > 0) throw faultyFleet(faults, file);
   return fleet;
+}
+
+/** The entries of a faulty file that can be judged all the same: what would follow from a fault is none. */
+function fittingParts({ plain, misfits }: Pick<ReturnType<typeof checkYamlFile>, 'plain' | 'misfits'>): FleetFile {
+  const isFaulty = (...path: readonly string[]) =>
+    misfits.some(misfit => path.every((step, depth) => depth >= misfit.length || misfit[depth] === step));
+  const whole = (plain ?? {}) as Readonly<Record<string, Readonly<Record<string, { template?: string } | null>>>>;
+  const entriesOf = (part: string) => (isFaulty(part, '') ? [] : Object.entries(whole[part] ?? {}));
+  const parts = (part: string) => entriesOf(part).filter(([name]) => !isFaulty(part, name));
+  const areDefaultsFaulty = misfits.some(([top]) => top === 'defaults');
+  const cards = parts('cards').filter(
+    ([, entry]) => !areDefaultsFaulty && !isFaulty('templates', entry?.template ?? ''),
+  );
+  const hasAllCards = cards.length === entriesOf('cards').length;
+  return v.parse(FLEET_FILE, {
+    version: '1',
+    fleet: 'any',
+    caps: { per_apply: '0', cards: '0' },
+    ...(!areDefaultsFaulty && { defaults: whole['defaults'] }),
+    ...(hasAllCards && { moved: Object.fromEntries(parts('moved')) }),
+    templates: Object.fromEntries(parts('templates')),
+    cards: Object.fromEntries(cards),
+    retired: Object.fromEntries(parts('retired')),
+  });
 }
 
 /** No card by its id in two places, and none retired from a day on that lies ahead. */

@@ -43,8 +43,8 @@ const DEEPEST = 24;
 export const NO_KEYS: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
 /**
- * Only what JSON could hold is taken: no aliases, no tags, one document, text for keys, each once. What is wrong is listed, and
- * then there is no tree.
+ * Only what JSON could hold is taken: no aliases, no tags, one document, text for keys, each once. What is wrong is listed; of a
+ * text that is no YAML there is no tree.
  */
 export function yamlTree(text: string): { readonly faults: readonly YamlFault[]; readonly root?: YamlNode } {
   const lines = new LineCounter();
@@ -94,7 +94,7 @@ export function yamlTree(text: string): { readonly faults: readonly YamlFault[];
     return { kind: 'value', line, column, value: null, written: '' };
   };
   const root = read(document.contents, 0, 0);
-  return faults.length > 0 ? { faults } : { faults, root };
+  return { faults, root };
 }
 
 const IN_OUR_WORDS: Readonly<Record<string, string>> = {
@@ -120,7 +120,9 @@ export function entryIn(root: YamlNode, path: YamlPath): YamlEntry | undefined {
     const { node } = found;
     const item = node.kind === 'list' ? node.items[Number(step)] : undefined;
     const next =
-      node.kind === 'map' ? node.entries.find(({ name }) => name === step) : item && { ...item, name: '', node: item };
+      node.kind === 'map'
+        ? node.entries.findLast(({ name }) => name === step)
+        : item && { ...item, name: '', node: item };
     if (next === undefined) return undefined;
     found = next;
   }
@@ -179,19 +181,39 @@ interface Source {
   readonly asWritten?: boolean;
 }
 
-/** The value of a file, and its tree for places. Throws `usage` with every fault of YAML, else of the schema. */
+/** A file with all that is wrong in it. */
+interface CheckedYaml<Value> {
+  readonly root: YamlNode;
+  readonly faults: readonly YamlFault[];
+  /** Undefined where something does not fit the schema. */
+  readonly value: Value | undefined;
+  /** The whole file as plain values, and where they do not fit the schema. */
+  readonly plain: unknown;
+  readonly misfits: readonly YamlPath[];
+}
+
+/** Throws `usage` where the text is no YAML at all. */
+export function checkYamlFile<Value>(text: string, schema: Schema<Value>, source: Source): CheckedYaml<Value> {
+  const { more = [], asWritten = true } = source;
+  const { faults, root } = yamlTree(text);
+  if (root === undefined) throw faultyFile([...faults, ...more], source);
+  const plain = plainOf(root, asWritten);
+  const { issues = [], output, success } = v.safeParse(schema, plain);
+  const isNew = (one: YamlFault) => !faults.some(({ line, column }) => line === one.line && column === one.column);
+  const found = issues.flatMap(issue => faultOf(issue, root)).filter(isNew);
+  const misfits = issues.map(({ path = [] }) => path.map(({ key }) => key as string | number));
+  return { root, plain, misfits, faults: [...faults, ...found, ...more], value: success ? output : undefined };
+}
+
+/** The value of a file. Throws `usage` with every fault of it. */
 export function readYamlFile<Value>(
   text: string,
   schema: Schema<Value>,
   source: Source,
 ): { value: Value; root: YamlNode } {
-  const { more = [], asWritten = true } = source;
-  const { faults, root } = yamlTree(text);
-  if (root === undefined) throw faultyFile([...faults, ...more], source);
-  const { issues = [], output } = v.safeParse(schema, plainOf(root, asWritten));
-  const found = issues.flatMap(issue => faultOf(issue, root));
-  if (found.length + more.length > 0) throw faultyFile([...found, ...more], source);
-  return { value: output as Value, root };
+  const { faults, value, root } = checkYamlFile(text, schema, source);
+  if (faults.length > 0) throw faultyFile(faults, source);
+  return { value: value as Value, root };
 }
 
 function faultOf(issue: v.BaseIssue<unknown>, root: YamlNode, above: YamlPath = []): readonly YamlFault[] {

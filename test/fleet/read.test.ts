@@ -31,6 +31,24 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'a tab that indents': [`${HEAD}${DEFAULTS}cards:\n\ta: {}\n`, '6:1: tabs may not indent'],
   'an alias': [cards('  a: &x {label: one}', '  b: *x'), '7:6: an alias means nothing here: write it out'],
   'a duplicate card': [cards('  search: {}', '  search: {}'), '7:3: "search" stands twice, first at line 6'],
+  'of every kind at once': [
+    cards('  a: {}', '  a: {lable: x}', '  b: {floor: 20.00, top_up_to: 20.00}', '  c: {template: none}'),
+    '7:3: "a" stands twice, first at line 6',
+    '7:7: cards.a.lable is not known here; did you mean label?',
+    '8:32: top_up_to 20.00 must be at least 21.00 (floor + 1.00)',
+    '9:17: no template "none"; there is none',
+  ],
+  // What a faulty part would have said is nobody's fault.
+  'nothing that follows from another one': [
+    `${HEAD}templates: {ads: {amount: 1.234}}\ncards:\n  a: {template: ads}\n  b: {count: x, amount: 5}\nmoved: {c: b-1}\n`,
+    `4:27: templates.ads.amount: ${FUNDING}, not 1.234`,
+    '7:14: cards.b.count: must be a whole number from 1 to 1000, not x',
+  ],
+  'defaults that cannot be read': [
+    `${HEAD}defaults: {amount: x}\ncards: {a: {}}\nretired: {card_1: {since: 2026-11-30}}\n`,
+    `4:20: defaults.amount: ${FUNDING}, not x`,
+    '6:27: since 2026-11-30 lies ahead',
+  ],
   'an unknown field': [
     cards('  a: {spending_limit: 5}'),
     '6:7: cards.a.spending_limit is not known here; known: template, card, replace, count, names, amount, bin, label, limit, categories, auto_freeze_at, owner, team, metadata, state, floor, top_up_to, monthly_cap',
