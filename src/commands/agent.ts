@@ -141,8 +141,6 @@ export const agentStatus = command({
   }),
 });
 
-export const AGENT_COMMANDS = [setUpAgent, agentStatus];
-
 async function pagesOf(): Promise<Readonly<Record<string, string>>> {
   const { REGISTRY } = await import('./registry.ts');
   return skillPages(REGISTRY);

@@ -2,7 +2,7 @@
 
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf, wholeListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
@@ -64,7 +64,7 @@ export const listChallenges = command({
 /** A purchase starts a moment before somebody waits for its code; a code of an earlier purchase is older. */
 const RECENT_MS = 30 * SECOND;
 
-const waitChallenge = command({
+export const waitChallenge = command({
   path: '3ds wait',
   summary: 'Wait for a 3DS challenge and its one-time code',
   answers: { either: [{ one: CHALLENGE }, { text: 'With --print otp, the code alone.' }] },
@@ -173,7 +173,7 @@ function ageRule(
 
 const EVERY_MS = 2_000;
 
-const watchChallenges = command({
+export const watchChallenges = command({
   path: '3ds watch',
   summary: 'Show 3DS challenges and their codes as they come',
   about: 'Asks every two seconds and prints a line for each new challenge, until Ctrl-C. -o ndjson prints objects.',
@@ -238,6 +238,3 @@ function lineOf({ id, merchant, amount, otp, expires_at }: Challenge, times: { a
   if (!Number.isNaN(ends)) parts.push(`expires in ${durationText(ends - times.now)}`);
   return parts.filter(part => part).join('  ');
 }
-
-/** In the order of help. */
-export const CHALLENGE_COMMANDS: readonly Command[] = [listChallenges, waitChallenge, watchChallenges];

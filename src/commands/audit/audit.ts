@@ -2,7 +2,7 @@
 
 import { AUDIT_ENTRY, type AuditLog, type Flaw } from '../../audit/log.ts';
 import { columnsOf, countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
@@ -44,7 +44,7 @@ async function linesOf(log: AuditLog) {
 /** Lines of a list where nothing else was asked for. */
 const PAGE_SIZE = LIMITS.pageSize.defaults;
 
-const listAudit = command({
+export const listAudit = command({
   path: 'audit list',
   summary: 'List the writes and reveals of this machine, newest first',
   answers: { list: AUDIT_ENTRY },
@@ -92,7 +92,7 @@ const listAudit = command({
   },
 });
 
-const verifyAudit = command({
+export const verifyAudit = command({
   path: 'audit verify',
   summary: 'Check that no line of the audit log was changed, added or removed',
   answers: {
@@ -125,7 +125,7 @@ const verifyAudit = command({
   }),
 });
 
-const exportAudit = command({
+export const exportAudit = command({
   path: 'audit export',
   summary: 'Print the audit log unchanged, one JSON object a line',
   answers: {
@@ -157,6 +157,3 @@ const exportAudit = command({
     ...(failure && { failure }),
   }),
 });
-
-/** In the order of help. */
-export const AUDIT_COMMANDS: readonly Command[] = [listAudit, verifyAudit, exportAudit];

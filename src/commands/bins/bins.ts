@@ -2,7 +2,7 @@
 
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, rowsListing, SHORT_ID, wholeListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { argument, option, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { BIN_ID } from '../../contract/card.ts';
@@ -91,7 +91,7 @@ export const listBins = command({
   show: listing => ({ listing, noun: 'BIN', columns: BIN_COLUMNS }),
 });
 
-const getBin = command({
+export const getBin = command({
   path: 'bins get',
   summary: 'Show one BIN',
   answers: { one: BIN },
@@ -144,6 +144,3 @@ export const pickBin = command({
     };
   },
 });
-
-/** In the order of help. */
-export const BIN_COMMANDS: readonly Command[] = [listBins, getBin, pickBin];

@@ -3,7 +3,7 @@
 import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { columnsOf, rowsListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
 import { type AssumptionId, basisText } from '../../contract/basis.ts';
@@ -131,7 +131,7 @@ function idInput(params: object, { card, webhook }: { card?: string; webhook?: s
 /** What the key or the network cannot do is no finding about a route, so it ends the check. */
 const ENDING: readonly ErrorKind[] = ['not_authenticated', 'interrupted', 'terminated', 'guarded', 'usage', 'internal'];
 
-const checkContract = command({
+export const checkContract = command({
   path: 'contract check',
   summary: 'Send every read request and compare the answers with the contract',
   answers: {
@@ -227,7 +227,7 @@ async function probe(ctx: Context): Promise<Row[]> {
   }
 }
 
-const showContract = command({
+export const showContract = command({
   path: 'contract show',
   summary: 'Show every fact of the contract: stated, assumed or overridden',
   answers: { list: FACT_ROW },
@@ -267,7 +267,7 @@ const showContract = command({
   show: ({ found, about }) => showFacts(found, about),
 });
 
-const printOpenApi = command({
+export const printOpenApi = command({
   path: 'contract openapi',
   summary: 'Print the contract as an OpenAPI 3.1 document',
   answers: { any: 'An OpenAPI 3.1 document.' },
@@ -285,6 +285,3 @@ const printOpenApi = command({
     prose: `${JSON.stringify(document, undefined, 2)}\n`,
   }),
 });
-
-/** In the order of help. */
-export const CONTRACT_COMMANDS: readonly Command[] = [checkContract, showContract, printOpenApi];

@@ -67,7 +67,7 @@ function topic<Row extends object>({ path, summary, noun, fields, rows, line, ..
   });
 }
 
-const helpOptions = topic({
+export const helpOptions = topic({
   path: 'help options',
   summary: 'The options every command takes',
   noun: 'option',
@@ -86,7 +86,7 @@ const helpOptions = topic({
   before: ['They stand before or after the words of the command.'],
 });
 
-const helpEnvironment = topic({
+export const helpEnvironment = topic({
   path: 'help environment',
   summary: 'Environment variables and what they mean',
   noun: 'variable',
@@ -110,7 +110,7 @@ const ENDS = Object.entries(ERROR_KINDS).map(([kind, { exit, means, ...more }]) 
 }));
 const REPEATABLE = ENDS.filter(({ retryable }) => retryable).map(({ exit }) => exit);
 
-const helpExitCodes = topic({
+export const helpExitCodes = topic({
   path: 'help exit-codes',
   summary: 'Exit codes, what each means, and what a script may do next',
   noun: 'exit code',
@@ -142,7 +142,7 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
   id: 'one id a line, for xargs',
 };
 
-const helpOutput = topic({
+export const helpOutput = topic({
   path: 'help output',
   summary: 'Output formats, and what goes to which stream',
   noun: 'format',
@@ -181,7 +181,7 @@ const RULES: Words = {
     'Exit 11 means: sent, but no trustworthy answer came. Find out what happened before you repeat: a second run could move money twice.',
 };
 
-const helpSafety = topic({
+export const helpSafety = topic({
   path: 'help safety',
   summary: 'Guards and confirmations, and what is never done',
   noun: 'rule',
@@ -206,7 +206,7 @@ const ADVICE: Words = {
     'cardwright commands --json lists every command with options, choices, effect, examples and exit codes; cardwright schema <command> is the JSON Schema of its answer; cardwright explain <code> says what to do next.',
 };
 
-const helpScripting = topic({
+export const helpScripting = topic({
   path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
   noun: 'advice',
@@ -225,7 +225,7 @@ const WORDS: Words = {
   note: 'A comment.',
 };
 
-const helpScenarios = topic({
+export const helpScenarios = topic({
   path: 'help scenarios',
   summary: 'The format of scenario files',
   noun: 'word',
@@ -238,14 +238,3 @@ const helpScenarios = topic({
   after: [`Operations, with the fields of their commands: ${[...STEP_OPERATIONS.keys()].join(', ')}.`],
   example: `${Object.keys(EXAMPLES)[0]}:\n\n${PURCHASE.replace(/^(?=.)/gm, '  ')}`,
 });
-
-/** In the order of help. */
-export const HELP_TOPICS: readonly Command[] = [
-  helpOptions,
-  helpEnvironment,
-  helpExitCodes,
-  helpOutput,
-  helpSafety,
-  helpScripting,
-  helpScenarios,
-];

@@ -4,7 +4,7 @@ import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../cli/answe
 import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { notSent } from '../../core/errors.ts';
 import { lineBlock, pairsBlock } from '../../terminal/view.ts';
@@ -68,7 +68,7 @@ export const initJournal = command({
   show: didView,
 });
 
-const journalStatus = command({
+export const journalStatus = command({
   path: 'journal status',
   summary: 'Show where operations are kept, and how that journal stands',
   answers: { one: JOURNAL_STATE },
@@ -103,7 +103,7 @@ const journalStatus = command({
   }),
 });
 
-const checkJournal = command({
+export const checkJournal = command({
   path: 'journal check',
   summary: 'Check that nothing else changed the journal, and that it knows all its cards',
   answers: { one: JOURNAL_CHECK },
@@ -143,7 +143,7 @@ function flawsIn({ flaws, strangers }: Pick<JournalCheck, 'flaws' | 'strangers'>
   ];
 }
 
-const acceptJournal = command({
+export const acceptJournal = command({
   path: 'journal accept',
   summary: 'Go on with a journal that was restored, failed over or copied',
   answers: { one: DID },
@@ -208,12 +208,3 @@ export const leaveJournal = command({
   },
   show: didView,
 });
-
-/** In the order of help. */
-export const JOURNAL_COMMANDS: readonly Command[] = [
-  initJournal,
-  journalStatus,
-  checkJournal,
-  acceptJournal,
-  leaveJournal,
-];

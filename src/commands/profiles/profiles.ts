@@ -4,7 +4,7 @@ import { PROFILE_ROW, type ProfileRow } from '../../cli/answer-shapes.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, rowsListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
@@ -53,7 +53,7 @@ export function shownProfile(row: ProfileRow, line?: string): Shown {
   };
 }
 
-const listProfiles = command({
+export const listProfiles = command({
   path: 'profiles list',
   summary: 'List saved profiles',
   answers: { list: PROFILE_ROW },
@@ -76,7 +76,7 @@ const listProfiles = command({
   }),
 });
 
-const showProfile = command({
+export const showProfile = command({
   path: 'profiles show',
   summary: 'Show one profile and its settings',
   answers: { one: PROFILE_ROW },
@@ -88,7 +88,7 @@ const showProfile = command({
   show: row => shownProfile(row),
 });
 
-const useProfile = command({
+export const useProfile = command({
   path: 'profiles use',
   summary: 'Make a profile the current one',
   answers: { one: PROFILE_ROW },
@@ -103,7 +103,7 @@ const useProfile = command({
   show: row => shownProfile(row, `Now using ${row.name} (${row.mode}, ${row.base_url}).`),
 });
 
-const setProfile = command({
+export const setProfile = command({
   path: 'profiles set',
   summary: 'Change one setting of a profile',
   answers: { one: PROFILE_ROW },
@@ -205,7 +205,7 @@ export function showRemoved({ name, remains }: Awaited<ReturnType<typeof removed
   };
 }
 
-const removeProfile = command({
+export const removeProfile = command({
   path: 'profiles remove',
   summary: 'Remove a profile with its key and settings, after asking',
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
@@ -222,6 +222,3 @@ const removeProfile = command({
   },
   show: removed => showRemoved(removed),
 });
-
-/** In the order of help. */
-export const PROFILE_COMMANDS: readonly Command[] = [listProfiles, showProfile, useProfile, setProfile, removeProfile];

@@ -2,7 +2,7 @@
 
 import { allOf, CONDITION_VALUES, CONDITIONS, fieldsIn, NEEDED_CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Shape } from '../../contract/field.ts';
@@ -59,7 +59,7 @@ function valueIn(record: object | undefined, path: string): unknown {
   return value;
 }
 
-const waitCard = command({
+export const waitCard = command({
   path: 'wait card',
   summary: 'Wait until a card meets a condition',
   about: [
@@ -93,7 +93,7 @@ const waitCard = command({
   }),
 });
 
-const waitWallet = command({
+export const waitWallet = command({
   path: 'wait wallet',
   summary: 'Wait until the wallet meets a condition',
   about: [
@@ -123,7 +123,7 @@ const waitWallet = command({
 
 type Transaction = Item<'transactions.list'>;
 
-const waitTransaction = command({
+export const waitTransaction = command({
   path: 'wait tx',
   summary: 'Wait for a transaction that meets a condition',
   answers: { one: TRANSACTION },
@@ -175,6 +175,3 @@ const waitTransaction = command({
   },
   show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });
-
-/** In the order of help. */
-export const WAIT_COMMANDS: readonly Command[] = [waitCard, waitWallet, waitTransaction];

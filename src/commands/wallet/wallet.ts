@@ -2,7 +2,7 @@
 
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
 import { ADDRESS, WALLET } from '../../contract/resources.ts';
@@ -17,7 +17,7 @@ const COLUMNS = columnsOf(
   'balance currency:2 pending_deposits:2 total_deposited:3 total_spent:3 cards_active:3 cards_total_balance:3',
 );
 
-const showWallet = command({
+export const showWallet = command({
   path: 'wallet',
   summary: 'Show the wallet: available, on cards, pending, spent',
   operation: 'wallet.get',
@@ -93,6 +93,3 @@ function codeOf({ currency, network, address, memo }: Addresses['data'][number])
 }
 
 const NOT_REAL = 'The addresses of the sandbox are of no chain: no money can be sent to them.';
-
-/** In the order of help. */
-export const WALLET_COMMANDS: readonly Command[] = [showWallet, listAddresses];
