@@ -82,7 +82,7 @@ async function playAll(text: string): Promise<number> {
 
 function inProcess(words: readonly string[], text: string): Promise<Result> {
   const child = fork(process.argv[1] ?? '', words, {
-    execArgv: ['--max-semi-space-size=16', '--interrupt-budget=600000'],
+    execArgv: ['--max-semi-space-size=16', '--interrupt-budget=600000', '--always-sparkplug'],
   });
   child.send(text);
   return new Promise((resolve, reject) => {
