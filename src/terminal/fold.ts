@@ -64,12 +64,10 @@ export const ROUGHLY: Measure = {
   shorten: text => text,
 };
 
-/** A cell of a table in lines of at most `cells`, whatever the words: beside it stands another column. */
-export function foldCell(text: string, cells: number, measure: Measure): string[] {
-  return text
-    .split('\n')
-    .flatMap(line => fold(line, { cells, indent: 0, measure }))
-    .flatMap(line => torn(line, cells, measure));
+/** A cell of a table in lines of at most `cells`; with `isLast` nothing stands beside it, and a word stays whole as in `fold`. */
+export function foldCell(text: string, cells: number, measure: Measure, isLast: boolean): string[] {
+  const lines = text.split('\n').flatMap(line => fold(line, { cells, indent: 0, measure }));
+  return isLast ? lines : lines.flatMap(line => torn(line, cells, measure));
 }
 
 function torn(line: string, cells: number, measure: Measure): string[] {

