@@ -9,7 +9,6 @@ import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '.
 import {
   clearReadyFile,
   readUsersFile,
-  removeOurs,
   removeReadyFile,
   replaceUsersFile,
   writeAtomically,
@@ -27,7 +26,6 @@ export function contextFiles(host: AppHost, stdin: InputStream, warn: (text: str
     readBytes: path => readBytes(inputs, path),
     createFile: (path, content) => createFile(host, path, content),
     replaceFile: (path, file) => replaceFile(host, path, file),
-    removeFile: (path, mark) => removeFile(host, path, mark),
     editFiles: (edits, isMeant) => editFiles(host, edits, isMeant),
     async readyFile(path) {
       const place = resolve(host.cwd, path);
@@ -109,12 +107,6 @@ async function replaceFile(
     });
   }
   await writeAtomically(path, bytesOf(pieces), { random: noise, platform, name, mark });
-}
-
-async function removeFile({ cwd }: AppHost, name: string, mark: string): Promise<void> {
-  const path = resolve(cwd, name);
-  await removeOurs(path, { name, mark });
-  await removeOurFolders(path);
 }
 
 /** A folder that held nothing but ours goes with it. */

@@ -221,10 +221,9 @@ export interface ContextFiles {
    * there that does not begin with `mark`.
    */
   replaceFile(path: string, file: { readonly pieces: Iterable<string>; readonly mark: string }): Promise<void>;
-  /** Takes such a file away where it is, and folders of ours that are empty then. Throws as `replaceFile`. */
-  removeFile(path: string, mark: string): Promise<void>;
   /**
-   * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done. Throws `guarded`
+   * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done, and folders of ours
+   * that are empty then go. Throws `guarded`
    * for a file that must not be changed, and what an edit throws; then nothing was.
    */
   editFiles(edits: readonly FileEdit[], isMeant: boolean): Promise<readonly PlannedFile[]>;

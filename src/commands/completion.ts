@@ -9,7 +9,7 @@ import { confirmed } from '../cli/confirm.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
-import { usage } from '../core/errors.ts';
+import { notSent, usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 import { copiedLine, lineBlock } from '../terminal/view.ts';
 
@@ -77,9 +77,12 @@ async function changeFile(ctx: Context, shell: CompletionShell, wanted: 'install
     `cardwright completion ${shell} --${wanted} --yes`,
     isThere ? 'Make this change?' : 'Take it away?',
   );
-  const mark = completionMark(shell);
-  if (isThere) await ctx.files.replaceFile(file, { pieces: [completionStub(shell)], mark });
-  else await ctx.files.removeFile(file, mark);
+  const edit = (before: Buffer | undefined) => {
+    if (before !== undefined && !before.toString().startsWith(completionMark(shell)))
+      throw notSent('guarded', `${JSON.stringify(file)} exists and was not written by cardwright; it was not changed`);
+    return isThere ? Buffer.from(completionStub(shell)) : undefined;
+  };
+  await ctx.files.editFiles([{ path: file, edit }], true);
   return { ...about, changed: true };
 }
 

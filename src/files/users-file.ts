@@ -17,14 +17,11 @@ import {
   writePrivate,
 } from './private-files.ts';
 
-interface OurFile {
+interface AtomicWrite {
   /** What the user called it, for messages. */
   readonly name: string;
   /** How a file that may be replaced begins; any other is left as it is. */
   readonly mark: string;
-}
-
-interface AtomicWrite extends OurFile {
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
 }
@@ -44,14 +41,6 @@ export async function writeAtomically(
   });
 }
 
-/** Takes it away where it is. Throws as `writeAtomically`. */
-export async function removeOurs(path: string, ours: OurFile): Promise<void> {
-  await inTheUsersWords(ours.name, async () => {
-    await refuseForeign(path, ours);
-    await rm(path, { force: true });
-  });
-}
-
 async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   let size = 0;
   for await (const piece of pieces) {
@@ -61,7 +50,7 @@ async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Pr
   return size;
 }
 
-async function refuseForeign(path: string, { name, mark }: OurFile): Promise<void> {
+async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
   const found = await statIfThere(path);
   if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
   throw notSent('guarded', `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`);

@@ -56,7 +56,7 @@ describe('doctor', () => {
     await using here = await world();
     await here.run('--sandbox cards list');
     const { out } = await here.run('--sandbox doctor', {
-      terminal: { columns: 80 },
+      terminal: 80,
       env: { SSL_CERT_FILE: LONG_PATH, NODE_EXTRA_CA_CERTS: '' },
     });
     expect(out).toContain(LONG_PATH);
