@@ -1,5 +1,4 @@
 /** Which account a run speaks for, and which sandbox its simulations go to. */
-import type { Globals } from '../cli/parsing/globals.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -8,14 +7,7 @@ import { refuseEmptyVariables } from '../core/setting-names.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
-import type { AppHost } from './process-host.ts';
-
-/** What a run knows before anything is chosen. */
-interface Choosing {
-  readonly host: AppHost;
-  readonly globals: Globals;
-  readonly notice: (text: string) => void;
-}
+import type { BegunRun } from './context.ts';
 
 /** Whether it was thrown because nothing chooses a profile. */
 export function isNothingChosen(thrown: unknown): boolean {
@@ -23,25 +15,25 @@ export function isNothingChosen(thrown: unknown): boolean {
 }
 
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
-export async function resolve(settings: Choosing): Promise<ResolvedProfile> {
-  const { host, notice } = settings;
+export async function resolve(run: BegunRun): Promise<ResolvedProfile> {
+  const { host, notice, warn } = run;
   const { stdin, stderr } = host.streams;
-  const resolved = await chosenProfile(settings, stdin.isTerminal && stderr.isTerminal);
-  for (const warning of resolved.warnings) notice(`warning: ${warning}`);
+  const resolved = await chosenProfile(run, stdin.isTerminal && stderr.isTerminal);
+  for (const warning of resolved.warnings) warn(warning);
   if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
   if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
   return resolved;
 }
 
-async function chosenProfile(settings: Choosing, interactive: boolean): Promise<ResolvedProfile> {
+async function chosenProfile(run: BegunRun, interactive: boolean): Promise<ResolvedProfile> {
   const { resolveProfile } = await import('../profile/resolve.ts');
-  const readKeyFile = (path: string) => secretFile(settings, path, 'key file');
-  return resolveProfile({ ...choiceOf(settings), interactive, readKeyFile });
+  const readKeyFile = (path: string) => secretFile(run, path, 'key file');
+  return resolveProfile({ ...choiceOf(run), interactive, readKeyFile });
 }
 
 /** The profile of a test server that the run acts as, without a word of it; undefined where nothing chooses one. */
-async function testProfile(settings: Choosing): Promise<(ResolvedProfile & { readonly baseUrl: string }) | undefined> {
-  const profile = await chosenProfile(settings, false).catch(thrown =>
+async function testProfile(run: BegunRun): Promise<(ResolvedProfile & { readonly baseUrl: string }) | undefined> {
+  const profile = await chosenProfile(run, false).catch(thrown =>
     isNothingChosen(thrown) ? undefined : Promise.reject(thrown),
   );
   if (profile?.mode !== 'test' || profile.baseUrl === undefined) return undefined;
@@ -49,26 +41,22 @@ async function testProfile(settings: Choosing): Promise<(ResolvedProfile & { rea
 }
 
 /** What chooses a profile. */
-function choiceOf({ host, globals, notice }: Choosing): ProfileChoice {
+function choiceOf({ host, globals, warn }: BegunRun): ProfileChoice {
   const { sandbox, profile, contract } = globals;
   return {
     flags: { sandbox, ...(profile !== undefined && { profile }), ...(contract !== undefined && { contract }) },
     env: host.env,
     async store() {
       const { openProfileStore } = await import('../profile/store.ts');
-      return openProfileStore(host, warning => notice(`warning: ${warning}`));
+      return openProfileStore(host, warn);
     },
   };
 }
 
-async function secretFile(
-  { host, notice }: Choosing,
-  path: string,
-  called: 'key file' | 'token file',
-): Promise<string> {
+async function secretFile({ host, warn }: BegunRun, path: string, called: 'key file' | 'token file'): Promise<string> {
   const { readKeyFile } = await import('../profile/keys.ts');
   const { platform, signal } = host;
-  return readKeyFile(path, { platform, signal, called, warn: warning => notice(`warning: ${warning}`) });
+  return readKeyFile(path, { platform, signal, called, warn });
 }
 
 /** What is told of the profile. */
@@ -82,12 +70,11 @@ const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
 const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 
 /** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
-export async function checkSandboxIsMeant(settings: Choosing): Promise<void> {
-  const { platform, noise: random, folders } = settings.host;
-  const profile = settings.globals.sandbox ? undefined : await testProfile(settings);
+export async function checkSandboxIsMeant(run: BegunRun): Promise<void> {
+  const profile = run.globals.sandbox ? undefined : await testProfile(run);
   if (profile === undefined) return;
   const { findServer } = await import('../sandbox/serving/started.ts');
-  const served = await findServer(folders.data, { platform, random, warn: () => undefined });
+  const served = await findServer(run.host.folders.data, run.files);
   const { name, baseUrl, variables } = profile;
   if (new URL(baseUrl).origin === served?.origin) return;
   const [missing, remedy] =
@@ -120,14 +107,13 @@ export interface NamedSandbox {
  * The sandbox elsewhere that the run steers; undefined for the one of this machine, which `--sandbox` names whatever the
  * environment says. Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none.
  */
-export async function namedElsewhere(settings: Choosing): Promise<NamedSandbox | undefined> {
-  const { sandbox, profile: flag } = settings.globals;
+export async function namedElsewhere(run: BegunRun): Promise<NamedSandbox | undefined> {
+  const { sandbox, profile: flag } = run.globals;
   if (sandbox || flag === 'sandbox') return undefined;
   const { savedProfile } = await import('../profile/resolve.ts');
-  if (flag === undefined)
-    return namedByVariables(settings) ?? byProfile(settings, await savedProfile(choiceOf(settings)));
-  const chosen = await savedProfile(choiceOf(settings));
-  const named = byProfile(settings, chosen) ?? namedByVariables(settings);
+  if (flag === undefined) return namedByVariables(run) ?? byProfile(run, await savedProfile(choiceOf(run)));
+  const chosen = await savedProfile(choiceOf(run));
+  const named = byProfile(run, chosen) ?? namedByVariables(run);
   // A token that the environment has for another server opens nothing of this profile.
   return chosen !== undefined && named !== undefined && serverOf(named.origin) !== serverOf(chosen.base_url)
     ? undefined
@@ -140,8 +126,8 @@ function serverOf(address: string): string {
   return `${protocol}//${['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname}:${port}`;
 }
 
-function namedByVariables(settings: Choosing): NamedSandbox | undefined {
-  const { env } = settings.host;
+function namedByVariables(run: BegunRun): NamedSandbox | undefined {
+  const { env } = run.host;
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
   if (url === undefined && token === undefined && file === undefined) return undefined;
   refuseEmptyVariables(env);
@@ -151,11 +137,11 @@ function namedByVariables(settings: Choosing): NamedSandbox | undefined {
   // A half-set pair must not steer the sandbox of this user by mistake.
   if (url === undefined) throw halfNamed(variable, URL_VARIABLE);
   if (token === undefined && file === undefined) throw halfNamed(URL_VARIABLE, `${TOKEN_VARIABLE} or ${FILE_VARIABLE}`);
-  const read = async () => (token === undefined ? tokenOf(settings, file ?? '') : new Secret(token));
+  const read = async () => (token === undefined ? tokenOf(run, file ?? '') : new Secret(token));
   return { ...placeOf(url), namedBy: URL_VARIABLE, token: read, variables: [URL_VARIABLE, variable] };
 }
 
-function byProfile(settings: Choosing, profile: Profile | undefined): NamedSandbox | undefined {
+function byProfile(run: BegunRun, profile: Profile | undefined): NamedSandbox | undefined {
   const file = profile?.settings.sandbox_token_file;
   if (profile === undefined || file === undefined) return undefined;
   const { name, mode, base_url } = profile;
@@ -165,11 +151,11 @@ function byProfile(settings: Choosing, profile: Profile | undefined): NamedSandb
       `profile ${name} has a live key and the setting sandbox_token_file: a sandbox takes no live key`,
       `cardwright profiles set ${name} sandbox_token_file none`,
     );
-  return { ...placeOf(base_url), namedBy: `profile ${name}`, token: () => tokenOf(settings, file) };
+  return { ...placeOf(base_url), namedBy: `profile ${name}`, token: () => tokenOf(run, file) };
 }
 
-async function tokenOf(settings: Choosing, file: string): Promise<Secret> {
-  return tokenIn(await secretFile(settings, file, 'token file'), file);
+async function tokenOf(run: BegunRun, file: string): Promise<Secret> {
+  return tokenIn(await secretFile(run, file, 'token file'), file);
 }
 
 /** The address of the service is taken too: its version is no part of the control surface's. */

@@ -28,26 +28,16 @@ import {
   type RulesSettings,
   rejectOp,
 } from '../journal/rules.ts';
-import type { Connections } from './connections.ts';
-import type { RunLimits } from './context.ts';
+import type { Run } from './context.ts';
 import { selfFor } from './journal.ts';
-import type { AppHost } from './process-host.ts';
 import type { JournalPlace } from './shared-journal.ts';
 
-interface ApprovalsAround {
-  readonly host: AppHost;
-  readonly opened: Connections;
-  readonly limits: RunLimits;
-  readonly place: JournalPlace;
-  readonly notice: (text: string) => void;
-}
-
 /** What a claim asks of limits and approvals. */
-export function rulesFor(around: ApprovalsAround): ClaimRules {
-  return claimRules(rulesSettings(around));
+export function rulesFor(run: Run, place: JournalPlace): ClaimRules {
+  return claimRules(rulesSettings(run, place));
 }
 
-function rulesSettings({ host, opened, limits, place }: ApprovalsAround): RulesSettings {
+function rulesSettings({ host, opened, limits }: Run, place: JournalPlace): RulesSettings {
   return {
     isShared: place.user !== undefined,
     sources: limits.sources,
@@ -68,11 +58,10 @@ function rulesSettings({ host, opened, limits, place }: ApprovalsAround): RulesS
 const MOST_SHOWN = 20;
 const KEYCHAIN_ENTRY = 'approval-key';
 
-export function approvalsFor(around: ApprovalsAround): Approvals {
-  const { host, place, notice } = around;
-  const settings = rulesSettings(around);
+export function approvalsFor(run: Run, place: JournalPlace): Approvals {
+  const { host, files } = run;
+  const settings = rulesSettings(run, place);
   const keyPath = join(host.folders.config, 'approval-key.json');
-  const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
   const person = place.user ?? host.user;
 
   async function keyText(): Promise<{ readonly text: string; readonly where: string } | undefined> {

@@ -1,6 +1,5 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
 import type { SecureContext } from 'node:tls';
-import type { Globals } from '../cli/parsing/globals.ts';
 import type { Wait } from '../client/read.ts';
 import type { Observed } from '../client/request.ts';
 import { NO_OVERRIDES } from '../contract/overrides.ts';
@@ -11,27 +10,11 @@ import type { Secret } from '../core/secret.ts';
 import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import type { SignOfLife } from '../terminal/progress.ts';
 import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
-import type { AppHost } from './process-host.ts';
+import type { BegunRun } from './context.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;
-
-interface ConnectionSettings {
-  readonly host: AppHost;
-  readonly version: string;
-  readonly globals: Globals;
-  /** Filled with what takes secrets of this run out of a text. */
-  readonly redactions: ((text: string) => string)[];
-  /** Filled with the keys of this run. */
-  readonly keys: Set<string>;
-  readonly notice: (text: string) => void;
-  /** Told what leaves and what is waited for. */
-  readonly life?: SignOfLife;
-  /** Takes the lines of `--verbose` and `--debug`. */
-  readonly trace: (line: string) => void;
-}
 
 export interface Where {
   readonly baseUrl: string;
@@ -54,8 +37,8 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 export type Connections = Readonly<ReturnType<typeof connections>>;
 
-export function connections(settings: ConnectionSettings) {
-  const { host, globals, life } = settings;
+export function connections(settings: BegunRun) {
+  const { host, globals, terminal } = settings;
   const closers: (() => Promise<void>)[] = [];
   let observed: Observed | undefined;
   let serverDate: { readonly dateMs: number; readonly at: number } | undefined;
@@ -103,13 +86,13 @@ export function connections(settings: ConnectionSettings) {
       signal: host.signal,
       mode,
       userAgent: `cardwright/${settings.version}`,
-      onAsk: life && (() => life.asked(whom)),
-      onWait: ({ ms, because, attempt }: Wait) => life?.paused(whom, ms, because, attempt),
-      onWarning: (text: string) => settings.notice(`warning: ${text}`),
+      onAsk: () => terminal.life.asked(whom),
+      onWait: ({ ms, because, attempt }: Wait) => terminal.life.paused(whom, ms, because, attempt),
+      onWarning: settings.warn,
       ...(timeoutMs !== undefined && { timeoutMs }),
       // `--verbose` shows what was asked and answered, `--debug` headers and bodies as well.
       ...((globals.debug || globals.verbose) && {
-        onDebug: (line: string) => void ((globals.debug || /^[<>] /.test(line)) && settings.trace(line)),
+        onDebug: (line: string) => void ((globals.debug || /^[<>] /.test(line)) && terminal.trace(line)),
       }),
     };
     const made =
@@ -205,7 +188,7 @@ export function connections(settings: ConnectionSettings) {
 
 /** Whom TLS trusts on the way there; warns, or throws `guarded`, where nobody is checked. */
 async function trusted(
-  { host, notice }: ConnectionSettings,
+  { host, warn }: BegunRun,
   { baseUrl, socketPath }: Where,
   mode: Identity['mode'],
 ): Promise<SecureContext | undefined> {
@@ -213,6 +196,6 @@ async function trusted(
   if (socketPath !== undefined || origin.protocol !== 'https:') return undefined;
   const { trustedBy, checkVerification } = await import('../platform/trust.ts');
   const risk = checkVerification(origin, mode, host.env);
-  if (risk !== undefined) notice(`warning: ${risk}`);
+  if (risk !== undefined) warn(risk);
   return trustedBy(host.env, path => host.readFile(path));
 }

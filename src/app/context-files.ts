@@ -14,23 +14,23 @@ import {
   writeAtomically,
   writeReadyFile,
 } from '../files/users-file.ts';
-import type { InputStream } from '../platform/host.ts';
+import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
 
-export function contextFiles(host: AppHost, stdin: InputStream, warn: (text: string) => void): ContextFiles {
-  const inputs = { host, stdin };
+export function contextFiles(run: Run): ContextFiles {
+  const { host, files, terminal } = run;
+  const { stdin } = terminal;
   return {
     stdin,
     readFile: path => (path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
-    openInput: path => openRows(inputs, path),
-    readBytes: path => readBytes(inputs, path),
+    openInput: path => openRows(run, path),
+    readBytes: path => readBytes(run, path),
     createFile: (path, content) => createFile(host, path, content),
     replaceFile: (path, file) => replaceFile(host, path, file),
     editFiles: (edits, isMeant) => editFiles(host, edits, isMeant),
     async readyFile(path) {
       const place = resolve(host.cwd, path);
       await clearReadyFile(place);
-      const files = { platform: host.platform, random: host.noise, warn };
       return {
         write: address => writeReadyFile(place, address, files),
         remove: address => removeReadyFile(place, address),
@@ -56,18 +56,13 @@ function cannotBeMade(path: string, cause: unknown): never {
   throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause });
 }
 
-export interface InputSource {
-  readonly host: AppHost;
-  readonly stdin: InputStream;
-}
-
 /** A file, or standard input. Throws `usage` for what cannot be read or is no text. */
-export async function openInput({ host, stdin }: InputSource, path: string): Promise<InputRows> {
+export async function openInput({ host, terminal }: Run, path: string): Promise<InputRows> {
   if (path !== '-') {
     const { openInputFile } = await import('../files/input-file.ts');
     return openInputFile(resolve(host.cwd, path), path, host.signal);
   }
-  const bytes = await stdin.readBytes(ROWS_BYTES);
+  const bytes = await terminal.stdin.readBytes(ROWS_BYTES);
   if (!isUtf8(bytes)) {
     throw usage('standard input is not UTF-8 text. Nothing was sent');
   }
@@ -78,15 +73,15 @@ export async function openInput({ host, stdin }: InputSource, path: string): Pro
 }
 
 /** Opens a file of rows. All rows are kept before the first is sent. */
-async function openRows(place: InputSource, path: string): Promise<InputRows> {
-  const input = await openInput(place, path);
+async function openRows(run: Run, path: string): Promise<InputRows> {
+  const input = await openInput(run, path);
   const { bounded } = await import('../files/input-file.ts');
   return { ...input, pieces: bounded(input.pieces, path, ROWS_BYTES) };
 }
 
 /** All of a file, or of standard input. Throws `usage` above 16 MB. */
-async function readBytes({ host, stdin }: InputSource, path: string): Promise<Uint8Array> {
-  if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
+async function readBytes({ host, terminal }: Run, path: string): Promise<Uint8Array> {
+  if (path === '-') return terminal.stdin.readBytes(WHOLE_INPUT_BYTES);
   const { readWhole } = await import('../files/input-file.ts');
   return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, host.signal);
 }

@@ -2,20 +2,16 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type {
-  CommandTraits,
-  Context,
-  ContextSandbox,
-  SandboxServers,
-  StartedBrowser,
-  ToolHost,
-} from '../cli/context.ts';
+import type { AuditLog } from '../audit/log.ts';
+import type { CommandTraits, Context, ContextSandbox, StartedBrowser, ToolHost } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
-import type { Reader, ReadOptions, Service } from '../contract/service.ts';
+import type { PlannedRequest, Reader, ReadOptions, Service } from '../contract/service.ts';
 import { asCliError, CliError } from '../core/errors.ts';
-import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
+import type { Spending } from '../core/money.ts';
+import { createPrivate, type FileDependencies, preparePrivateFolder } from '../files/private-files.ts';
+import type { AfterAnswer } from '../journal/run.ts';
 import {
   LIMIT_NAMES,
   limitWords,
@@ -26,21 +22,26 @@ import {
   strictest,
 } from '../limits/limits.ts';
 import { readManagedLimits } from '../limits/managed-file.ts';
-import type { InputStream, OutputStream } from '../platform/host.ts';
+import type { Environment, OutputStream } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
+import { createRecorder } from '../writes/audit-record.ts';
+import { confirmWithPerson } from '../writes/guard.ts';
+import { createPipeline } from '../writes/pipeline.ts';
+import { createWriter } from '../writes/single-write.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { contextFiles, openInput } from './context-files.ts';
-import { contextWrites } from './context-writes.ts';
+import type { LocalDatabase } from './journal.ts';
 import type { AppHost } from './process-host.ts';
-import { sandboxServersFor } from './sandbox-server.ts';
-import type { ControlAddress } from './sandbox-started.ts';
-import { openTerminal } from './terminal.ts';
+import { openTerminal, type RunTerminal } from './terminal.ts';
 
+/** What a run is opened with. */
 export interface Opening extends CommandTraits {
   readonly host: AppHost;
   readonly version: string;
   readonly globals: Globals;
+  /** Filled with what takes secrets of this run out of a text. */
   readonly redactions: ((text: string) => string)[];
+  /** Filled with the keys of this run, which are taken out of all output. */
   readonly keys: Set<string>;
   /** Filled with what makes room on a terminal for the answer. */
   readonly beforeOutput: Set<() => void>;
@@ -48,17 +49,50 @@ export interface Opening extends CommandTraits {
   readonly rest: readonly string[];
 }
 
+/** A run that can speak to a person; nothing is opened yet. */
+export interface BegunRun extends Opening {
+  readonly terminal: RunTerminal;
+  readonly notice: (text: string) => void;
+  /** A notice that begins with `warning:`. */
+  readonly warn: (text: string) => void;
+  /** Of private files of ours. */
+  readonly files: FileDependencies;
+}
+
+/** One run, for whatever is put together for it. What is a function is opened once, when it is first asked for. */
+export interface Run extends BegunRun {
+  readonly opened: Connections;
+  readonly reader: () => Promise<Reader>;
+  readonly limits: RunLimits;
+  /** The journal of this machine, which holds its audit log too. */
+  readonly local: () => Promise<LocalDatabase>;
+  readonly audit: () => Promise<AuditLog>;
+}
+
 /** The context of one run; nothing is opened yet. */
 export function openContext(opening: Opening): OpenContext {
   const { host, version, globals } = opening;
   const terminal = openTerminal(opening);
-  const { stdin, prompts, progress, notice, warn, canAsk, life } = terminal;
-  const opened = connections({ ...opening, notice, trace: terminal.trace, life });
-  const reader = once(async () => readerOf(await opened.service(), opened.noteShown));
-  const limits = runLimits(host, opened);
-  const writes = contextWrites(opening, { opened, terminal, reader, limits });
-  const { journal } = writes;
-  const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
+  const { prompts, progress, notice, warn, canAsk, life } = terminal;
+  const files = { platform: host.platform, random: host.noise, warn };
+  const begun: BegunRun = { ...opening, terminal, notice, warn, files };
+  const opened = connections(begun);
+  const run: Run = {
+    ...begun,
+    opened,
+    reader: once(async () => readerOf(await opened.service(), opened.noteShown)),
+    limits: runLimits(host, opened),
+    local: once(async () => (await import('./journal.ts')).localDatabase(begun, opened)),
+    audit: once(async () => {
+      const { auditLog } = await import('../audit/log.ts');
+      const { path, open, existing } = await run.local();
+      const { clock, pid, user, machine } = host;
+      return auditLog({ path, database: open, existing, clock, pid, user, host: machine });
+    }),
+  };
+  const { reader } = run;
+  const changes = changesOf(run);
+  const { journal } = changes;
   // The time of the service, as its answers tell it; ours until there is one. ms UTC.
   const serviceNow = () => opened.serviceNow() ?? host.clock.now();
   const context: Context = {
@@ -78,32 +112,32 @@ export function openContext(opening: Opening): OpenContext {
         return serviceNow();
       },
       identity: opened.identity,
-      limits: limits.shown,
+      limits: run.limits.shown,
       overrides: opened.overrides,
       reader,
       read: async (operation, input, options) => (await reader()).read(operation, input, options),
       async write(operation, input, ...more) {
-        const made = await writes.write(operation, input, ...more);
+        const made = await changes.write(operation, input, ...more);
         opened.noteShown(operation, input as Values, made.result);
         return made;
       },
       mirror: once(async () => {
         const { mirrorFor } = await import('./mirror.ts');
-        return mirrorFor({ host, opened, reader, journal: journal.open, progress, life, warn });
+        return mirrorFor(run, journal.open);
       }),
     },
     journal,
-    sandbox: contextSandbox(host, opened, stdin, servers),
+    sandbox: contextSandbox(run),
     ui: {
       ...{ prompts, progress, notice, canAsk, maskInLog: terminal.maskInLog },
-      ...{ ask: writes.ask, confirmCount: writes.confirmCount },
+      ...{ ask: changes.ask, confirmCount: changes.confirmCount },
       yes: globals.yes,
       forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
-    files: contextFiles(host, stdin, warn),
-    reveal: async (cardId, options) => (await writes.gate()).reveal(cardId, options),
-    runWithCard: async (cardId, options) => (await writes.gate()).runWithCard(cardId, options),
-    checkRunWithCard: async options => (await writes.gate()).checkRunWithCard(options),
+    files: contextFiles(run),
+    reveal: async (cardId, options) => (await changes.gate()).reveal(cardId, options),
+    runWithCard: async (cardId, options) => (await changes.gate()).runWithCard(cardId, options),
+    checkRunWithCard: async options => (await changes.gate()).checkRunWithCard(options),
     openBrowser: address => openBrowser(host, address),
     takeSignals: onSignal => host.handOver(onSignal),
     async processes() {
@@ -111,16 +145,15 @@ export function openContext(opening: Opening): OpenContext {
       const own = processName(host.pid);
       return { own, isGone: name => isNamedGone(name, own, pid => host.isRunning(pid)) };
     },
-    toolHost: () => toolHost({ host, version, globals }),
-    runProgram: (program, variables) =>
-      runForAccount({ host, globals, opened, stdin }, program, { variables, handsKeys: true }),
+    toolHost: () => toolHost(run),
+    runProgram: (program, variables) => runForAccount(run, program, { variables, handsKeys: true }),
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');
-      return profilesFor(host, notice);
+      return profilesFor(run);
     }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      return doctorFor({ host, opened, audit: journal.audit, limits: limits.shown, journal: journal.open });
+      return doctorFor(run, journal.open);
     },
   };
   return {
@@ -128,12 +161,76 @@ export function openContext(opening: Opening): OpenContext {
     async close(answer) {
       life.end();
       // What is left undone here is looked at by the next command; the answer stands.
-      for (const work of writes.afterAnswer)
+      for (const work of changes.afterAnswer)
         await work(answer).catch((thrown: unknown) => warn((thrown as Error).message));
       await progress.written();
       await opened.close();
-      await servers.close();
     },
+  };
+}
+
+/** What changes something: journal, audit log, limits, and the pipeline that holds their order. */
+function changesOf(run: Run) {
+  const { host, globals, terminal, opened, reader, limits, audit, notice, warn } = run;
+  const { prompts, canAsk } = terminal;
+  const { yes, dryRun, live } = globals;
+  const { signal, clock, random } = host;
+  const planned: PlannedRequest[] = [];
+  const ops: string[] = [];
+  const afterAnswer: AfterAnswer[] = [];
+  const place = once(async () => (await import('./journal.ts')).placeFor(run));
+  const approvals = once(async () => {
+    const { approvalsFor } = await import('./approvals.ts');
+    return approvalsFor(run, await place());
+  });
+  const journal = {
+    open: once(async () => {
+      const [{ journalFor }, { rulesFor }] = await Promise.all([import('./journal.ts'), import('./approvals.ts')]);
+      const found = await place();
+      return journalFor(run, found, {
+        rules: rulesFor(run, found),
+        afterAnswer: work => void afterAnswer.push(work),
+      });
+    }),
+    approvals,
+    admin: once(async () => {
+      const { journalAdmin } = await import('./journal-admin.ts');
+      return journalAdmin(run, place, async () => (await approvals()).approvers());
+    }),
+    audit,
+    planned,
+    ops,
+  };
+  const recorder = createRecorder({ audit, identity: opened.identity, warn });
+  const asker = { identity: opened.identity, prompts, canAsk, yes, dryRun, live };
+  const pipeline = createPipeline({
+    ...asker,
+    recorder,
+    readOnly: async () => (await limits.strictest()).read_only?.source,
+    async checkSpending(spending: Spending) {
+      const { overLimit } = await import('../limits/limits.ts');
+      const refused = overLimit(await limits.strictest(), spending);
+      if (refused !== undefined) throw refused;
+    },
+  });
+  const { write, confirmCount } = createWriter({
+    ...{ ...asker, signal, clock, random, notice, pipeline, reader, planned },
+    service: opened.service,
+    journal: journal.open,
+    onOp: op => void ops.push(op),
+  });
+  return {
+    journal: { ...journal, pipeline, recorder },
+    write,
+    confirmCount,
+    ask: confirmWithPerson.bind(undefined, asker),
+    /** What may show card details. */
+    gate: once(async () => {
+      const { cardReveal } = await import('./reveal.ts');
+      return cardReveal(run, recorder);
+    }),
+    /** Work that the answer does not wait for. */
+    afterAnswer: afterAnswer as readonly AfterAnswer[],
   };
 }
 
@@ -158,13 +255,13 @@ function readerOf(service: Service, noteShown: Connections['noteShown']): Reader
 }
 
 /** A limit for people. */
-export interface ShownLimit {
+interface ShownLimit {
   readonly name: string;
   readonly value: string;
   readonly source: string;
 }
 
-export type RunLimits = ReturnType<typeof runLimits>;
+type RunLimits = ReturnType<typeof runLimits>;
 
 function runLimits(host: AppHost, opened: Connections) {
   const managed = once(async () => {
@@ -207,33 +304,50 @@ function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly st
   ];
 }
 
-function toolHost({ host, version, globals }: Pick<Opening, 'host' | 'version' | 'globals'>): ToolHost {
+function toolHost(run: Run): ToolHost {
   return {
-    input: host.promptInput as AsyncIterable<string | Uint8Array>,
-    write: text => host.streams.stdout.write(text),
-    async run(words, { stdin = '' } = {}) {
-      const [{ compose, replaced }, { run }] = await Promise.all([import('./compose.ts'), import('../cli/run.ts')]);
-      const written = { out: '', err: '' };
-      const stream = (to: keyof typeof written): OutputStream => ({
-        isTerminal: false,
-        columns: undefined,
-        closed: false,
-        async write(text) {
-          written[to] += typeof text === 'string' ? text : Buffer.from(text).toString();
-        },
-      });
-      const given = Buffer.from(stdin);
-      const streams = {
-        stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => given },
-        stdout: stream('out'),
-        stderr: stream('err'),
-      };
-      // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
-      const argv = ['--json', '--no-input', '--yes', ...chosenOptions(globals), ...words];
-      const quiet = replaced(replaced(replaced(host, 'streams', streams), 'argv', argv), 'hidesPrograms', true);
-      return { code: await run(compose(quiet, version)), ...written };
-    },
+    input: run.host.promptInput as AsyncIterable<string | Uint8Array>,
+    write: text => run.host.streams.stdout.write(text),
+    // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
+    run: (words, { stdin = '' } = {}) =>
+      runLine(run, ['--json', '--no-input', '--yes', ...chosenOptions(run.globals), ...words], { stdin }),
   };
+}
+
+interface LineAround {
+  readonly stdin: string;
+  /** In place of ours. */
+  readonly env?: Environment;
+  /** Told of standard output as it comes. */
+  readonly onOut?: (text: string) => void;
+}
+
+/** Runs a command line of this program in this process, with nobody to ask. Resolves to its exit code and to what it wrote; never rejects. */
+export async function runLine(
+  { host, version }: Run,
+  argv: readonly string[],
+  { stdin, env = host.env, onOut }: LineAround,
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const [{ compose, replaced }, { run }] = await Promise.all([import('./compose.ts'), import('../cli/run.ts')]);
+  const written = { out: '', err: '' };
+  const stream = (to: keyof typeof written): OutputStream => ({
+    isTerminal: false,
+    columns: undefined,
+    closed: false,
+    async write(given) {
+      const text = typeof given === 'string' ? given : Buffer.from(given).toString();
+      written[to] += text;
+      if (to === 'out') onOut?.(text);
+    },
+  });
+  const given = Buffer.from(stdin);
+  const streams = {
+    stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => given },
+    stdout: stream('out'),
+    stderr: stream('err'),
+  };
+  const quiet = replaced(replaced(replaced(host, 'streams', streams), 'argv', argv), 'hidesPrograms', true);
+  return { code: await run(compose(replaced(quiet, 'env', env), version)), ...written };
 }
 
 /**
@@ -241,15 +355,7 @@ function toolHost({ host, version, globals }: Pick<Opening, 'host' | 'version' |
  * Resolves to its exit code.
  */
 export async function runForAccount(
-  {
-    host,
-    globals,
-    opened,
-    stdin,
-  }: Pick<Opening, 'host' | 'globals'> & {
-    readonly opened: Connections;
-    readonly stdin: InputStream;
-  },
+  { host, globals, opened, terminal }: Run,
   program: readonly string[],
   { variables, handsKeys }: { readonly variables: Readonly<Record<string, string>>; readonly handsKeys: boolean },
 ): Promise<number> {
@@ -264,7 +370,7 @@ export async function runForAccount(
   const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
   const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
   const isHidden = host.hidesPrograms === true;
-  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: stdin.isTerminal, isHidden });
+  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: terminal.stdin.isTerminal, isHidden });
 }
 
 /** What opens a file with the program meant for it. */
@@ -309,22 +415,18 @@ async function isStarted({ env }: AppHost, opener: string, file: string): Promis
   });
 }
 
-function contextSandbox(
-  host: AppHost,
-  opened: Connections,
-  stdin: InputStream,
-  servers: SandboxServers,
-): ContextSandbox {
+function contextSandbox(run: Run): ContextSandbox {
+  const { host, opened } = run;
   const started = () => import('./sandbox-started.ts');
   return {
     admin: opened.admin,
     elsewhere: opened.sandboxElsewhere,
-    servers,
-    exportTo: async path => (await started()).exportFrom(host, await control(opened), path),
+    servers: async () => (await import('./sandbox-server.ts')).sandboxServersFor(run),
+    exportTo: async path => (await started()).exportFrom(run, path),
     async importFrom(path) {
       const { importFrom } = await started();
-      await using input = await openInput({ host, stdin }, path);
-      return await importFrom(host, await control(opened), input);
+      await using input = await openInput(run, path);
+      return await importFrom(run, input);
     },
     subscriptionsIn: async path => (await started()).subscriptionsIn(host, path),
     async deliveries() {
@@ -337,9 +439,4 @@ function contextSandbox(
     },
     moveAside: async () => (await started()).moveStoreAway(host),
   };
-}
-
-async function control({ adminPlace }: Connections): Promise<ControlAddress> {
-  const { baseUrl, socketPath, secureContext, key } = await adminPlace();
-  return { baseUrl, socketPath, secureContext, token: await key() };
 }

@@ -1,5 +1,4 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
-import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/answer-shapes.ts';
 import { proxyFor } from '../client/transport.ts';
 import { CliError } from '../core/errors.ts';
@@ -10,18 +9,8 @@ import { checkPrivateFolder } from '../files/private-files.ts';
 import type { Journal } from '../journal/types.ts';
 import { preloads, watchers } from '../platform/watched.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
-import type { Connections } from './connections.ts';
-import type { ShownLimit } from './context.ts';
+import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
-
-interface DoctorFacts {
-  readonly host: AppHost;
-  readonly opened: Connections;
-  readonly audit: () => Promise<AuditLog>;
-  /** Limits that are set, and by whom. */
-  readonly limits: () => Promise<readonly ShownLimit[]>;
-  readonly journal: () => Promise<Journal>;
-}
 
 type Seen = Omit<Finding, 'check'>;
 
@@ -45,8 +34,8 @@ const OLDEST_NODE = [20, 19] as const;
 const CLOCK_WARN_MS = 30_000;
 const CLOCK_FAIL_MS = 300_000;
 
-export async function doctorFor(about: DoctorFacts): Promise<readonly Finding[]> {
-  const { host, opened, audit } = about;
+export async function doctorFor(run: Run, journal: () => Promise<Journal>): Promise<readonly Finding[]> {
+  const { host, opened, audit } = run;
   const { nodeVersion, codeCache } = host;
   const identity = await opened.identity().catch(asError);
   const who = identity instanceof CliError ? undefined : identity;
@@ -58,7 +47,7 @@ export async function doctorFor(about: DoctorFacts): Promise<readonly Finding[]>
       const { journalPath } = await import('./journal.ts');
       return ok((await journalPath(host)) ?? 'no operation was begun on this machine yet');
     }),
-    ...(who === undefined ? [] : await accountFindings(about, who)),
+    ...(who === undefined ? [] : await accountFindings(run, journal, who)),
     await examined('contract', async () => {
       await opened.overrides();
       const file = who?.contractFile;
@@ -92,11 +81,15 @@ export async function doctorFor(about: DoctorFacts): Promise<readonly Finding[]>
     const { profile, mode, baseUrl, chosenBy } = identity;
     return ok(`${profile}, ${mode === 'live' ? 'LIVE' : mode}, ${baseUrl}; chosen by ${chosenBy}`);
   });
-  return [profile, ...(who === undefined ? [] : await serviceFindings(about, who)), ...rest];
+  return [profile, ...(who === undefined ? [] : await serviceFindings(run, who)), ...rest];
 }
 
 /** What this machine knows of the account: runs, keys, limits. */
-async function accountFindings({ journal, limits }: DoctorFacts, { profile, mode }: Identity): Promise<Finding[]> {
+async function accountFindings(
+  { limits }: Run,
+  journal: () => Promise<Journal>,
+  { profile, mode }: Identity,
+): Promise<Finding[]> {
   return [
     // Runs that stopped: nobody may know whether their money moved.
     await examined('operations', async () => {
@@ -121,14 +114,14 @@ async function accountFindings({ journal, limits }: DoctorFacts, { profile, mode
       return ok(mode === 'live' ? says : `${says}; contract check --probe-idempotency finds out`);
     }),
     await examined('limits', async () => {
-      const shown = (await limits()).map(({ name, value, source }) => `${name} is ${value}, set by ${source}`);
+      const shown = (await limits.shown()).map(({ name, value, source }) => `${name} is ${value}, set by ${source}`);
       return ok(shown.length === 0 ? 'none are set' : shown.join('; '));
     }),
   ];
 }
 
 /** The way to the service, and one request to it. */
-async function serviceFindings({ host, opened }: DoctorFacts, identity: Identity): Promise<readonly Finding[]> {
+async function serviceFindings({ host, opened }: Run, identity: Identity): Promise<readonly Finding[]> {
   const { env, clock } = host;
   const origin = identity.baseUrl === 'embedded' ? undefined : new URL(identity.baseUrl);
   const key = await examined('key', async () => {

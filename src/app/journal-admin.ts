@@ -1,8 +1,6 @@
 import { type Approver, readApproverLine } from '../approvals/request.ts';
-import type { AuditLog } from '../audit/log.ts';
 import type { JournalCheck, JournalState } from '../cli/answer-shapes.ts';
 import type { InitWishes, JournalAdmin } from '../cli/context.ts';
-import type { Reader } from '../contract/service.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
@@ -17,16 +15,9 @@ import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
+import type { Run } from './context.ts';
 import { selfFor, sharedAddress } from './journal.ts';
-import { type JournalPlace, postgresSettings, type SharedAround, sharedPlace } from './shared-journal.ts';
-
-interface AdminAround extends SharedAround {
-  readonly place: () => Promise<JournalPlace>;
-  readonly reader: () => Promise<Reader>;
-  readonly audit: () => Promise<AuditLog>;
-  /** Who may approve now. */
-  readonly approvers: () => Promise<readonly Approver[]>;
-}
+import { type JournalPlace, postgresSettings, sharedPlace } from './shared-journal.ts';
 
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;
@@ -43,23 +34,27 @@ const NO_JOURNAL = {
   approvers: [],
 } as const;
 
-export function journalAdmin(around: AdminAround): JournalAdmin {
-  const { host } = around;
-  const files = { platform: host.platform, random: host.random, warn: around.notice };
+/** `approvers` resolves to who may approve now. */
+export function journalAdmin(
+  run: Run,
+  placeOfRun: () => Promise<JournalPlace>,
+  approvers: () => Promise<readonly Approver[]>,
+): JournalAdmin {
+  const { host, files, opened } = run;
 
   async function shared(): Promise<SharedPlace> {
-    const address = await sharedAddress(around);
+    const address = await sharedAddress(run);
     if (address === undefined)
       throw usage(
         'no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one',
         'cardwright journal init --help',
       );
-    return sharedPlace(around, address);
+    return sharedPlace(run, address);
   }
 
   async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
     if (isShared(place)) return (await place.listed())?.account;
-    const { profile, mode, baseUrl: origin } = await around.opened.identity();
+    const { profile, mode, baseUrl: origin } = await opened.identity();
     const print = mode === 'sandbox' ? 'sandbox' : await place.keyPrint(await database.read(journalId));
     return database.read(tx => findAccount(tx, { profile, mode, origin }, print));
   }
@@ -68,11 +63,11 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     const account = await accountHere(database, place);
     if (account === undefined) throw usage('there is no journal of this account yet', 'cardwright journal status');
     // Of a journal that is not accepted yet those count that it lists.
-    const approvers = await around.approvers().catch((thrown: unknown): readonly Approver[] => {
+    const known = await approvers().catch((thrown: unknown): readonly Approver[] => {
       if (thrown instanceof CliError && thrown.kind === 'guarded') return [];
       throw thrown;
     });
-    const { lines, flaws } = await database.read(tx => checkChain(tx, account, approvers));
+    const { lines, flaws } = await database.read(tx => checkChain(tx, account, known));
     return {
       place: database.shown,
       account,
@@ -85,7 +80,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
   /** Cards at the service that carry the mark of an operation which the journal does not know. */
   async function strangersTo(database: Database): Promise<JournalCheck['strangers']> {
     const marked: JournalCheck['strangers'][number][] = [];
-    for await (const { data } of (await around.reader()).pages('cards.list', {})) {
+    for await (const { data } of (await run.reader()).pages('cards.list', {})) {
       for (const card of data) {
         const marker = markerOf(card);
         const { id: card_id, last4, balance, created_at } = card;
@@ -102,16 +97,16 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
 
   return {
     async init(text, wishes) {
-      const settings = postgresSettings(around, text);
+      const settings = postgresSettings(run, text);
       const { did, journal, isNew } = await initJournal(settings);
       const done = [...did, `The journal ${journal} is ${isNew ? 'made' : 'as it was'}.`];
       done.push(...(await asAdmin(settings, tx => setWishes(tx, wishes))));
       if (!wishes.key) return done;
-      const account = await (await sharedPlace(around, text)).listKey();
+      const account = await (await sharedPlace(run, text)).listKey();
       return [...done, `The API key of this run is listed for the account ${account}.`];
     },
     async status(): Promise<JournalState> {
-      const place = await around.place();
+      const place = await placeOfRun();
       const database = await place.existing();
       if (database === undefined) return { ...NO_JOURNAL, place: host.folders.state };
       const account = await accountHere(database, place);
@@ -144,11 +139,11 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       };
     },
     async check() {
-      const place = await around.place();
+      const place = await placeOfRun();
       return isShared(place) ? check(place, await place.existing()) : withLocal(database => check(place, database));
     },
     async accept({ setAside, agree }) {
-      if ((await sharedAddress(around)) === undefined) return acceptLocal({ setAside, agree });
+      if ((await sharedAddress(run)) === undefined) return acceptLocal({ setAside, agree });
       if (setAside)
         throw usage(
           '--set-aside is for the journal of one machine; a shared one is put back by an admin of its database',
@@ -170,26 +165,25 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       return [`${database.shown} is the journal from now on, on every machine.`];
     },
     leave: async role => {
-      const address = await sharedAddress(around);
+      const address = await sharedAddress(run);
       if (address === undefined)
         throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
-      return leaveJournal(postgresSettings(around, address), role);
+      return leaveJournal(postgresSettings(run, address), role);
     },
     async setAsideSandbox() {
       const { state: stateFolder, data } = host.folders;
-      if ((await around.opened.sandboxElsewhere()) !== undefined) return;
+      if ((await opened.sandboxElsewhere()) !== undefined) return;
       // The copy is of cards that are gone: the next sync makes a new one.
       const { mirrorPath, removeMirror } = await import('../mirror/file.ts');
       await removeMirror(mirrorPath(data, 'sandbox'));
       if (!hasJournal(stateFolder)) return;
-      const files = { platform: host.platform, random: host.random, warn: () => undefined };
       try {
         const database = await openSqlite({ stateFolder, files, clock: host.clock });
         await setAsideSandbox(database, `${host.user}@${host.machine}`).finally(() => database.close());
       } catch (thrown) {
         // The sandbox is replaced already.
         if (!(thrown instanceof CliError)) throw thrown;
-        around.notice(`warning: the journal still has operations of the sandbox before: ${thrown.message}`);
+        run.warn(`the journal still has operations of the sandbox before: ${thrown.message}`);
       }
     },
   };
@@ -218,7 +212,7 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       const [found] = await withLocal(database =>
         database.read(tx => tx.all<{ integrity_check: string }>('pragma integrity_check')),
       );
-      return found?.integrity_check !== 'ok' || (await (await around.audit()).read()).flaw !== undefined;
+      return found?.integrity_check !== 'ok' || (await (await run.audit()).read()).flaw !== undefined;
     } catch (thrown) {
       if (thrown instanceof CliError && thrown.facts.reason === 'damaged') return true;
       throw thrown;

@@ -11,15 +11,16 @@ import { newestOps, type RecentOp } from '../journal/ops.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { hasJournal, JOURNAL_FILE, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
+import type { Connections } from './connections.ts';
+import type { BegunRun, Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
-import type { JournalAround, JournalPlace, SharedAround } from './shared-journal.ts';
+import type { JournalPlace } from './shared-journal.ts';
 
 export type LocalDatabase = ReturnType<typeof localDatabase>;
 
 /** The journal of this machine, which holds its audit log too. Opened once. */
-export function localDatabase({ host, opened, notice }: Pick<JournalAround, 'host' | 'opened' | 'notice'>) {
-  const { platform, random, clock, folders } = host;
-  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+export function localDatabase({ host, files }: BegunRun, opened: Connections) {
+  const { clock, folders } = host;
   let database: Promise<Database> | undefined;
   const open = () => {
     if (database === undefined) {
@@ -38,9 +39,8 @@ export function localDatabase({ host, opened, notice }: Pick<JournalAround, 'hos
 }
 
 /** The file of this machine. */
-export async function localPlace({ host, opened, notice, local }: JournalAround): Promise<JournalPlace> {
-  const { platform, random, folders, machine } = host;
-  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+async function localPlace({ host, files, opened, local }: Run): Promise<JournalPlace> {
+  const { folders, machine } = host;
   const { open, existing } = await local();
   const stateFolders = { configFolder: folders.config, stateFolder: folders.state, machine };
   let noted: Promise<void> | undefined;
@@ -48,8 +48,9 @@ export async function localPlace({ host, opened, notice, local }: JournalAround)
     async open() {
       const opening = await open();
       if ((await opened.identity()).mode === 'sandbox') return opening;
-      const { refuseLocal } = await import('./shared-journal.ts');
-      await refuseLocal({ host, opened, notice });
+      const { refuseBesideShared } = await import('../journal/shared-place.ts');
+      // Where this machine keeps the account of this run in a shared journal.
+      await refuseBesideShared(folders.state, files, opened.key);
       noted ??= noteKnownState(opening, stateFolders, files);
       await noted;
       return opening;
@@ -60,15 +61,15 @@ export async function localPlace({ host, opened, notice, local }: JournalAround)
 }
 
 /** The journal that is named by `--journal`, the environment or the profile; the file of this machine else, and for a sandbox. */
-export async function placeFor(around: SharedAround): Promise<JournalPlace> {
-  const address = await sharedAddress(around);
-  if (address === undefined || (await around.opened.identity()).mode === 'sandbox') return localPlace(around);
+export async function placeFor(run: Run): Promise<JournalPlace> {
+  const address = await sharedAddress(run);
+  if (address === undefined || (await run.opened.identity()).mode === 'sandbox') return localPlace(run);
   const { sharedPlace } = await import('./shared-journal.ts');
-  return sharedPlace(around, address);
+  return sharedPlace(run, address);
 }
 
 /** Undefined where operations are kept on this machine. */
-export async function sharedAddress({ host: { env }, globals, opened }: JournalAround): Promise<string | undefined> {
+export async function sharedAddress({ host: { env }, globals, opened }: Run): Promise<string | undefined> {
   const named =
     globals.journal ?? env['CARDWRIGHT_JOURNAL_URL'] ?? (await opened.settings().catch(() => undefined))?.journal;
   return named === undefined || named === 'local' ? undefined : named;
@@ -83,15 +84,17 @@ export function selfFor(host: AppHost, { user = host.user }: Pick<JournalPlace, 
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-export interface JournalSettings extends Omit<JournalAround, 'local'> {
-  readonly place: JournalPlace;
-  readonly rules: ClaimRules | undefined;
+interface JournalSettings {
+  readonly rules: ClaimRules;
   readonly afterAnswer: (work: AfterAnswer) => void;
 }
 
-export function journalFor({ host, globals, opened, notice, place, rules, afterAnswer }: JournalSettings): Journal {
-  const { platform, random, clock } = host;
-  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+export function journalFor(
+  { host, globals, opened, notice, files }: Run,
+  place: JournalPlace,
+  { rules, afterAnswer }: JournalSettings,
+): Journal {
+  const { random, clock } = host;
   return createJournal({
     database: place.open,
     existing: place.existing,
@@ -119,23 +122,25 @@ export function journalFor({ host, globals, opened, notice, place, rules, afterA
 }
 
 /** Path of the journal of this machine, for `doctor`; undefined where there is none. Throws what keeps it from use. */
-export async function journalPath({ platform, random, clock, folders }: AppHost): Promise<string | undefined> {
-  if (!hasJournal(folders.state)) return undefined;
-  const files = { platform, random, warn: () => undefined };
-  const database = await openSqlite({ stateFolder: folders.state, files, clock });
+export async function journalPath(host: AppHost): Promise<string | undefined> {
+  if (!hasJournal(host.folders.state)) return undefined;
+  const database = await openQuietly(host);
   await database.close();
   return database.shown;
 }
 
 /** Operations of this machine, newest first, for completion; none where the journal cannot be read. */
 export async function recentOps(
-  { platform, random, clock, folders }: AppHost,
+  host: AppHost,
   wish: { readonly unfinished: boolean; readonly most: number },
 ): Promise<readonly RecentOp[]> {
-  if (!hasJournal(folders.state)) return [];
-  const files = { platform, random, warn: () => undefined };
-  const database = await openSqlite({ stateFolder: folders.state, files, clock }).catch(() => undefined);
+  if (!hasJournal(host.folders.state)) return [];
+  const database = await openQuietly(host).catch(() => undefined);
   const found = await (database && newestOps(database, wish))?.catch(() => []);
   await database?.close();
   return found ?? [];
+}
+
+function openQuietly({ platform, noise: random, clock, folders }: AppHost): Promise<Database> {
+  return openSqlite({ stateFolder: folders.state, files: { platform, random, warn: () => undefined }, clock });
 }

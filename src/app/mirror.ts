@@ -13,27 +13,15 @@ import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
-import type { Progress, SignOfLife } from '../terminal/progress.ts';
 import type { Connections } from './connections.ts';
+import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
 
-export async function mirrorFor({
-  host,
-  opened,
-  reader,
-  journal,
-  progress,
-  life,
-  warn,
-}: {
-  readonly host: AppHost;
-  readonly opened: Connections;
-  readonly reader: () => Promise<Reader>;
-  readonly journal: () => Promise<Journal>;
-  readonly progress: Progress;
-  readonly life: SignOfLife;
-  readonly warn: (text: string) => void;
-}): Promise<Mirror> {
+export async function mirrorFor(
+  { host, opened, reader, terminal, warn }: Run,
+  journal: () => Promise<Journal>,
+): Promise<Mirror> {
+  const { progress, life } = terminal;
   const { profile, mode, baseUrl } = await opened.identity();
   let rows = 0;
   const path = mirrorPath(host.folders.data, profile);

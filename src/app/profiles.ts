@@ -8,6 +8,7 @@ import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import { checkSettingName, loosens, PATH_SETTINGS, type ProfileSettings, parseSetting } from '../profile/settings.ts';
+import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
 
 /** The built-in profile, which is never saved. */
@@ -23,9 +24,9 @@ const SANDBOX_ROW: ProfileRow = {
 };
 
 /** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
-export async function profilesFor(host: AppHost, notice: (text: string) => void): Promise<Profiles> {
+export async function profilesFor({ host, warn }: Run): Promise<Profiles> {
   const { openProfileStore } = await import('../profile/store.ts');
-  const store = await openProfileStore(host, warning => notice(`warning: ${warning}`));
+  const store = await openProfileStore(host, warn);
   const absoluteKeyFile = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
   const rowOf = (profile: Profile): ProfileRow => ({
     name: profile.name,

@@ -1,10 +1,9 @@
 /** Card details behind the gate: where they may go, what is asked before, and what is shown. */
 
-import { type AuditLog, REVEALS_A_MINUTE } from '../audit/log.ts';
+import { REVEALS_A_MINUTE } from '../audit/log.ts';
 import type { CardPart, RevealOptions, RunWithCard, Shown } from '../cli/context.ts';
 import { isSet } from '../cli/parsing/globals.ts';
 import type { Item, Result } from '../contract/calls.ts';
-import type { Reader } from '../contract/service.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
@@ -14,20 +13,9 @@ import type { Clipboard } from '../terminal/clipboard.ts';
 import { type Column, lineBlock, pairsBlock } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
-import type { Connections } from './connections.ts';
-import type { Opening, RunLimits } from './context.ts';
+import type { Run } from './context.ts';
 import { checkNewFile, createFile } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
-import type { RunTerminal } from './terminal.ts';
-
-export interface RevealParts extends Pick<Opening, 'host' | 'globals'> {
-  readonly terminal: RunTerminal;
-  readonly opened: Connections;
-  readonly reader: () => Promise<Reader>;
-  readonly limits: RunLimits;
-  readonly recorder: Recorder;
-  readonly audit: () => Promise<AuditLog>;
-}
 
 type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
@@ -53,7 +41,8 @@ interface Wish {
 
 type Card = Item<'cards.list'>;
 
-export function cardReveal({ host, globals, terminal, opened, reader, limits, recorder, audit }: RevealParts) {
+export function cardReveal(run: Run, recorder: Recorder) {
+  const { host, globals, terminal, opened, reader, limits, audit } = run;
   const { prompts, canAsk, notice } = terminal;
   const runtime = { execArgv: host.execArgv, env: host.env, inspected: host.inspected() };
 
@@ -271,8 +260,7 @@ export function cardReveal({ host, globals, terminal, opened, reader, limits, re
         CARD_EXP_YEAR: String(parts.year),
       };
       const { runForAccount } = await import('./context.ts');
-      const around = { host, globals, opened, stdin: host.streams.stdin };
-      return runForAccount(around, program, { variables, handsKeys: false });
+      return runForAccount(run, program, { variables, handsKeys: false });
     },
   };
 }

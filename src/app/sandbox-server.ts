@@ -6,18 +6,11 @@ import { type ErrorKind, notSent } from '../core/errors.ts';
 import { jsonOrUndefined } from '../core/objects.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { Serving } from '../sandbox/serving/started.ts';
+import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
-import type { ServerFacts } from './sandbox-started.ts';
 
-interface ServersHere extends SandboxServers {
-  /** Ends what was started in this process and never got to serve. */
-  close(): Promise<void>;
-}
-
-export function sandboxServersFor(facts: ServerFacts): ServersHere {
-  const here: (() => Promise<void>)[] = [];
-  const { host, notice } = facts;
-  const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
+export function sandboxServersFor(run: Run): SandboxServers {
+  const { host, opened, files } = run;
   const find = async () => {
     const { findServer } = await import('../sandbox/serving/started.ts');
     return findServer(host.folders.data, files);
@@ -27,27 +20,23 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     return found && rowOf(host, found, found.keyFile);
   };
   return {
-    start: options => start(facts, options, here),
-    startAccounts: options => startAccounts(facts, options, here),
-    async close() {
-      for (const end of here.splice(0)) await end();
-    },
+    start: options => start(run, options),
+    startAccounts: options => startAccounts(run, options),
     running,
     async control() {
-      const isElsewhere = (await facts.sandboxElsewhere()) !== undefined;
-      if (isElsewhere) return undefined;
-      await facts.checkSandboxIsMeant();
+      if ((await opened.sandboxElsewhere()) !== undefined) return undefined;
+      await opened.checkSandboxIsMeant();
       const found = await find();
-      return found && facts.adminAt(found.origin, found.adminToken);
+      return found && opened.adminAt(found.origin, found.adminToken);
     },
     async detach(options) {
       const { startDaemon } = await import('./sandbox-started.ts');
-      return startDaemon({ host, options, running, notice });
+      return startDaemon(run, options, running);
     },
     async openPrivate(options) {
       const { openPrivate } = await import('./sandbox-started.ts');
-      const made = await openPrivate(facts, options);
-      here.push(() => made.close());
+      const made = await openPrivate(run, options);
+      opened.onClose(() => made.close());
       return made;
     },
     async stop() {
@@ -62,14 +51,14 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
 }
 
 /** What a server that is started here takes of the machine. */
-async function surroundings({ host, version, notice }: ServerFacts) {
+async function surroundings(run: Run) {
+  const { host, version, notice, warn } = run;
   const { folders, clock, random, noise, pid, platform } = host;
   const { scenarioPlayer } = await import('./sandbox-started.ts');
   host.keepSmall();
-  const warn = (text: string) => notice(`warning: ${text}`);
   return {
     ...{ folders, clock, random, noise, pid, platform, version, pageFiles, warn, notice },
-    scenarios: scenarioPlayer(host),
+    scenarios: scenarioPlayer(run),
     isRunning: (other: number) => host.isRunning(other),
     onFault: (error: unknown) => warn(error instanceof Error ? error.message : String(error)),
   };
@@ -80,28 +69,29 @@ async function untilSignal(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-async function start(
-  facts: ServerFacts,
-  options: ServerOptions,
-  here: (() => Promise<void>)[],
-): Promise<StartedServer> {
-  const { host } = facts;
+async function start(run: Run, options: ServerOptions): Promise<StartedServer> {
+  const { host } = run;
   const { removeAbandonedFolders } = await import('./sandbox-started.ts');
   await removeAbandonedFolders(host);
   const { startServer } = await import('../sandbox/serving/started.ts');
   const { readyFile } = options;
   const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
-  const started = await startServer(await surroundings(facts), { ...options, readyFile: ready });
-  return served(facts, rowOf(host, started.facts, started.keyFile), { started, here });
+  const started = await startServer(await surroundings(run), { ...options, readyFile: ready });
+  return served(run, rowOf(host, started.facts, started.keyFile), started);
 }
 
-/** What was started serves until a signal comes, and is ended with this process. */
-function served(
-  { host: { signal } }: ServerFacts,
-  row: ServerRow,
-  { started, here }: { readonly started: Serving; readonly here: (() => Promise<void>)[] },
-): StartedServer {
-  here.push(async () => {
+async function startAccounts(run: Run, options: AccountsServerOptions): Promise<StartedServer> {
+  const { cwd, clock, pid } = run.host;
+  const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
+  const accounts = resolve(cwd, options.accounts);
+  const started = await begin(await surroundings(run), { ...options, accounts });
+  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: accounts };
+  return served(run, row, started);
+}
+
+/** What was started serves until a signal comes, and is ended with this run. */
+function served({ host, opened }: Run, row: ServerRow, started: Serving): StartedServer {
+  opened.onClose(async () => {
     started.stop();
     // Whoever serves was told how it ended.
     await started.ended.catch(() => undefined);
@@ -109,24 +99,11 @@ function served(
   return {
     row,
     async serve() {
-      await Promise.race([untilSignal(signal), started.ended]);
+      await Promise.race([untilSignal(host.signal), started.ended]);
       started.stop();
       await started.ended;
     },
   };
-}
-
-async function startAccounts(
-  facts: ServerFacts,
-  options: AccountsServerOptions,
-  here: (() => Promise<void>)[],
-): Promise<StartedServer> {
-  const { cwd, clock, pid } = facts.host;
-  const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
-  const accounts = resolve(cwd, options.accounts);
-  const started = await begin(await surroundings(facts), { ...options, accounts });
-  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: accounts };
-  return served(facts, row, { started, here });
 }
 
 type Found = Pick<ServerRow, 'url' | 'pid' | 'started_at'>;

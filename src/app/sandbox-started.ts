@@ -3,30 +3,20 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { SecureContext } from 'node:tls';
 import type { InputRows, PrivateSandbox, PrivateSandboxOptions, Restored, ServerRow } from '../cli/context.ts';
 import { LOAD_SIZE, loadSize, type ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
-import type { Secret } from '../core/secret.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
 import { foldersFor } from '../platform/folders.ts';
 import { within } from '../platform/time.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import type { StepDone } from '../scenario/run.ts';
-import type { Connections } from './connections.ts';
+import type { Run } from './context.ts';
 import { forgetSandbox } from './id-cache.ts';
 import type { AppHost } from './process-host.ts';
 import { errorInLastLine, lastLine } from './sandbox-server.ts';
-
-interface DaemonStart {
-  readonly host: AppHost;
-  readonly options: ServerOptions;
-  readonly running: () => Promise<ServerRow | undefined>;
-  readonly notice: (text: string) => void;
-}
 
 /** ms until the first answer; a large data set is made first, and a store is looked through: so long a MB at most. */
 const PATIENCE = { usual: 20_000, load: 180_000, mb: 200 } as const;
@@ -42,15 +32,13 @@ export function patienceFor({ data, size = {} }: Pick<ServerOptions, 'data' | 's
 }
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
-export async function startDaemon({
-  host,
-  options,
-  running,
-  notice,
-}: DaemonStart): Promise<ServerRow & { readonly log: string }> {
+export async function startDaemon(
+  { host, files, notice }: Run,
+  options: ServerOptions,
+  running: () => Promise<ServerRow | undefined>,
+): Promise<ServerRow & { readonly log: string }> {
   const { clock, folders, signal } = host;
   const log = join(folders.state, 'sandbox.log');
-  const files = { platform: host.platform, random: host.noise, warn: () => undefined };
   for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
   const { storeFile } = await import('../sandbox/serving/start.ts');
   const bytes = await stat(storeFile(folders.data)).then(
@@ -128,18 +116,6 @@ async function failure(log: string, why: string): Promise<CliError> {
   });
 }
 
-/** What a server of this program is made from. */
-export interface ServerFacts {
-  readonly host: AppHost;
-  readonly version: string;
-  readonly notice: (text: string) => void;
-  readonly adminAt: Connections['adminAt'];
-  readonly sandboxElsewhere: Connections['sandboxElsewhere'];
-  readonly checkSandboxIsMeant: Connections['checkSandboxIsMeant'];
-  /** Filled with what must be taken out of all output. */
-  readonly keys: Set<string>;
-}
-
 const FOLDER = 'cardwright-exec-';
 
 /** Takes away what `sandbox exec` left when it was killed, unless its program still goes on. */
@@ -147,15 +123,15 @@ export async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promi
   await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
 }
 
-export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
-  const { host } = facts;
+export async function openPrivate(run: Run, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
+  const { host } = run;
   await removeAbandonedFolders(host);
   const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
     throw notStarted(error);
   });
   const used = (pid: number) => markUsed(folder, pid);
   const opened = await used(host.pid)
-    .then(() => serve(facts, options, folder))
+    .then(() => serve(run, options, folder))
     .catch(async (error: unknown) => {
       await rm(folder, { recursive: true, force: true });
       throw notStarted(error);
@@ -163,7 +139,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
   const { origin, adminToken, deliver, stop } = opened;
   let closed: Promise<void> | undefined;
   return {
-    admin: await facts.adminAt(origin, adminToken),
+    admin: await run.opened.adminAt(origin, adminToken),
     async run(program) {
       const { runProgram } = await import('../cli/child.ts');
       const { cwd, platform, streams } = host;
@@ -188,7 +164,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
   };
 }
 
-async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
+async function serve({ host, version, warn }: Run, options: PrivateSandboxOptions, folder: string) {
   const { assemble } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-files.ts');
   const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
@@ -209,7 +185,7 @@ async function serve({ host, version, notice }: ServerFacts, options: PrivateSan
     deliveries: { live: true },
     webhookSecret,
     version,
-    onFault: error => notice(`warning: ${error instanceof Error ? error.message : String(error)}`),
+    onFault: error => warn(error instanceof Error ? error.message : String(error)),
   });
   return { ...made, webhookSecret };
 }
@@ -239,10 +215,7 @@ function notStarted(error: unknown): unknown {
 
 /** Runs that are remembered. */
 const MOST_RUNS = 20;
-/** Characters of standard error that are read. */
-const LONGEST_ERROR = 4_000_000;
 
-type PlayerHost = Pick<AppHost, 'env' | 'program' | 'noise'>;
 type PlayedStep = ScenarioRun['steps'][number];
 
 interface Ended extends Pick<ScenarioRun, 'state' | 'says'> {
@@ -257,7 +230,7 @@ interface Playing {
   readonly asDone: (step: StepDone) => void;
 }
 
-export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
+export function scenarioPlayer(run: Run): ScenarioPlayer {
   const runs = new Map<string, ScenarioRun>();
   let isPlaying = false;
   return {
@@ -285,13 +258,13 @@ export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
       const steps = await stepsOf(text);
       if (isPlaying) return undefined;
       isPlaying = true;
-      const id = `run_${Buffer.from(host.noise.bytes(8)).toString('hex')}`;
+      const id = `run_${Buffer.from(run.host.noise.bytes(8)).toString('hex')}`;
       const begun: ScenarioRun = { id, state: 'running', steps, says: null };
       runs.set(id, begun);
       for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
       const update = (next: Partial<ScenarioRun>) => runs.set(id, { ...(runs.get(id) ?? begun), ...next });
       const asDone = (done: StepDone) => update({ steps: withDone(runs.get(id)?.steps ?? begun.steps, done) });
-      void played(host, { text, stage, asDone }).then(({ state, says, fault }) => {
+      void played(run, { text, stage, asDone }).then(({ state, says, fault }) => {
         isPlaying = false;
         const { steps: now } = runs.get(id) ?? begun;
         update({ state, says, steps: state === 'failed' ? withFault(now, fault) : now });
@@ -329,32 +302,24 @@ function withFault(steps: readonly PlayedStep[], fault: string | undefined): rea
 }
 
 /** Never rejects: what went wrong is what it says. */
-function played(host: PlayerHost, { text, stage, asDone }: Playing): Promise<Ended> {
-  const [node, ...program] = host.program;
-  const words = ['sandbox', 'simulate', 'run', '-', '--yes', '-o', 'ndjson'];
-  const child = spawn(node, [...program, ...words], {
+async function played(run: Run, { text, stage, asDone }: Playing): Promise<Ended> {
+  const { runLine } = await import('./context.ts');
+  const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--no-input', '-o', 'ndjson'];
+  const { code, err } = await runLine(run, words, {
+    stdin: text,
     // Its folders are those of the server.
-    env: environmentFor(host, stage, host.env['CARDWRIGHT_CONFIG_DIR']),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    windowsHide: true,
+    env: environmentFor(run.host, stage, run.host.env['CARDWRIGHT_CONFIG_DIR']),
+    onOut(lines) {
+      for (const line of lines.trimEnd().split('\n')) {
+        const done = jsonOrUndefined(line);
+        if (isObject(done)) asDone(done as unknown as StepDone);
+      }
+    },
   });
-  let err = '';
-  createInterface({ input: child.stdout }).on('line', line => {
-    const done = jsonOrUndefined(line);
-    if (isObject(done)) asDone(done as unknown as StepDone);
-  });
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
-    if (err.length < LONGEST_ERROR) err += part;
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(text);
-  return new Promise(resolve => {
-    child.once('error', error => resolve({ state: 'failed', says: error.message }));
-    child.once('close', code => resolve(code === 0 ? { state: 'as_expected', says: null } : failed(err, code)));
-  });
+  return code === 0 ? { state: 'as_expected', says: null } : failed(err, code);
 }
 
-function failed(err: string, code: number | null): Ended {
+function failed(err: string, code: number): Ended {
   const reported = errorInLastLine(err);
   if (reported === undefined) return { state: 'failed', says: `It ended with ${code}. ${lastLine(err)}` };
   const { kind, message, notes = [], faults } = reported;
@@ -362,39 +327,24 @@ function failed(err: string, code: number | null): Ended {
   return { state: 'failed', says: [message, ...notes].join('\n'), fault };
 }
 
-export interface ControlAddress {
-  /** Base address of the control surface. */
-  readonly baseUrl: string;
-  readonly socketPath?: string | undefined;
-  readonly token: Secret;
-  /** Whom TLS trusts, in place of Node's own list. */
-  readonly secureContext?: SecureContext | undefined;
-}
-
 /** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */
-export async function exportFrom(
-  { cwd, platform, noise: random, signal, clock }: AppHost,
-  place: ControlAddress,
-  path: string,
-): Promise<number> {
-  refuseStream(path);
+export async function exportFrom({ host, opened }: Run, path: string): Promise<number> {
   const { exportedFrom } = await import('../client/sandbox-file.ts');
   const { writeAtomically } = await import('../files/users-file.ts');
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
-  const pieces = exportedFrom({ ...place, signal, clock });
+  const { cwd, platform, noise: random, signal, clock } = host;
+  const { key, ...place } = await opened.adminPlace();
+  // A file called - would surprise, and an export is written whole or not at all.
+  if (path === '-') throw usage('an export needs a file and cannot go to standard output; ./- is a file of that name');
+  const pieces = exportedFrom({ ...place, token: await key(), signal, clock });
   return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 
-/** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */
-function refuseStream(path: string): void {
-  if (path !== '-') return;
-  throw usage('an export needs a file and cannot go to standard output; ./- is a file of that name');
-}
-
 /** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */
-export async function importFrom(host: AppHost, place: ControlAddress, input: InputRows): Promise<Restored> {
+export async function importFrom({ host, opened }: Run, input: InputRows): Promise<Restored> {
   const { importInto } = await import('../client/sandbox-file.ts');
-  const restored = await importInto({ ...place, signal: host.signal }, input.pieces);
+  const { key, ...place } = await opened.adminPlace();
+  const restored = await importInto({ ...place, token: await key(), signal: host.signal }, input.pieces);
   if (place.socketPath !== undefined) await forgetSandbox(host);
   return restored as Restored;
 }

@@ -168,7 +168,7 @@ export interface ContextSandbox {
   /** The sandbox elsewhere that the environment or the profile names; undefined for the one of this machine. */
   elsewhere(): Promise<SandboxElsewhere | undefined>;
   /** The sandbox as a server for other programs. */
-  readonly servers: SandboxServers;
+  servers(): Promise<SandboxServers>;
   /** Undefined when the service is not the embedded sandbox. */
   deliveries(): Promise<SandboxDeliveries | undefined>;
   /** Everything the sandbox holds into a file of the user: 0600, whole or not at all. Resolves to its size in bytes. */

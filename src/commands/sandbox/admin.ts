@@ -44,7 +44,8 @@ export async function runAdmin<N extends AdminName>(
     throw usage('simulations touch the sandbox alone and have no dry run');
   }
   const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
-  const found = elsewhere === undefined && isChange ? await ctx.sandbox.servers.control() : await elsewhere?.();
+  const found =
+    elsewhere === undefined && isChange ? await (await ctx.sandbox.servers()).control() : await elsewhere?.();
   const admin = found ?? (await ctx.sandbox.admin());
   return (await admin.send(operation, input)).result;
 }
@@ -52,7 +53,7 @@ export async function runAdmin<N extends AdminName>(
 /** The sandbox elsewhere that is meant, or the one that is started for this store. Throws `unreachable` where there is neither. */
 export async function startedSandbox({ sandbox }: Context, start = 'cardwright sandbox start'): Promise<SandboxAdmin> {
   const isElsewhere = (await sandbox.elsewhere()) !== undefined;
-  const admin = isElsewhere ? await sandbox.admin() : await sandbox.servers.control();
+  const admin = isElsewhere ? await sandbox.admin() : await (await sandbox.servers()).control();
   if (admin !== undefined) return admin;
   throw notSent('unreachable', 'no sandbox is started for this store', start);
 }

@@ -140,9 +140,11 @@ export const advanceSandboxClock = command({
       throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
-    return runAdmin(ctx, 'clock.advance', { by, to: at }, () => ctx.sandbox.servers.control()).catch(thrown => {
-      throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
-    });
+    return runAdmin(ctx, 'clock.advance', { by, to: at }, async () => (await ctx.sandbox.servers()).control()).catch(
+      thrown => {
+        throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
+      },
+    );
   },
   show: showAdvanced,
 });

@@ -25,7 +25,7 @@ async function sandboxExec(
   options: PrivateSandboxOptions,
   faults: readonly FaultRule[],
 ): Promise<Executed> {
-  const sandbox = await ctx.sandbox.servers.openPrivate(options);
+  const sandbox = await (await ctx.sandbox.servers()).openPrivate(options);
   let end: ChildEnd;
   let broken: readonly string[];
   try {

@@ -183,7 +183,7 @@ export const startSandbox = command({
       const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
       refuseWithAccounts({ ...own, cards, transactions, detach, open });
       const limits = { rateLimits: !noRateLimits, allowRemoteWebhooks };
-      const { row, serve } = await ctx.sandbox.servers.startAccounts({ ...options, ...limits });
+      const { row, serve } = await (await ctx.sandbox.servers()).startAccounts({ ...options, ...limits });
       return { row, log: undefined, goesOn: serve };
     }
     if ((bind ?? behindProxy) !== undefined) throw usage('--bind and --behind-proxy are for a server with --accounts');
@@ -191,11 +191,11 @@ export const startSandbox = command({
     const dialect = spokenDialect(ctx.env, own.dialect);
     const options = { ...own, dialect, size, rateLimits: !noRateLimits, allowRemoteWebhooks };
     if (detach) {
-      const { log, ...row } = await ctx.sandbox.servers.detach(options);
+      const { log, ...row } = await (await ctx.sandbox.servers()).detach(options);
       if (open) await (await openStarted(ctx)).redeemed;
       return { row, log, goesOn: undefined };
     }
-    const { row, serve } = await ctx.sandbox.servers.start(options);
+    const { row, serve } = await (await ctx.sandbox.servers()).start(options);
     // Whoever serves is not ended by a browser that nobody looks at.
     if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.ui.notice((error as Error).message));
     return { row, log: undefined, goesOn: serve };
@@ -218,7 +218,7 @@ export const startSandbox = command({
 });
 
 async function openStarted(ctx: Context) {
-  const admin = await ctx.sandbox.servers.control();
+  const admin = await (await ctx.sandbox.servers()).control();
   if (admin !== undefined) return openPage(ctx, admin, { access: 'full', place: '/' });
   throw notSent('unreachable', 'the sandbox ended before its page could be opened', 'cardwright sandbox start --open');
 }
@@ -267,7 +267,7 @@ export const stopSandbox = command({
   async run(ctx) {
     const elsewhere = await ctx.sandbox.elsewhere();
     if (elsewhere === undefined) {
-      const stopped = await ctx.sandbox.servers.stop();
+      const stopped = await (await ctx.sandbox.servers()).stop();
       if (ctx.env['CARDWRIGHT_BASE_URL'] === stopped.url) ctx.ui.notice(`This shell still names it: ${UNSET_SERVER}`);
       return stopped;
     }
@@ -350,7 +350,11 @@ export const sandboxStatus = command({
   async run(ctx) {
     const { result: status } = await (await ctx.sandbox.admin()).send('status', {});
     const elsewhere = await ctx.sandbox.elsewhere();
-    return { status, elsewhere, server: elsewhere === undefined ? await ctx.sandbox.servers.running() : undefined };
+    return {
+      status,
+      elsewhere,
+      server: elsewhere === undefined ? await (await ctx.sandbox.servers()).running() : undefined,
+    };
   },
   show: ({ status, server, elsewhere }) => ({
     data: { ...status, server: server ?? null },
@@ -412,7 +416,7 @@ export const resetSandbox = command({
     await confirmed(ctx, intent, commandFor(asked, hard === true));
     const moved = hard ? await ctx.sandbox.moveAside() : [];
     // One that is started knows then that everything was replaced.
-    const admin = (await ctx.sandbox.servers.control()) ?? (await ctx.sandbox.admin());
+    const admin = (await (await ctx.sandbox.servers()).control()) ?? (await ctx.sandbox.admin());
     const { result } = await admin.send('reset', asked);
     await (await ctx.journal.admin()).setAsideSandbox();
     return { status: result, moved };
