@@ -23,6 +23,8 @@ export interface Look {
   readonly text: string;
   /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
   readonly isFinal?: boolean | undefined;
+  /** Nothing could be read: it takes nothing away from what an earlier look has seen. */
+  readonly isUnread?: boolean | undefined;
   /** Nothing that could be read speaks for the change: a refusal is believed. */
   readonly letsRefusalStand?: boolean | undefined;
   /** What is there: the card, or the balances of a transfer. */
@@ -65,6 +67,7 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
       found: 'cannot tell',
       text: `it could not be looked for: ${message}`,
       isFinal: kind === 'unreachable' || kind === 'not_authenticated',
+      isUnread: true,
       // That a card or a subscription is not there is an answer, too.
       letsRefusalStand: kind === 'not_found' && facts.operation === (readBack ?? 'cards.get'),
     };

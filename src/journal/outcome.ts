@@ -195,8 +195,10 @@ async function mayResendByKey(work: Work, change: Change): Promise<boolean> {
   return (await isKeyUsable(work, change)) && (change.evidence.resent ?? 0) < MOST_RESENT;
 }
 
+/** What was seen before it says nothing of what is sent now. */
 function countResent(change: Change): void {
-  change.evidence = { ...change.evidence, resent: (change.evidence.resent ?? 0) + 1 };
+  const { resent = 0 } = change.evidence;
+  change.evidence = { ...change.evidence, resent: resent + 1, seen: undefined, absent: undefined, lookedAt: undefined };
 }
 
 /** Whether the readings before a change explain its refusal: then one reading more is enough. */
@@ -397,8 +399,9 @@ const isThere = ({ found }: Look) => found === 'there' || found === 'several';
 /** A created card that could not be told from another must not be made twice, whatever the key is worth. */
 const isTraceable = ({ operation, marker }: Change) => operation !== 'cards.create' || marker !== undefined;
 
-/** Why no answer could be trusted; kept with the outcome. */
+/** Why no answer could be trusted; kept with the outcome. Silence takes no answer away. */
 function note(change: Change, { requestId, status, made }: Attempt, reason: string): void {
+  if (status === undefined && change.evidence.status !== undefined) return;
   change.evidence = {
     ...change.evidence,
     reason,
@@ -464,7 +467,7 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
         : `row ${other.n} of ${other.op} has made: it is no new one`;
     const why = `the answer names the card ${String(id)}, which ${whose}`;
     note(change, attempt ?? { class: 'ambiguous' }, why);
-    return unknown(work, change, undefined);
+    return unknown(work, change, { found: 'cannot tell', text: why });
   }
   const outcome = { ...recorded(work, change), changed, reread: !isAnswered, ...(result !== undefined && { result }) };
   if (!isHidden) return outcome;
@@ -560,14 +563,14 @@ function stopError({ stop }: Work, { operation }: Change): CliError {
 }
 
 async function unknown(work: Work, change: Change, seen: Look | undefined): Promise<RowOutcome> {
-  const isAbsent = seen?.found === 'not there';
+  const isKept = seen === undefined || (seen.isUnread === true && change.evidence.seen !== undefined);
   await settle(work, change, {
     state: 'unknown',
     evidence: {
       ...change.evidence,
-      ...(seen !== undefined && {
+      ...(!isKept && {
         seen: seen.text,
-        absent: isAbsent,
+        absent: seen.found === 'not there',
         lookedAt: work.clock.now(),
         looks: (change.evidence.looks ?? 0) + 1,
       }),

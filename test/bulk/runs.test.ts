@@ -166,7 +166,7 @@ test('a refused key stops everything: no row is done, exit 4', async () => {
   expect(err).toContain('error: stopped after 1 of 100: 0 done, 1 failed, 99 not started');
 });
 
-test('Ctrl-C after some answers: what is under way ends, 130, and resume does the rest exactly once', async () => {
+test('Ctrl-C after some answers: what is under way ends, 11, and resume does the rest exactly once', async () => {
   await using here = await serviceWorld({ delayMs: 200 });
   const wanted = amounts(60);
   const file = await here.creates('team.csv', wanted);
@@ -178,7 +178,7 @@ test('Ctrl-C after some answers: what is under way ends, 130, and resume does th
   while (here.proxy.happened()['late-answer'] !== 4) await new Promise(resolve => setImmediate(resolve));
   stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
   const stopped = await running;
-  expect(stopped.code).toBe(130);
+  expect(stopped.code).toBe(11);
   expect(stopped.err).toContain('Stopping: 4 requests are on their way. Ctrl-C again leaves them to ops resume.');
   const rows = rowsOf(stopped.out);
   // No reading has shown their cards: after a signal nothing is asked of the service.

@@ -88,6 +88,12 @@ test.each(['', ',intent'])(
     const { op } = errorOf(held.err);
     const again = await here.run(file);
     expect([again.code, errorOf(again.err).op]).toEqual([17, op]);
+    if (more === '') {
+      await writeFile(join(here.folder, 'edited.csv'), 'bin_id,amount\nauto,15\nauto,17\n');
+      const edited = await here.run('cards create --file edited.csv --yes --json');
+      expect([edited.code, errorOf(edited.err).hint]).toEqual([14, `cardwright ops show ${op}`]);
+      expect(edited.err).not.toContain('This finishes it');
+    }
     const dry = await here.run('cards create --file rows.csv --dry-run');
     expect([dry.code, dry.err]).toEqual([0, expect.stringContaining(`it is held already, as ${op}`)]);
     const looked = await here.run(`ops resume ${op} --dry-run`);

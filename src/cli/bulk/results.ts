@@ -102,8 +102,6 @@ export interface RunCounts {
 interface RunEnd {
   readonly op: string;
   readonly objections: readonly string[];
-  /** Unknown rows that were answered, and that a signal has kept from being compared. */
-  readonly uncompared: number;
   /** The journal says END. */
   readonly ended: boolean;
   /** Why rows were left out. */
@@ -170,11 +168,11 @@ export function createRunCounts({ total, single, resumed = false, isLook = false
   }
 
   function kindOf(end: RunEnd): ErrorKind | undefined {
-    const { signal, uncompared } = end;
-    if (count.unknown > uncompared) return 'outcome_unknown';
+    const { signal } = end;
+    if (count.unknown > 0) return 'outcome_unknown';
     if (end.objections.length > 0) return 'check_failed';
     if (isLook) return undefined;
-    if (signal !== undefined && (leftOut + count.not_sent + uncompared > 0 || isUnverified(end))) return signal.kind;
+    if (signal !== undefined && (leftOut + count.not_sent > 0 || isUnverified(end))) return signal.kind;
     if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
     if (last !== undefined) return last.kind;
     if (count.done < total) return 'partly_failed';
@@ -381,7 +379,7 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
     }
     ctx.signal.throwIfAborted();
     const { objections, ended } = await run.finish();
-    failure = tally.verdict({ op: run.op, objections, uncompared: 0, ended, stopped: undefined, signal: undefined });
+    failure = tally.verdict({ op: run.op, objections, ended, stopped: undefined, signal: undefined });
     const parts = [...steps].map(
       ([step, { rows: many, cents: sum }]) => `${step} ${rowCount(many)}${sum > 0 ? ` (${dollars(cents(sum))})` : ''}`,
     );

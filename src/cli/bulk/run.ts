@@ -495,14 +495,7 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
     working.corrected.set(outcome.row, outcome);
   }
   for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
-  return tally.verdict({
-    op: run.op,
-    objections,
-    uncompared: cutShort ? corrected.length : 0,
-    ended,
-    stopped,
-    signal,
-  });
+  return tally.verdict({ op: run.op, objections, ended, stopped, signal });
 }
 
 /** No reading has shown the cards that a run has made and that was stopped; what was done before it stays as the journal has it. */

@@ -6,7 +6,7 @@ import { driveRun, resuming } from '../../cli/bulk/run.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
+import { argument, maybe, option, orNull, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
 import { isoSeconds } from '../../core/durations.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
@@ -36,7 +36,9 @@ const STATE_NAMES = Object.keys(OP_STATES) as OpState[];
 function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpSummary): Row {
   const { profile, mode, started_at, heldBy } = summary;
   const { holder, host } = heldBy;
-  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at, holder, host };
+  // A freeze moves none, and what a termination brings back is not known.
+  const amount = cents > 0 ? toUsd(cents) : null;
+  return { op, command, state, rows, ...counts, amount, profile, mode, started_at, holder, host };
 }
 
 function detailRow(detail: OpDetail): Row {
@@ -84,7 +86,7 @@ const OP_ROW = {
   unknown: tells.count('Rows sent without a trustworthy answer.'),
   not_sent: tells.count('Rows that were given up before they were sent.'),
   open: tells.count('Rows that may still be sent.'),
-  amount: tells.usd('Sum of the rows, USD.'),
+  amount: orNull(tells.usd('Sum of the rows, USD; null where none moves money.')),
   profile: tells.text('Profile.'),
   mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
   started_at: tells.time('When it began.'),
@@ -227,7 +229,7 @@ export function showDetail(detail: OpDetail): Shown {
           `${heldBy.holder} on ${heldBy.host}${heldBy.leftMs > 0 ? `, working, lease ${Math.ceil(heldBy.leftMs / 1000)} s` : ''}`,
         ],
         ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
-        ['Amount', dollars(cents)],
+        ...(cents > 0 ? [['Amount', dollars(cents)] as const] : []),
         ...(single ? rowPairs(only) : []),
       ]),
       ...(single ? [] : [tableBlock(ITEM_COLUMNS, changes.map(shownRow))]),
