@@ -81,7 +81,7 @@ export function writeTsv(job: Job): Promise<void> {
  */
 export async function writeFields(job: Job): Promise<void> {
   const [row = {}] = await collectRows(job);
-  const columns = columnsFor(job.presentation.columns, [row]);
+  const columns = delimitedColumns(job, [row]);
   const [only] = columns;
   // A list without entries is no line: who counts lines would count one.
   if (columns.length === 1 && only?.kind === 'list' && machineCell(only, valueAt(row, only.field)) === '') return;

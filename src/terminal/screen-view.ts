@@ -291,9 +291,12 @@ type Pair = readonly [label: string, value: string];
 
 /** One result as pairs made from its columns; times stand in both forms. */
 function pairsOf(row: Row, columns: readonly Column[], options: HumanCells): Pair[] {
-  return columns.map(column => {
+  const told = columns.filter(
+    column => !column.unlessEmpty || !['', '-'].includes(humanCell(column, valueAt(row, column.field), options)),
+  );
+  return told.map(column => {
     const value = valueAt(row, column.field);
-    const name = spokenName(column.field);
+    const name = spokenName(column.field).replaceAll('.', ' ');
     const label = name.charAt(0).toUpperCase() + name.slice(1);
     const ms = column.kind === 'time' ? parseTimestamp(value) : undefined;
     if (ms !== undefined) {

@@ -8,7 +8,7 @@ import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { must } from '../../contract/field.ts';
 import { DEFAULT_RATE } from '../../mirror/paced-reader.ts';
-import { type Column, pairsBlock } from '../../terminal/view.ts';
+import type { Column } from '../../terminal/view.ts';
 
 const COUNTS = {
   new: tells.count('Seen for the first time.'),
@@ -61,23 +61,11 @@ export const syncBooks = command({
   ],
   run: async (ctx, { full, rate }) => (await ctx.api.mirror()).sync({ full, rate }),
   columns: 'as_of transactions.new transactions.changed transactions.gone requests',
-  show: report => ({
+  show: () => ({
     noun: 'sync',
     idField: 'as_of',
-    blocks: [
-      pairsBlock([
-        ['As of', report.as_of],
-        ['Transactions', countsText(report.transactions)],
-        ['Cards', countsText(report.cards)],
-        ['Requests', String(report.requests)],
-      ]),
-    ],
   }),
 });
-
-function countsText(counts: { readonly new: number; readonly changed: number; readonly gone: number }): string {
-  return `${counts.new} new, ${counts.changed} changed, ${counts.gone} gone`;
-}
 
 export const booksState = command({
   path: 'books status',
@@ -110,44 +98,23 @@ export const booksState = command({
   ],
   run: async ctx => (await ctx.api.mirror()).status(),
   columns: [
-    'path as_of cards transactions size:2',
-    { cards: { kind: 'integer' }, transactions: { kind: 'integer' }, size: 'BYTES' },
+    'path as_of cards transactions size:2 gone:4 moves:4 open_windows:4 totals:4 filters:4 order:4',
+    {
+      size: 'BYTES',
+      gone: { screenOnly: true },
+      moves: { screenOnly: true },
+      open_windows: { screenOnly: true },
+      totals: { screenOnly: true, unlessEmpty: true },
+      filters: { screenOnly: true, unlessEmpty: true },
+      order: { screenOnly: true, unlessEmpty: true },
+    },
   ],
   show: status => ({
     noun: 'mirror',
     idField: 'path',
-    blocks: [
-      pairsBlock([
-        ['File', status.path],
-        ['As of', status.as_of ?? 'never: cardwright books sync'],
-        ['Cards', String(status.cards)],
-        [
-          'Transactions',
-          `${status.transactions}${status.gone === 0 ? '' : `, and ${status.gone} that are no longer listed`}`,
-        ],
-        ['Own moves', String(status.moves)],
-        ...(status.open_windows === 0
-          ? []
-          : [['Not read whole', `${status.open_windows} spans of time: cardwright books sync`] as const]),
-        ['Bytes', String(status.size)],
-        ['The service', serviceText(status) || 'not seen yet'],
-      ]),
-    ],
+    notes: status.open_windows === 0 ? [] : ['It is not read whole: cardwright books sync'],
   }),
 });
-
-function serviceText({ totals, filters, order }: Record<'totals' | 'filters' | 'order', string | null>): string {
-  const counts: Readonly<Record<string, string>> = {
-    told: 'counts its lists',
-    wrong: 'counts other rows than it shows',
-  };
-  const times = filters === 'honoured' ? 'lists a span of time' : 'takes no notice of times';
-  return [
-    ...(totals === null ? [] : [counts[totals] ?? 'does not count its lists']),
-    ...(filters === null ? [] : [times]),
-    ...(order === null ? [] : ['lists transactions in no order of time']),
-  ].join(', ');
-}
 
 const DEFAULT_TIMEOUT = '30s';
 const LONGEST_SQL = 1_000_000;

@@ -11,21 +11,9 @@ import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
 import { isLimitName } from '../../limits/limits.ts';
-import { type Column, lineBlock, pairsBlock } from '../../terminal/view.ts';
+import { type Column, lineBlock } from '../../terminal/view.ts';
 
 const profile = argument(takes.text(`Name of the profile. It has ${GIVEN_NAME_RULE}.`, { names: 'profile' }));
-
-/** Label and value lines of a profile; the key as prefix and last four only. */
-function profilePairs(row: ProfileRow): [string, string][] {
-  return [
-    ['Profile', `${row.name}${row.current ? ' (current)' : ''}`],
-    ['Mode', row.mode],
-    ['Base address', row.base_url],
-    ['Key', `${row.key} (${row.key_source})`],
-    ['Contract', row.contract ?? 'as assumed'],
-    ...Object.entries(row.settings).map(([name, value]): [string, string] => [name, String(value)]),
-  ];
-}
 
 export const PROFILE_COLUMNS = columnsOf(PROFILE_ROW, 'name current mode base_url:2 key:3 key_source:5 contract:6+', {
   base_url: 'BASE ADDRESS',
@@ -36,20 +24,25 @@ export const PROFILE_COLUMNS = columnsOf(PROFILE_ROW, 'name current mode base_ur
 const ONE_PROFILE_COLUMNS: readonly Column[] = [
   ...PROFILE_COLUMNS,
   ...KEPT_SETTINGS.map(
-    // A list of BINs; every other value is one word.
-    (name): Column => ({ field: `settings.${name}`, title: name.toUpperCase(), kind: 'list', priority: 7 }),
+    (name): Column => ({
+      field: `settings.${name}`,
+      title: name.toUpperCase(),
+      // A list of BINs; every other value is one word.
+      kind: 'list',
+      priority: 7,
+      unlessEmpty: true,
+    }),
   ),
 ];
 
-/** One profile as data; for people its pairs, or the line in their place. */
+/** One profile as data; for people the line in its place, if there is one. */
 export function shownProfile(row: ProfileRow, line?: string): Shown {
-  const pairs = pairsBlock(profilePairs(row));
   return {
     data: { ...row },
     noun: 'profile',
     idField: 'name',
     columns: ONE_PROFILE_COLUMNS,
-    blocks: [line === undefined ? pairs : lineBlock(line)],
+    ...(line !== undefined && { blocks: [lineBlock(line)] }),
   };
 }
 

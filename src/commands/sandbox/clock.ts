@@ -9,7 +9,7 @@ import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
-import { type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
+import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
 import { adminCommand, adminListing, command, runAdmin } from './admin.ts';
 
 export const sandboxClock = adminCommand({
@@ -23,7 +23,6 @@ export const sandboxClock = adminCommand({
   show: showClock,
 });
 
-type Clock = ResultOf<AdminOperations['clock.show']>;
 type Advanced = ResultOf<AdminOperations['clock.advance']>;
 
 const CLOCK = ADMIN_OPERATIONS['clock.show'].returns.shape;
@@ -35,28 +34,17 @@ const FIRED: readonly Column[] = [
   { field: 'ref', title: 'OF', kind: 'id', priority: 1 },
 ];
 
-function showClock(clock: Clock): Shown {
+function showClock(): Shown {
   return {
     noun: 'clock',
     idField: 'now',
-    columns: columnsOf(CLOCK, 'now mode rate:2 moving_to:2 awaited_deliveries:3', { awaited_deliveries: 'WAITS FOR' }),
-    blocks: [
-      pairsBlock([
-        ['Clock', clock.now],
-        ['Mode', inWords(clock)],
-        ...(clock.moving_to == null ? [] : [['Moving to', clock.moving_to] as const]),
-        ...waitsFor(clock),
-      ]),
-    ],
+    columns: columnsOf(CLOCK, 'now mode rate:2 moving_to:2 awaited_deliveries:3', {
+      now: { kind: 'text' },
+      rate: { unlessEmpty: true },
+      moving_to: { kind: 'text', unlessEmpty: true },
+      awaited_deliveries: { title: 'WAITS FOR', unlessEmpty: true },
+    }),
   };
-}
-
-function waitsFor({ awaited_deliveries: count = 0 }: Clock): readonly (readonly [string, string])[] {
-  return count === 0 ? [] : [['Waits for', count === 1 ? '1 delivery' : `${count} deliveries`]];
-}
-
-function inWords({ mode, rate }: Clock): string {
-  return mode === 'scaled' ? `scaled, ${rate} seconds a second` : mode;
 }
 
 /** A line of a log says it too, where there is no table. */

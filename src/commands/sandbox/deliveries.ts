@@ -33,11 +33,11 @@ function lastAnswer({ attempts }: Delivery): string | null {
 }
 
 function showQueued(made: Delivery): Shown {
-  const { id, event, event_id, webhook_id } = made;
+  const { id, event, webhook_id } = made;
   return {
     noun: 'delivery',
     columns: DELIVERY_COLUMNS,
-    blocks: [lineBlock(`Queued ${id}: ${event} to ${webhook_id}`), pairsBlock([['Event', event_id]])],
+    blocks: [lineBlock(`Queued ${id}: ${event} to ${webhook_id}`)],
     notes: ['What came of it: cardwright sandbox deliveries list'],
   };
 }

@@ -6,7 +6,7 @@ import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { CliError, usage } from '../../core/errors.ts';
-import { type Listing, pairsBlock } from '../../terminal/view.ts';
+import type { Listing } from '../../terminal/view.ts';
 import { adminListing, command, runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(
@@ -17,7 +17,9 @@ const COLUMNS = columnsOf(
 
 const PAIR_COLUMNS = [
   ...COLUMNS,
-  ...columnsOf(REQUEST_PAIR, 'method:2 body:2 answer:2 on_the_wire:2 headers:4 key_last4:4 took_ms:4', {
+  ...columnsOf(REQUEST_PAIR, 'method:2 body:2 answer:2 on_the_wire:2 headers:4 key_last4:4 took_ms:4 not_kept:4', {
+    body: { kind: 'text' },
+    not_kept: { screenOnly: true, unlessEmpty: true },
     key_last4: 'API KEY',
     took_ms: 'MS',
   }),
@@ -74,7 +76,7 @@ export const sandboxRequests = command({
     };
   },
   show(result): Shown {
-    if ('pair' in result) return showPair(result.pair);
+    if ('pair' in result) return { data: result.pair, noun: 'request', idField: 'request_id', columns: PAIR_COLUMNS };
     const { listing, count, expected } = result;
     return {
       listing,
@@ -98,55 +100,4 @@ interface Listed {
   readonly listing: Listing;
   readonly count: number | undefined;
   readonly expected: number | undefined;
-}
-
-/** What was sent, or why it is not there. */
-function bodyText({ body, body_bytes: bytes, not_kept: parts }: Pair): string {
-  if (body != null) return JSON.stringify(body);
-  if (parts.includes('body')) return `${bytes ?? 'some'} bytes, not kept`;
-  return bytes == null || bytes === 0 ? '-' : '{}';
-}
-
-/** Whoever sends the request again must know what of it stands here otherwise than it was sent. */
-function notKept({ not_kept: parts }: Pair): string {
-  return parts.length === 0 ? 'nothing: this is what was sent' : parts.join(', ');
-}
-
-function showPair(pair: Pair): Shown {
-  const {
-    request_id,
-    at,
-    method,
-    path,
-    query,
-    status,
-    answer,
-    headers = {},
-    idempotency_key,
-    key_last4,
-    took_ms,
-  } = pair;
-  const notes = [pair.error, pair.replayed ? 'replayed' : null].filter(note => note != null);
-  const pairs: readonly (readonly [string, string])[] = [
-    ['Request', request_id],
-    ['At', at],
-    ['Asked', `${method} ${path}${query == null ? '' : `?${query}`}`],
-    ['Operation', pair.operation],
-    ['Idempotency key', idempotency_key ?? '-'],
-    ['API key', key_last4 == null ? '-' : `…${key_last4}`],
-    ...Object.entries(headers ?? {}).map(([name, value]) => [name, value] as const),
-    ['Body', bodyText(pair)],
-    ['Not kept', notKept(pair)],
-    ['Status', [String(status), ...notes].join(', ')],
-    ['Answer', answer ?? 'not kept: it changed nothing'],
-    ['On the wire', pair.on_the_wire],
-    ['Took', took_ms == null ? '-' : `${took_ms} ms`],
-  ];
-  return {
-    data: pair,
-    noun: 'request',
-    idField: 'request_id',
-    columns: PAIR_COLUMNS,
-    blocks: [pairsBlock(pairs)],
-  };
 }

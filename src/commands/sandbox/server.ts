@@ -15,22 +15,9 @@ import {
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
-import { money } from '../cards/cards.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { command, runAdmin } from './admin.ts';
 import { openPage } from './open.ts';
-
-function serverPairs({ url, pid, store, api_key_file }: ServerRow): [string, string][] {
-  return [
-    ['Serving', url],
-    ['Process', String(pid)],
-    ['Store', store],
-    [
-      'Key',
-      api_key_file === undefined ? 'each account has its own: cardwright sandbox account NAME' : `in ${api_key_file}`,
-    ],
-  ];
-}
 
 /** With these two every command, and every program that reads them, speaks to the server. */
 function serverVariables({ url, api_key_file }: ServerRow): Readonly<Record<string, string>> {
@@ -54,43 +41,24 @@ const SERVER_ROW = {
   api_key_file: tells.text('File that holds its key.'),
 } as const;
 
-const SERVER_COLUMNS = columnsOf(SERVER_ROW, 'url pid started_at:2 store:2 api_key_file:2', {
+const LOG = maybe(tells.text('File of its log, with --detach.'));
+
+const SERVER_COLUMNS = columnsOf({ ...SERVER_ROW, log: LOG }, 'url pid started_at:2 store:2 api_key_file:2 log:3', {
   url: 'ADDRESS',
-  api_key_file: 'KEY FILE',
+  api_key_file: { title: 'KEY FILE', unlessEmpty: true },
+  log: { screenOnly: true, unlessEmpty: true },
 });
 
 /** A server of many accounts as data: each has a key of its own. */
 const { api_key_file: _, ...SHARED_ROW } = SERVER_ROW;
 
-export type SandboxStatus = ResultOf<AdminOperations['status']>;
+type SandboxStatus = ResultOf<AdminOperations['status']>;
 
 const STATUS_COLUMNS = columnsOf(
   ADMIN_OPERATIONS.status.returns.shape,
   'store data_set:2 now:2 bins:3 cards:2 transactions:2 webhooks:3 events:3 wallet_balance ledger_ok',
-  { data_set: 'DATA', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
+  { now: { kind: 'text' }, data_set: 'DATA', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
 );
-
-/** Label and value lines of the sandbox's state. */
-export function statusPairs(status: SandboxStatus): [string, string][] {
-  return [
-    ['Store', status.store],
-    ['Data set', status.data_set ?? '-'],
-    ['Clock', status.now],
-    ['BINs', String(status.bins)],
-    ['Cards', String(status.cards)],
-    ['Transactions', String(status.transactions)],
-    ['Webhooks', String(status.webhooks)],
-    ['Events', String(status.events)],
-    ['Wallet', money(status.wallet_balance)],
-    ['Ledger', ledgerWords(status)],
-    ...parkedOf(status).map((text): [string, string] => ['Parked', text]),
-  ];
-}
-
-function ledgerWords({ ledger_ok: isWhole, ledger_faults }: SandboxStatus): string {
-  if (isWhole == null) return 'large; cardwright sandbox check looks through it';
-  return isWhole ? 'whole' : `broken: ${(ledger_faults ?? []).join('; ')}`;
-}
 
 /** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
 function parkedOf({ timers_parked }: SandboxStatus): readonly string[] {
@@ -140,10 +108,7 @@ export const startSandbox = command({
     check_failed: 'Files or books are not whole; nothing is served.',
   },
   answers: {
-    either: [
-      { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
-      { one: SHARED_ROW },
-    ],
+    either: [{ one: { ...SERVER_ROW, log: LOG } }, { one: SHARED_ROW }],
   },
   about: [
     'Listens only on 127.0.0.1. Serves the same store as --sandbox; both can be used at the same time. For the journal they are two accounts: one intent buys once through --sandbox and once through the address. Files and ledger are checked first; a damaged store is not served (exit 15).',
@@ -205,7 +170,6 @@ export const startSandbox = command({
     noun: 'server',
     idField: 'url',
     columns: SERVER_COLUMNS,
-    blocks: [pairsBlock([...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])])],
     notes: [
       ...(row.api_key_file === undefined ? [] : [`For other programs: ${TAKE_SERVER}`]),
       goesOn === undefined
@@ -309,24 +273,11 @@ export const sandboxAccount = command({
     return { name, api_key: api_key.expose(), admin_token: admin_token.expose() };
   },
   columns: 'name api_key admin_token',
-  show: ({ name, api_key, admin_token }) => ({
+  show: () => ({
     noun: 'account',
     idField: 'name',
-    blocks: [
-      pairsBlock([
-        ['Account', name],
-        ['API key', api_key],
-        ['Admin token', admin_token],
-      ]),
-    ],
   }),
 });
-
-function serverWords(server: ServerRow | undefined): string {
-  return server === undefined
-    ? 'none; start one with: cardwright sandbox start'
-    : `${server.url}, process ${server.pid}`;
-}
 
 export const sandboxStatus = command({
   path: 'sandbox status',
@@ -361,7 +312,11 @@ export const sandboxStatus = command({
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [pairsBlock([...statusPairs(status), ['Server', elsewhere?.origin ?? serverWords(server)]])],
+    notes: [
+      server === undefined
+        ? 'It is not started: cardwright sandbox start'
+        : `It serves ${server.url}, process ${server.pid}`,
+    ],
     variables: () => {
       if (server !== undefined) return serverVariables(server);
       throw notSent(
@@ -426,7 +381,7 @@ export const resetSandbox = command({
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [...moved.map(file => lineBlock(`Moved aside: ${file}`)), pairsBlock(statusPairs(status))],
+    notes: moved.map(file => `Moved aside: ${file}`),
   }),
 });
 

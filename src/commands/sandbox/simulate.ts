@@ -7,8 +7,6 @@ import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
-import { money } from '../cards/cards.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
 const AUTHORIZATION = takes.text('Authorization.', { names: 'transaction' });
@@ -22,37 +20,29 @@ type Simulated = ResultOf<AdminOperations['simulate.authorize']>;
 
 const COLUMNS = columnsOf(
   ADMIN_OPERATIONS['simulate.authorize'].returns.shape,
-  'outcome transaction_id:2 authorization_id:3 challenge_id:3 deposit_id:3 card_id:4 card_status:4 card_balance:4 wallet_balance:4 decline_reason:2',
-  { card_status: 'STATUS', wallet_balance: 'WALLET', decline_reason: 'REASON' },
-);
+  'outcome transaction_id:2 authorization_id:3 challenge_id:3 deposit_id:3 card_id:4 card_status:4 card_balance:4 wallet_balance:4 decline_reason:2 confirmations:5 required_confirmations:5 events:5',
+  {
+    card_status: 'STATUS',
+    wallet_balance: 'WALLET',
+    decline_reason: 'REASON',
+    confirmations: { screenOnly: true },
+    required_confirmations: { screenOnly: true },
+    events: { screenOnly: true },
+  },
+).map(column => ({ ...column, unlessEmpty: true as const }));
 
 const IDS = ['authorization_id', 'transaction_id', 'challenge_id', 'deposit_id'] as const;
 
 /** The id that the next step of a story needs: the authorization before its own record. */
 function showSimulated(done: Simulated): Shown {
   const idField = IDS.find(name => typeof done[name] === 'string') ?? 'transaction_id';
-  const why = done.decline_reason ? `: ${done.decline_reason}` : '';
-  const pairs: [string, string][] = [
-    ...IDS.flatMap((name): [string, string][] => (done[name] ? [[name.replace('_id', ''), String(done[name])]] : [])),
-    ...(done.card_id
-      ? ([['card', `${done.card_id}, ${done.card_status ?? '-'}, ${money(done.card_balance)}`]] as [string, string][])
-      : []),
-    ...confirmed(done),
-    ['wallet', money(done.wallet_balance)],
-    ['events', (done.events ?? []).join(', ') || 'none'],
-  ];
+  const { outcome, transaction_id: transaction } = done;
   return {
     noun: 'simulation',
     columns: COLUMNS,
     idField,
-    ...(done.outcome === 'declined' &&
-      done.transaction_id && { notes: [`Why: cardwright sandbox why ${shellWord(done.transaction_id)}`] }),
-    blocks: [lineBlock(`${done.outcome}${why}`), pairsBlock(pairs)],
+    ...(outcome === 'declined' && transaction && { notes: [`Why: cardwright sandbox why ${shellWord(transaction)}`] }),
   };
-}
-
-function confirmed({ confirmations, required_confirmations: needed }: Simulated): [string, string][] {
-  return typeof confirmations === 'number' ? [['confirmations', `${confirmations} of ${needed ?? '-'}`]] : [];
 }
 
 export const simulateAuthorize = adminCommand({

@@ -8,8 +8,7 @@ import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
-import { money } from '../cards/cards.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
 /** Throws `usage` for a name no snapshot has. */
@@ -33,34 +32,18 @@ const COLUMNS = columnsOf(RESTORED, 'restored made_at:2 cards:2 transactions:2 w
   wallet_balance: 'WALLET',
 });
 
-/** `what` names where it came from: `snapshot before`, `backup.snapshot`. */
-function showRestored(what: string, done: Restored): Shown {
-  return {
-    noun: 'sandbox',
-    idField: 'made_at',
-    columns: COLUMNS,
-    blocks: [
-      pairsBlock([
-        ['Restored', what],
-        ['Made', done.made_at ?? '-'],
-        ['Clock', done.now ?? '-'],
-        ['Cards', String(done.cards ?? '-')],
-        ['Transactions', String(done.transactions ?? '-')],
-        ...webhooksIn(done),
-        ['Wallet', money(done.wallet_balance)],
-      ]),
-    ],
-  };
+function showRestored(done: Restored): Shown {
+  return { data: done, noun: 'sandbox', idField: 'made_at', columns: COLUMNS, notes: webhooksIn(done) };
 }
 
 /** Where deliveries go is as important as what came back, and easily missed. */
-function webhooksIn({ webhooks_active: active = 0 }: Restored): readonly (readonly [string, string])[] {
+function webhooksIn({ webhooks_active: active = 0 }: Restored): readonly string[] {
   if (active === 0) return [];
   const are =
     active === 1
       ? '1 subscription is active: its address gets'
       : `${active} subscriptions are active: their addresses get`;
-  return [['Webhooks', `${are} what this sandbox delivers`]];
+  return [`${are} what this sandbox delivers.`];
 }
 
 /** Throws `check_failed` when nothing was put back. */
@@ -121,13 +104,12 @@ export const restoreSnapshot = command({
     const name = checkedName(given);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
     await confirmed(ctx, intent, `cardwright sandbox snapshot restore ${name} --yes`);
-    const what = `snapshot ${name}`;
     const restored = await runAdmin(ctx, 'snapshots.restore', { name });
-    const done = refuseDamaged(what, restored, 'cardwright sandbox snapshot list');
+    const done = refuseDamaged(`snapshot ${name}`, restored, 'cardwright sandbox snapshot list');
     await (await ctx.journal.admin()).setAsideSandbox();
-    return { what, done };
+    return done;
   },
-  show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
+  show: showRestored,
 });
 
 export const removeSnapshot = command({
@@ -213,9 +195,9 @@ export const importSandbox = command({
     await confirmed(ctx, intent, `cardwright sandbox import ${shellWord(file)} --yes`);
     const done = refuseDamaged(what, await ctx.sandbox.importFrom(file));
     await (await ctx.journal.admin()).setAsideSandbox();
-    return { what, done };
+    return done;
   },
-  show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
+  show: showRestored,
 });
 
 function withSubscriptions(count: number): string {

@@ -9,8 +9,7 @@ import { ADDRESS, WALLET } from '../../contract/resources.ts';
 import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
 import { usage } from '../../core/errors.ts';
 import { plainAmount, toCents } from '../../core/money.ts';
-import { type Block, lineBlock, pairsBlock } from '../../terminal/view.ts';
-import { money } from '../cards/cards.ts';
+import { type Block, lineBlock } from '../../terminal/view.ts';
 
 const COLUMNS = columnsOf(
   WALLET,
@@ -36,18 +35,6 @@ export function showsWallet(wallet: Result<'wallet.get'>): Shown {
     idField: 'balance',
     quiet: [plainAmount(toCents(wallet.balance))],
     columns: COLUMNS,
-    blocks: [
-      pairsBlock([
-        ['Available', money(wallet.balance)],
-        [
-          'On cards',
-          `${money(wallet.cards_total_balance)}${wallet.cards_active == null ? '' : `   ${wallet.cards_active} active`}`,
-        ],
-        ['Pending deposits', money(wallet.pending_deposits)],
-        ['Total deposited', money(wallet.total_deposited)],
-        ['Total spent', money(wallet.total_spent)],
-      ]),
-    ],
   };
 }
 
