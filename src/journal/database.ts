@@ -49,6 +49,77 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** A work that waits for its transaction. */
+export interface Job {
+  readonly kind: 'alone' | 'grouped' | 'read';
+  readonly isSoon: boolean;
+  run(tx: Transaction): Promise<unknown>;
+  resolve(value: never): void;
+  reject(thrown: unknown): void;
+}
+
+/** An engine that takes one transaction at a time; grouped works of one turn share one. */
+export abstract class QueuedDatabase implements Database {
+  abstract readonly isShared: boolean;
+  abstract readonly lock: Database['lock'];
+  abstract readonly shown: string;
+  readonly #queue: Job[] = [];
+  #draining: Promise<void> | undefined;
+
+  /** One transaction of one job, or of several grouped ones. Resolves, when it is on the disk, to what each came to. */
+  protected abstract commit(jobs: readonly Job[]): Promise<readonly unknown[]>;
+  /** Whether nothing is left of a transaction that failed, and a smaller one may succeed. */
+  protected abstract maySplit(thrown: unknown): boolean;
+  /** An error of the engine in the user's words; anything else as it is. */
+  protected abstract inWords(thrown: unknown): unknown;
+  abstract close(): Promise<void>;
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#queued('alone', work);
+  }
+
+  grouped<T>(work: (tx: Transaction) => Promise<T>, durability?: 'soon'): Promise<T> {
+    return this.#queued('grouped', work, durability === 'soon');
+  }
+
+  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
+    return this.#queued('read', work);
+  }
+
+  /** Resolves when what was asked for has ended. */
+  protected async ended(): Promise<void> {
+    while (this.#draining !== undefined) await this.#draining;
+  }
+
+  #queued<T>(kind: Job['kind'], run: (tx: Transaction) => Promise<T>, isSoon = false): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ kind, isSoon, run, resolve, reject });
+      // What else this turn wants to write joins it.
+      this.#draining ??= new Promise(drained => setImmediate(() => void this.#drain().then(drained)));
+    });
+  }
+
+  async #drain(): Promise<void> {
+    for (let job = this.#queue[0]; job !== undefined; job = this.#queue[0]) {
+      let count = 1;
+      if (job.kind === 'grouped') while (this.#queue[count]?.kind === 'grouped') count += 1;
+      await this.#settle(this.#queue.splice(0, count));
+    }
+    this.#draining = undefined;
+  }
+
+  async #settle(jobs: readonly Job[]): Promise<void> {
+    try {
+      const values = await this.commit(jobs);
+      for (const [index, job] of jobs.entries()) job.resolve(values[index] as never);
+    } catch (thrown) {
+      // Each has a transaction of its own then, and the one that throws is taken back alone.
+      if (jobs.length > 1 && this.maySplit(thrown)) for (const job of jobs) await this.#settle([job]);
+      else for (const job of jobs) job.reject(this.inWords(thrown));
+    }
+  }
+}
+
 /** Takes every statement and keeps nothing: of a journal that is not there yet, and of changes that no journal keeps. */
 export function keepsNothing(clock: Pick<Clock, 'now'>): Database {
   const tx: Transaction = {

@@ -8,7 +8,6 @@ import { createReadStream, existsSync, readFileSync, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 // @ts-expect-error The package has types for its root alone, and that brings a pool along.
@@ -16,7 +15,7 @@ import PgClient from 'pg/lib/client.js';
 import { asCliError, CliError } from '../core/errors.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
-import type { Database, SqlRow, SqlValue, Transaction } from './database.ts';
+import { type Database, type Job, QueuedDatabase, type SqlRow, type SqlValue, type Transaction } from './database.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** Where a database is and who asks, as far as the address and the variables of PostgreSQL say. */
@@ -156,13 +155,6 @@ interface Client extends pg.Client {
   waiting: number;
 }
 
-interface Job {
-  readonly kind: 'alone' | 'grouped' | 'read';
-  run(tx: Transaction): Promise<unknown>;
-  resolve(value: never): void;
-  reject(thrown: unknown): void;
-}
-
 /**
  * Opens the shared journal and looks whether it is one. Throws `guarded` (14) for a database that is away, that holds no
  * journal, that is a standby or would lose what it has committed, `check_failed` (15) for another schema.
@@ -184,7 +176,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Database
         outcome: 'not_sent',
       });
     }
-    if (meta.standby === 1) throw unreachable(shown, 'it is a standby, which can only be read');
+    if (meta.standby === 1) throw unreachable(shown, STANDBY);
     if (meta.fsync !== 'on')
       throw unreachable(shown, 'its server runs with fsync = off and could lose what it has committed');
     return database;
@@ -204,85 +196,41 @@ export async function asAdmin<T>(settings: PostgresSettings, work: (tx: Transact
   }
 }
 
-class PostgresDatabase implements Database {
+class PostgresDatabase extends QueuedDatabase {
   readonly isShared = true;
   readonly lock = ' for update';
   readonly shown: string;
   readonly #settings: PostgresSettings;
-  readonly #queue: Job[] = [];
   #client: Client | undefined;
-  #isDraining = false;
   #isClosed = false;
 
   constructor(settings: PostgresSettings) {
+    super();
     this.#settings = settings;
     this.shown = settings.address.shown;
   }
 
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#queued('alone', work);
-  }
-
-  grouped<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#queued('grouped', work);
-  }
-
-  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
-    return this.#queued('read', work);
-  }
-
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    await this.#queued('read', async () => undefined, true).catch(() => undefined);
+    await this.ended();
     this.#isClosed = true;
     // Not waited for: the program would end on a connection that does not keep it alive, before it has said what it did.
     this.#client?.end().catch(() => undefined);
   }
 
-  #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>, isEmpty = false): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (isEmpty && this.#queue.length === 0 && !this.#isDraining) return resolve(undefined as T);
-      this.#queue.push({ kind: isEmpty ? 'read' : kind, run: isEmpty ? async () => undefined : work, resolve, reject });
-      if (this.#isDraining) return;
-      this.#isDraining = true;
-      // What else this turn wants to write joins it.
-      setImmediate(() => void this.#drain());
-    });
-  }
-
-  async #drain(): Promise<void> {
-    for (let job = this.#queue[0]; job !== undefined; job = this.#queue[0]) {
-      let count = 1;
-      if (job.kind === 'grouped') while (this.#queue[count]?.kind === 'grouped') count += 1;
-      await this.#patiently(this.#queue.splice(0, count));
-    }
-    this.#isDraining = false;
-  }
-
-  /** Jobs of one transaction, done again while what stops them passes. */
-  async #patiently(jobs: readonly Job[]): Promise<void> {
+  /** Done again while what stops it passes. */
+  protected async commit(jobs: readonly Job[]): Promise<readonly unknown[]> {
     const { clock, random, signal, onWait, address, patienceMs = PATIENCE_MS } = this.#settings;
     const begun = clock.monotonic();
     let waited: (() => void) | undefined;
     try {
       for (;;) {
         try {
-          const settled = await this.#commit(jobs);
-          for (const tell of settled) tell();
-          return;
+          return await this.#commitOnce(jobs);
         } catch (thrown) {
-          // Where nothing of the transaction is left, each has one of its own, and the one that throws is taken back alone.
-          const isUndone = (thrown as { isOutcomeUnknown?: boolean }).isOutcomeUnknown !== true;
-          if (jobs.length > 1 && isUndone && !isPassing(thrown)) {
-            for (const job of jobs) await this.#patiently([job]);
-            return;
-          }
           const pause = between(random, 100, 500);
           const isOver = clock.monotonic() + pause >= begun + patienceMs;
-          if (isOver || signal.aborted || !isPassing(thrown)) {
-            for (const job of jobs) job.reject(inWords(thrown, address));
-            return;
-          }
+          if (isOver || signal.aborted || !isPassing(thrown)) throw thrown;
           waited ??= onWait?.(`the shared journal at ${address.host}`, () => patienceMs);
           await clock.sleep(pause, signal).catch(() => undefined);
         }
@@ -292,8 +240,15 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** One transaction. Resolves, when it is on the disk, to how its jobs are settled. */
-  async #commit(jobs: readonly Job[]): Promise<readonly (() => void)[]> {
+  protected maySplit(thrown: unknown): boolean {
+    return (thrown as { isOutcomeUnknown?: boolean }).isOutcomeUnknown !== true && !isPassing(thrown);
+  }
+
+  protected inWords(thrown: unknown): unknown {
+    return inWords(thrown, this.#settings.address);
+  }
+
+  async #commitOnce(jobs: readonly Job[]): Promise<readonly unknown[]> {
     const client = await this.#connected();
     const isWrite = jobs[0]?.kind !== 'read';
     const { clock } = this.#settings;
@@ -304,12 +259,9 @@ class PostgresDatabase implements Database {
     );
     begun.catch(() => undefined);
     const tx = transactionOn(client, async () => Number((await begun)?.now) + Math.round(clock.monotonic() - at));
-    const settled: (() => void)[] = [];
+    const values: unknown[] = [];
     try {
-      for (const job of jobs) {
-        const value = await job.run(tx);
-        settled.push(() => job.resolve(value as never));
-      }
+      for (const job of jobs) values.push(await job.run(tx));
       await begun;
     } catch (thrown) {
       if (client.lost === undefined) await query(client, { text: 'rollback' }).catch(() => undefined);
@@ -331,7 +283,7 @@ class PostgresDatabase implements Database {
       if (!isWrite) throw new Lost(client.lost);
       await this.#becameOf(xid, client.lost);
     }
-    return settled;
+    return values;
   }
 
   /** Resolves where a transaction whose COMMIT was lost is committed; throws `Lost` where it is not, so that it is done again. */
@@ -533,65 +485,75 @@ function isDatabaseError(thrown: unknown): thrown is Error & { readonly code: st
  * gone. Nothing of the transaction is left then.
  */
 function isPassing(thrown: unknown): boolean {
+  const code = codeOf(thrown);
   // 25006 and 55000: the server is a standby, which may become the primary.
   if (isDatabaseError(thrown)) return /^(?:57P0[123]|08|53300|40001|40P01|25006|55000)/.test(thrown.code);
-  if (!(thrown instanceof Lost)) return false;
-  const { code = '' } = thrown.cause as { code?: string };
   return (
-    !/^(?:ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EACCES)/.test(code) &&
-    !/does not support SSL/.test(thrown.message)
+    code !== undefined && !/^(?:NO_TLS|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EACCES)/.test(code)
   );
 }
 
+type Words = readonly [codes: RegExp, why: (address: PostgresAddress, message: string) => string, note?: string];
+
+const STANDBY = 'it is a standby, which can only be read';
+
+/** By the code of the server, or of the way to it: why it cannot be used, and what a person does about it. The first that fits. */
+const WORDS: readonly Words[] = [
+  [
+    /^28P01/,
+    ({ user }) => `the password of ${user} is another one`,
+    'It comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.',
+  ],
+  [/^28000/, (_, said) => said, 'An admin of PostgreSQL lets the role in, with a line of pg_hba.conf.'],
+  [/^3D000/, () => 'there is no such database', 'An admin of PostgreSQL makes it: create database …'],
+  [
+    /^42501/,
+    ({ user }, said) => `${user} may not do that: ${said}`,
+    'An admin of the database grants it: grant cardwright_operator to …',
+  ],
+  [
+    /^55P03/,
+    () => 'another session has been writing to the account for 20 seconds',
+    'cardwright journal status names it; an admin ends it with pg_terminate_backend.',
+  ],
+  [/^(?:25006|55000)/, () => STANDBY],
+  [/^(?:57P|08|53|58|XX)/, (_, said) => said],
+  [
+    /^NO_TLS/,
+    () => 'its server offers no TLS',
+    'Beyond this machine nothing is sent without: set ssl = on in its postgresql.conf.',
+  ],
+  [
+    /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/,
+    () => 'nobody vouches for its certificate',
+    'Name the certificate of your authority: ?sslrootcert=/absolute/path at the end of the address, or PGSSLROOTCERT.',
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID/,
+    ({ host }) => `its certificate is not one of ${host}`,
+    'The address must name the host as the certificate does.',
+  ],
+  [/^ENOTFOUND/, ({ host }) => `the host ${host} is not known here`],
+  [/^(?:ECONNREFUSED|ENOENT)/, () => 'no server listens there'],
+];
+
+/** The code of the server's answer, or of why the connection was lost; undefined for anything else. */
+function codeOf(thrown: unknown): string | undefined {
+  if (isDatabaseError(thrown)) return thrown.code;
+  if (!(thrown instanceof Lost)) return undefined;
+  if (/does not support SSL/.test(thrown.message)) return 'NO_TLS';
+  return (thrown.cause as { code?: string }).code ?? 'LOST';
+}
+
 /** An error of the server or of the way to it in the user's words; anything else as it is. */
-function inWords(thrown: unknown, { shown, user, host }: PostgresAddress): unknown {
-  if (isDatabaseError(thrown)) {
-    const { code, message } = thrown;
-    const steps: Readonly<Record<string, [why: string, note?: string]>> = {
-      '28P01': [`the password of ${user} is another one`, 'It comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.'],
-      '28000': [message, 'An admin of PostgreSQL lets the role in, with a line of pg_hba.conf.'],
-      '3D000': ['there is no such database', 'An admin of PostgreSQL makes it: create database …'],
-      '42501': [`${user} may not do that: ${message}`, `An admin grants it: grant cardwright_operator to "${user}";`],
-      '55P03': [
-        'another session has been writing to the account for 20 seconds',
-        'cardwright journal status names it; an admin ends it with pg_terminate_backend.',
-      ],
-      '25006': ['it is a standby, which can only be read'],
-      '55000': ['it is a standby, which can only be read'],
-    };
-    if (code === '42P01' || code === '3F000') return noJournal(shown);
-    const [why, note] = steps[code] ?? [];
-    if (why !== undefined) return unreachable(shown, why, note, thrown);
-    if (/^(?:57P|08|53|58|XX)/.test(code)) return unreachable(shown, message, undefined, thrown);
-    return thrown;
-  }
-  if (!(thrown instanceof Lost)) return thrown;
-  const { code = '' } = thrown.cause as { code?: string };
-  if (/does not support SSL/.test(thrown.message))
-    return unreachable(
-      shown,
-      'its server offers no TLS',
-      'Beyond this machine nothing is sent without: set ssl = on in its postgresql.conf.',
-      thrown,
-    );
-  if (/^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/.test(code))
-    return unreachable(
-      shown,
-      'nobody vouches for its certificate',
-      'Name the certificate of your authority: ?sslrootcert=/absolute/path at the end of the address, or PGSSLROOTCERT.',
-      thrown,
-    );
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return unreachable(
-      shown,
-      `its certificate is not one of ${host}`,
-      'The address must name the host as the certificate does.',
-      thrown,
-    );
-  if (code === 'ENOTFOUND') return unreachable(shown, `the host ${host} is not known here`, undefined, thrown);
-  if (code === 'ECONNREFUSED' || code === 'ENOENT')
-    return unreachable(shown, 'no server listens there', undefined, thrown);
-  return unreachable(shown, thrown.message, undefined, thrown);
+function inWords(thrown: unknown, address: PostgresAddress): unknown {
+  const code = codeOf(thrown);
+  if (code === undefined) return thrown;
+  if (code === '42P01' || code === '3F000') return noJournal(address.shown);
+  const [, why, note] = WORDS.find(([codes]) => codes.test(code)) ?? [];
+  const { message } = thrown as Error;
+  if (why !== undefined) return unreachable(address.shown, why(address, message), note, thrown);
+  return thrown instanceof Lost ? unreachable(address.shown, message, undefined, thrown) : thrown;
 }
 
 function unreachable(shown: string, why: string, note?: string, cause?: unknown): CliError {

@@ -22,7 +22,7 @@ import { connectTo, engineCode, isBusy, isDamage, isFull, losesAll, violates } f
 import { networkFileSystem } from '../files/file-system.ts';
 import { type FileDependencies, makeFolders, preparePrivateFolder, privateFile } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Database, SqlValue, Transaction } from './database.ts';
+import { type Database, type Job, QueuedDatabase, type SqlValue, type Transaction } from './database.ts';
 import { SCHEMA_VERSION, TABLES } from './schema.ts';
 
 export const JOURNAL_FILE = 'journal.db';
@@ -100,30 +100,21 @@ async function refusePlace(stateFolder: string, path: string, files: FileDepende
   });
 }
 
-interface Job {
-  readonly kind: 'alone' | 'grouped' | 'read';
-  readonly isSoon: boolean;
-  run(tx: Transaction): Promise<unknown>;
-  resolve(value: never): void;
-  reject(thrown: unknown): void;
-}
-
-class SqliteDatabase implements Database {
+class SqliteDatabase extends QueuedDatabase {
   readonly isShared = false;
   readonly lock = '';
   readonly shown: string;
   readonly #connection: Connection;
   readonly #path: string;
   readonly #statements = new Map<string, Statement>();
-  readonly #queue: Job[] = [];
   readonly #tx: Transaction;
-  #isDraining = false;
   #level: 'normal' | 'full' = 'full';
   /** Audit lines of all accounts that are noted in `journal.seen`. */
   #seen = 0;
   #closed: Promise<void> | undefined;
 
   constructor(connection: Connection, path: string, clock: Pick<Clock, 'now'>) {
+    super();
     this.#connection = connection;
     this.#path = path;
     this.shown = path;
@@ -205,71 +196,35 @@ class SqliteDatabase implements Database {
     );
   }
 
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#queued('alone', work);
-  }
-
-  grouped<T>(work: (tx: Transaction) => Promise<T>, durability?: 'soon'): Promise<T> {
-    return this.#queued('grouped', work, durability === 'soon');
-  }
-
-  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
-    return this.#queued('read', work);
-  }
-
   async close(): Promise<void> {
-    this.#closed ??= this.#queued('read', async () => undefined)
-      .catch(() => undefined)
-      .then(() => this.#connection.close());
+    this.#closed ??= this.ended().then(() => this.#connection.close());
     await this.#closed;
   }
 
-  #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>, isSoon = false): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ kind, isSoon, run: work, resolve, reject });
-      if (this.#isDraining) return;
-      this.#isDraining = true;
-      // What else this turn wants to write joins it.
-      setImmediate(() => void this.#drain());
-    });
-  }
-
-  async #drain(): Promise<void> {
-    for (let job = this.#queue[0]; job !== undefined; job = this.#queue[0]) {
-      const { kind } = job;
-      let count = 1;
-      if (kind === 'grouped') while (this.#queue[count]?.kind === 'grouped') count += 1;
-      await this.#commit(this.#queue.splice(0, count));
-    }
-    this.#isDraining = false;
-  }
-
-  /** One transaction of one job, or of several grouped ones. */
-  async #commit(jobs: readonly Job[]): Promise<void> {
-    const [first] = jobs;
-    const settled: (() => void)[] = [];
+  protected async commit(jobs: readonly Job[]): Promise<readonly unknown[]> {
+    const kind = jobs[0]?.kind;
     const tx = { ...this.#tx };
     try {
-      if (first?.kind !== 'read') this.#syncAs(jobs.every(({ isSoon }) => isSoon) ? 'normal' : 'full');
-      await this.#patiently(() => this.#connection.exec(first?.kind === 'read' ? 'begin' : 'begin immediate'));
-      for (const job of jobs) {
-        const value = await job.run(tx);
-        settled.push(() => job.resolve(value as never));
-      }
-      const written = first?.kind === 'alone' && this.#path !== 'memory' ? this.#lines() : undefined;
+      if (kind !== 'read') this.#syncAs(jobs.every(({ isSoon }) => isSoon) ? 'normal' : 'full');
+      await this.#patiently(() => this.#connection.exec(kind === 'read' ? 'begin' : 'begin immediate'));
+      const values: unknown[] = [];
+      for (const job of jobs) values.push(await job.run(tx));
+      const written = kind === 'alone' && this.#path !== 'memory' ? this.#lines() : undefined;
       this.#connection.exec('commit');
       if (written !== undefined) this.#noteSeen(written);
+      return values;
     } catch (thrown) {
       this.#rollBack();
-      if (jobs.length === 1 || losesAll(thrown) || isDamage(thrown) || isBusy(thrown)) {
-        for (const job of jobs) job.reject(inWords(thrown, this.#path));
-        return;
-      }
-      // Nothing of the transaction is left. Each has one of its own then, and the one that throws is taken back alone.
-      for (const job of jobs) await this.#commit([job]);
-      return;
+      throw thrown;
     }
-    for (const tell of settled) tell();
+  }
+
+  protected maySplit(thrown: unknown): boolean {
+    return !losesAll(thrown) && !isDamage(thrown) && !isBusy(thrown);
+  }
+
+  protected inWords(thrown: unknown): unknown {
+    return inWords(thrown, this.#path);
   }
 
   /** With `normal` a commit is written and not synced; the next synced one takes it along, for the log is synced as a whole. */
