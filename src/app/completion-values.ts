@@ -81,9 +81,9 @@ async function ops(host: AppHost, { command }: WantedName): Promise<readonly Can
   const { recentOps } = await import('./journal.ts');
   const unfinished = command?.path !== 'ops show';
   const found = await recentOps(host, { unfinished, most: MOST_OPS });
-  return found.map(({ op, command: asked, at }) => ({
-    value: op,
-    means: [asked, new Date(at).toISOString().slice(0, 10)].join(', '),
+  return found.map(({ id, command: asked, touched }) => ({
+    value: id,
+    means: [asked, new Date(touched).toISOString().slice(0, 10)].join(', '),
   }));
 }
 
@@ -91,7 +91,7 @@ async function ops(host: AppHost, { command }: WantedName): Promise<readonly Can
 async function fleets(host: AppHost): Promise<readonly Candidate[]> {
   const { recentOps } = await import('./journal.ts');
   const found = await recentOps(host, { unfinished: false, most: MOST_OPS });
-  const names = new Set(found.flatMap(({ fleet }) => fleet ?? []));
+  const names = new Set(found.flatMap(({ plan }) => /^fleet\/([^/]+)\/$/.exec(plan.markerPrefix ?? '')?.[1] ?? []));
   return [...names].map(value => ({ value, means: 'a fleet of this machine' }));
 }
 

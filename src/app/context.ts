@@ -9,7 +9,6 @@ import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { PlannedRequest, Reader, ReadOptions, Service } from '../contract/service.ts';
 import { asCliError, CliError } from '../core/errors.ts';
-import type { Spending } from '../core/money.ts';
 import { createPrivate, type FileDependencies, preparePrivateFolder } from '../files/private-files.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import {
@@ -207,11 +206,6 @@ function changesOf(run: Run) {
     ...asker,
     recorder,
     readOnly: async () => (await limits.strictest()).read_only?.source,
-    async checkSpending(spending: Spending) {
-      const { overLimit } = await import('../limits/limits.ts');
-      const refused = overLimit(await limits.strictest(), spending);
-      if (refused !== undefined) throw refused;
-    },
   });
   const { write, confirmCount } = createWriter({
     ...{ ...asker, signal, clock, random, notice, pipeline, reader, planned },

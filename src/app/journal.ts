@@ -1,13 +1,13 @@
 /** The journal of a run: the file of this machine, or the database that several people share. Opened when it is first asked for. */
 import { join } from 'node:path';
 import { keyPrint } from '../core/key-print.ts';
-import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { ClaimRules } from '../journal/claim.ts';
 import type { Database } from '../journal/database.ts';
 import { type Self, selfOf } from '../journal/holder.ts';
 import { createJournal } from '../journal/journal.ts';
 import { noteKnownState } from '../journal/known-states.ts';
-import { newestOps, type RecentOp } from '../journal/ops.ts';
+import { newestOps } from '../journal/ops.ts';
+import type { Op } from '../journal/records.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { hasJournal, JOURNAL_FILE, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
@@ -90,7 +90,7 @@ interface JournalSettings {
 }
 
 export function journalFor(
-  { host, globals, opened, notice, files }: Run,
+  { host, globals, opened, notice }: Run,
   place: JournalPlace,
   { rules, afterAnswer }: JournalSettings,
 ): Journal {
@@ -111,7 +111,6 @@ export function journalFor(
     },
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     serviceNow: opened.serviceNow,
-    capabilities: capabilitiesIn(host.folders.state, files),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
     stop: host.signal,
     cut: host.cut,
@@ -133,7 +132,7 @@ export async function journalPath(host: AppHost): Promise<string | undefined> {
 export async function recentOps(
   host: AppHost,
   wish: { readonly unfinished: boolean; readonly most: number },
-): Promise<readonly RecentOp[]> {
+): Promise<readonly Op[]> {
   if (!hasJournal(host.folders.state)) return [];
   const database = await openQuietly(host).catch(() => undefined);
   const found = await (database && newestOps(database, wish))?.catch(() => []);

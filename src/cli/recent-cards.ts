@@ -2,7 +2,7 @@
 import type { Item } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
-import type { RecentChange } from '../journal/types.ts';
+import type { Change } from '../journal/records.ts';
 import type { Context } from './context.ts';
 
 type Card = Item<'cards.list'>;
@@ -16,11 +16,10 @@ const STATUS: { readonly [operation: string]: string } = {
 /** Of the built-in sandbox nothing is behind. */
 export async function recentCards(ctx: Context) {
   const isExact = (await ctx.api.identity()).mode === 'sandbox';
-  const byCard = new Map<string, RecentChange[]>();
+  const byCard = new Map<string, Change[]>();
   for (const change of isExact ? [] : await (await ctx.journal.open()).recent()) {
-    const { cardId } = change;
-    if (cardId === undefined) continue;
-    byCard.set(cardId, [...(byCard.get(cardId) ?? []), change]);
+    const { card } = change;
+    if (card !== undefined) byCard.set(card, [...(byCard.get(card) ?? []), change]);
   }
   const listed = new Set<string>();
   return {
@@ -48,13 +47,13 @@ export async function recentCards(ctx: Context) {
 }
 
 /** The list shows what the changes have left, oldest first. */
-function agrees(card: Card, changes: readonly RecentChange[]): boolean {
+function agrees(card: Card, changes: readonly Change[]): boolean {
   const status = changes.map(({ operation }) => STATUS[operation]).findLast(each => each !== undefined);
   const moved = changes.findLast(({ operation }) => !(operation in STATUS));
   const balance = status === 'terminated' ? undefined : moved;
   return (
     (status === undefined || card.status === status) &&
-    (balance === undefined || toCents(card.balance) === (balance.balance ?? Number.NaN))
+    (balance === undefined || toCents(card.balance) === (balance.evidence.balance ?? Number.NaN))
   );
 }
 

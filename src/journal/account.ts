@@ -1,4 +1,9 @@
-/** Whose operations these are: an account is known by its address and by the prints of its API keys. */
+/**
+ * Whose operations these are: an account is known by its address and by the prints of its API keys. What idempotency keys are worth
+ * there is known of each API key (docs/design/reliability.md, section 4).
+ */
+import type { WriteName } from '../contract/calls.ts';
+import { KEY_RETENTION } from '../contract/spans.ts';
 import type { Transaction } from './database.ts';
 
 /** Who this process acts as. */
@@ -62,4 +67,42 @@ export async function useAccount(tx: Transaction, acting: Acting, keyPrint: stri
 export async function journalId(tx: Finding): Promise<string> {
   const [meta] = await tx.all<{ journal: string }>('select journal from meta');
   return meta?.journal ?? '';
+}
+
+export type Capability =
+  | { readonly key: 'unknown' }
+  /** `ttl_ms` is how long the service remembers a key; null where nobody has told. `at` is ms UTC. */
+  | {
+      readonly key: 'honoured';
+      readonly ttl_ms: number | null;
+      /** So long a probe has seen a key remembered. */
+      readonly proved_ms?: number | undefined;
+      readonly at: number;
+    }
+  | { readonly key: 'ignored'; readonly at: number };
+
+type Found = Partial<Record<WriteName, Capability>>;
+
+/** A sandbox remembers keys as it says (A-93). */
+export const OF_SANDBOX: Capability = { key: 'honoured', ttl_ms: KEY_RETENTION, at: 0 };
+
+/** What probes have found of a test key; nothing that one account was found to do says anything about another. */
+export async function probedOf(tx: Finding, origin: string, keyPrint: string): Promise<Found> {
+  const [row] = await tx.all<{ capability: string }>(
+    'select capability from account_key where print = ? and origin = ? and capability is not null',
+    keyPrint,
+    origin,
+  );
+  return row === undefined ? {} : JSON.parse(row.capability);
+}
+
+/** Remembers what a probe has found, of a key that the account was used with. */
+export async function keepProbed(tx: Transaction, origin: string, keyPrint: string, found: Found): Promise<void> {
+  const known = { ...(await probedOf(tx, origin, keyPrint)), ...found };
+  await tx.run(
+    'update account_key set capability = ? where print = ? and origin = ?',
+    JSON.stringify(known),
+    keyPrint,
+    origin,
+  );
 }

@@ -6,10 +6,19 @@
 import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
 import { appendLine, outcomeDigest } from './chain.ts';
-import { moment, reserve, workedOn } from './claim.ts';
+import { type ClaimRules, moment, reserve, workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
-import { type Change, type ChangeState, type Evidence, type KeptError, type Op, opOf, readOp } from './records.ts';
+import {
+  type Change,
+  type ChangeState,
+  type Evidence,
+  type KeptError,
+  type Op,
+  opOf,
+  readChanges,
+  readOp,
+} from './records.ts';
 import { opError } from './words.ts';
 
 /** An op that this process holds. */
@@ -280,23 +289,24 @@ export function renewLease({ database, op }: HeldOp): Promise<number> {
 }
 
 /**
- * Takes an op up: epoch + 1. Throws `guarded` while another process works on it; `release` is asked for one that was held for
- * approval, within the transaction.
+ * Takes an op up: epoch + 1. Throws `guarded` while another process works on it, and what `mayResume` throws, which tells who has
+ * approved it.
  */
 export function takeOp(
   { database, self }: Omit<HeldOp, 'op'>,
   id: string,
   around: {
-    readonly release: (tx: Pick<Transaction, 'all' | 'now'>, op: Op) => Promise<readonly string[]>;
+    readonly mayResume: ClaimRules['resume'];
     readonly reason: string | undefined;
   },
-): Promise<{ readonly op: Op; readonly approvedBy: readonly string[] }> {
+): Promise<{ readonly op: Op; readonly changes: readonly Change[]; readonly approvedBy: readonly string[] }> {
   return database.transaction(async tx => {
     const op = await lockedOp(tx, database, id);
     const { now, day: today } = await moment(tx, op.account);
     if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw workedOn(op, now);
     const isPending = op.state === 'pending';
-    const approvedBy: readonly string[] = isPending ? await around.release(tx, op) : [];
+    const changes = await readChanges(tx, id);
+    const approvedBy = await around.mayResume(tx, op, changes);
     // What was held is counted in the day of its release.
     const day = isPending ? today : op.day;
     if (isPending) {
@@ -321,7 +331,8 @@ export function takeOp(
     const why = around.reason === undefined ? '' : `: ${around.reason}`;
     await addEvent(tx, id, { kind: 'resumed', text: `by ${self.holder}${why}` });
     await appendLine(tx, op.account, { event: 'resumed', op: id, who: self.holder });
-    return { op: { ...op, state, day, epoch: op.epoch + 1, process, holder: self.holder, lease }, approvedBy };
+    const taken = { ...op, state, day, epoch: op.epoch + 1, process, holder: self.holder, lease };
+    return { op: taken, changes, approvedBy };
   });
 }
 

@@ -52,11 +52,18 @@ export interface Claimed extends Draft {
 /** Limits and approvals; each member runs within the transaction of a claim, or of what takes an op up. */
 export interface ClaimRules {
   /** Throws `guarded` where a cap is exceeded: what is held and spent by then, and what is asked. */
-  caps(tx: Transaction, claimed: Claimed): Promise<void>;
+  caps(
+    tx: Pick<Transaction, 'all' | 'now'>,
+    claimed: Pick<Claimed, 'account' | 'profile' | 'day'>,
+    rows: Iterable<PlannedRow>,
+  ): Promise<void>;
   /** Where a rule applies, writes the request down and resolves to the error (17) that ends the command; the op is pending then. */
   approval(tx: Transaction, claimed: Claimed): Promise<CliError | undefined>;
-  /** Who has approved a pending op; throws `pending_approval` while approvals are missing, `guarded` where they do not hold. */
-  release(tx: Pick<Transaction, 'all' | 'now'>, op: Op): Promise<readonly string[]>;
+  /**
+   * Whether an op may go on: what is still to be sent of it is within the limits that hold now. Resolves to who has approved it,
+   * where it is pending; throws `pending_approval` while approvals are missing, `guarded` where they do not hold.
+   */
+  resume(tx: Pick<Transaction, 'all' | 'now'>, op: Op, changes: readonly Change[]): Promise<readonly string[]>;
   /** Why a plan would be held, in words; nothing is written. */
   foresee(tx: Pick<Transaction, 'all' | 'now'>, claimed: Claimed): Promise<string | undefined>;
 }
@@ -125,7 +132,7 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
   const refused = await earlierOp(tx, self, claimed);
   if (refused !== undefined) return refused;
   const spentKey = await freeGivenKey(tx, claimed);
-  await rules?.caps(tx, claimed);
+  await rules?.caps(tx, claimed, claimed.rows);
   const { now, day } = claimed;
   const op: Op = {
     ...draft,

@@ -5,14 +5,23 @@ import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
+import type { Cents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { rest } from '../platform/time.ts';
-import { type Acting, findAccount, journalId, useAccount } from './account.ts';
-import { type Capabilities, type Capability, capabilityOf } from './capabilities.ts';
+import { type Acting, findAccount, journalId, keepProbed, OF_SANDBOX, probedOf, useAccount } from './account.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
-import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherUse, whenFree } from './claim.ts';
+import {
+  type ClaimRules,
+  claim,
+  type Draft,
+  foresee,
+  intentsNamed,
+  moment,
+  refuseOtherUse,
+  whenFree,
+} from './claim.ts';
 import { type Database, keepsNothing, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
@@ -29,7 +38,6 @@ import type {
   OpView,
   PlannedRow,
   PreparedRun,
-  ReadBefore,
   ResumeOptions,
   Rows,
   Run,
@@ -57,7 +65,6 @@ export interface JournalDependencies {
   readonly random: Randomness;
   readonly service: () => Promise<Service>;
   readonly acting: () => Promise<Acting>;
-  readonly capabilities: Capabilities;
   /** Whether the embedded sandbox honours keys; taken for granted when left out. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
   /** The clock of the service by its newest answer, ms UTC; undefined while no answer has told the time. */
@@ -114,47 +121,44 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         const database = (await dependencies.existing()) ?? keepsNothing(clock);
         return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
       },
-      begin: seen => begin(plan, op, seen),
+      begin: wallet => begin(plan, op, wallet),
     };
   }
 
-  async function draftOf(database: Database, plan: RunPlan, op: string): Promise<Draft> {
+  async function draftOf(database: Database, plan: RunPlan, op: string, wallet?: Cents): Promise<Draft> {
     const service = await dependencies.service();
     const { profile, mode, origin } = await dependencies.acting();
     const keyPrint = await printOf(database);
-    const { command, digest, bulk, rows, key, again = false, markerPrefix, phased, wallet } = plan;
-    const capability: Record<string, Capability> = {};
+    const { command, digest, bulk, rows, key, again = false, markerPrefix, phased } = plan;
     let [total, movesMoney] = [0, false];
     for (const { operation, amount = 0 } of rows) {
-      capability[operation] ??= await capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
       if (SPENDS.has(operation)) total += amount;
       movesMoney ||= CALLS[operation].effect === 'moves-money' || CALLS[operation].effect === 'irreversible';
     }
     return {
       ...{ op, origin, mode, keyPrint, profile, command, digest, bulk, givenKey: key, movesMoney, again, total, rows },
-      plan: { markerPrefix, phased, wallet, capability },
+      plan: { markerPrefix, phased, wallet },
       changes: keyIsSpent => changesOf(service, keyIsSpent === true ? { ...plan, key: undefined } : plan, op),
     };
   }
 
-  async function begin(wanted: RunPlan, op: string, { wallet }: ReadBefore = {}): Promise<Run> {
-    const plan = wallet === undefined ? wanted : { ...wanted, wallet };
+  /** The account, made where there is none. */
+  async function accountUsed(database: Database): Promise<(tx: Transaction) => Promise<string>> {
+    const [acting, print] = [await dependencies.acting(), await printOf(database)];
+    return async tx => (await dependencies.account?.(tx)) ?? useAccount(tx, acting, print, self.holder);
+  }
+
+  async function begin(plan: RunPlan, op: string, wallet: Cents | undefined): Promise<Run> {
     const database = await dependencies.database();
-    const [acting, draft] = [await dependencies.acting(), await draftOf(database, plan, op)];
-    const claiming = {
-      database,
-      self,
-      rules,
-      useAccount: async (tx: Transaction) =>
-        (await dependencies.account?.(tx)) ?? useAccount(tx, acting, draft.keyPrint, self.holder),
-    };
+    const draft = await draftOf(database, plan, op, wallet);
+    const claiming = { database, self, rules, useAccount: await accountUsed(database) };
     const sleep = (ms: number) => clock.sleep(ms, dependencies.stop);
     return whenFree(sleep, async waitedFor => {
       const result = await claim(claiming, { ...draft, waitedFor });
       if (result.kind === 'pending') throw result.error;
       if (result.kind === 'earlier') return resume(result.op);
       return runOf({ database, self, op: result.op }, result.changes, {
-        wallet: plan.wallet,
+        wallet,
         resendAbsent: plan.resendAbsent === true,
       });
     });
@@ -196,11 +200,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       signal: dependencies.cut,
     }));
     const reader = patientReader(plain, ms => clock.sleep(ms, dependencies.stop));
-    const capability = { ...op.plan.capability };
-    for (const operation of Object.keys(capability)) {
-      const account = { origin: op.origin, mode: op.mode, keyPrint: op.keyPrint };
-      capability[operation] = await capabilityOf(dependencies, account, operation as PlannedRow['operation']);
-    }
     return {
       ...held,
       ...flags,
@@ -216,9 +215,22 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       exact: op.mode === 'sandbox',
       markers: { isHidden: false },
       serviceNow: dependencies.serviceNow ?? (() => undefined),
-      capability: operation => capability[operation] ?? { key: 'unknown' },
+      capability: await capabilityOf(held.database, op),
       quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
     };
+  }
+
+  /** What keys of an account are known to be worth now. A live key is never probed, so of it nothing is known. */
+  async function capabilityOf(
+    database: Database | undefined,
+    { mode, origin, keyPrint }: Pick<Op, 'mode' | 'origin' | 'keyPrint'>,
+  ): Promise<Work['capability']> {
+    if (mode === 'sandbox') {
+      const isHonoured = (await dependencies.sandboxHonoursKeys?.()) ?? true;
+      return () => (isHonoured ? OF_SANDBOX : { key: 'ignored', at: 0 });
+    }
+    const probed = mode === 'test' ? await database?.read(tx => probedOf(tx, origin, keyPrint)) : undefined;
+    return operation => probed?.[operation] ?? { key: 'unknown' };
   }
 
   /** An op of this account that may go on with our key. */
@@ -236,19 +248,19 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     if ((await printOf(database)) !== op.keyPrint) throw otherKey(op);
   }
 
-  /** Who has approved an op that was held. Throws while approvals are missing. */
-  async function release(tx: Pick<Transaction, 'all' | 'now'>, op: Op): Promise<readonly string[]> {
-    if (rules === undefined)
-      throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
-    return rules.release(tx, op);
-  }
+  const mayResume: ClaimRules['resume'] = async (tx, op, changes) => {
+    if (rules !== undefined) return rules.resume(tx, op, changes);
+    if (op.state !== 'pending') return [];
+    throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
+  };
 
   async function look(id: string, options: ResumeOptions = {}): Promise<OpView> {
     const { database, op } = await opNamed(await dependencies.existing(), id);
     await refuseOther(database, op);
     const changes = await database.read(async tx => {
-      if (op.state === 'pending') await release(tx, op);
-      return readChanges(tx, id);
+      const found = await readChanges(tx, id);
+      if (op.state === 'pending') await mayResume(tx, op, found);
+      return found;
     });
     const { resendAbsent = false } = options;
     const run = await runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
@@ -260,8 +272,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     await refuseOther(there, seen);
     // Taking it up is a change: it needs the journal as a claim does.
     const database = await dependencies.database();
-    const { op, approvedBy } = await takeOp({ database, self }, id, { release, reason });
-    const changes = await database.read(tx => readChanges(tx, id));
+    const { op, changes, approvedBy } = await takeOp({ database, self }, id, { mayResume, reason });
     const isReleased = seen.state === 'pending';
     return runOf({ database, self, op }, changes, {
       resumed: !isReleased,
@@ -338,7 +349,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       const { mode, origin } = await dependencies.acting();
       const database = await dependencies.existing();
       const keyPrint = database === undefined ? '' : await printOf(database);
-      return capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
+      return (await capabilityOf(database, { origin, mode, keyPrint }))(operation);
     },
     async begunAs(name) {
       const database = await dependencies.existing();
@@ -355,11 +366,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     },
     async holdFleet(fleet) {
       const database = await dependencies.database();
-      const acting = await dependencies.acting();
-      const print = await printOf(database);
-      const use = async (tx: Transaction) =>
-        (await dependencies.account?.(tx)) ?? useAccount(tx, acting, print, self.holder);
-      return holdFleet({ database, self }, fleet, use);
+      return holdFleet({ database, self }, fleet, await accountUsed(database));
     },
     async recent() {
       const database = await dependencies.existing();
@@ -385,11 +392,19 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       const { mode, origin } = await dependencies.acting();
       if (mode === 'live') throw liveProbe();
       const token = newOp(random).slice(3, 13);
+      const rows = probeRows(binId, token);
       return {
-        rows: probeRows(binId, token),
+        rows,
         requests: probeRequests(service, binId, token),
+        async check() {
+          const database = (await dependencies.existing()) ?? keepsNothing(clock);
+          const account = (await accountIn(database)) ?? '';
+          const { profile } = await dependencies.acting();
+          await database.read(async tx => rules?.caps(tx, { account, profile, ...(await moment(tx, account)) }, rows));
+        },
         async run(around) {
-          const keyPrint = await printOf(await dependencies.database());
+          const database = await dependencies.database();
+          const [use, keyPrint] = [await accountUsed(database), await printOf(database)];
           const probed = await probeKeys({
             service,
             reader: readerOf(service),
@@ -401,7 +416,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
             around,
           });
           const found = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
-          await dependencies.capabilities.remember({ origin, mode, keyPrint }, found);
+          await database.transaction(async tx => {
+            await use(tx);
+            await keepProbed(tx, origin, keyPrint, found);
+          });
           return probed;
         },
       };

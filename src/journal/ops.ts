@@ -1,5 +1,4 @@
 /** Operations as `ops list` and `ops show` tell them, what a person decides about their rows, and what others ask of the journal. */
-import type { WriteName } from '../contract/calls.ts';
 import { isoSeconds, MINUTE } from '../core/durations.ts';
 import type { CliError } from '../core/errors.ts';
 import { cents } from '../core/money.ts';
@@ -9,8 +8,8 @@ import { addEvent, lockedOp, unknownOp, writeFinished, writeSettled } from './ch
 import { workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
-import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
-import type { Closing, OpDetail, OpState, OpSummary, RecentChange, Resolution, Resolved } from './types.ts';
+import { type Change, changeOf, type Op, opOf, readChanges, readOp } from './records.ts';
+import type { Closing, OpDetail, OpState, OpSummary, Resolution, Resolved } from './types.ts';
 import { opError } from './words.ts';
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
@@ -247,7 +246,7 @@ function nothingToResolve(op: string, rows: readonly number[]): CliError {
 const RECENT_MS = 10 * MINUTE;
 
 /** Done changes of an account in the last ten minutes, oldest first. */
-export function recentChanges(database: Database, account: string): Promise<readonly RecentChange[]> {
+export function recentChanges(database: Database, account: string): Promise<readonly Change[]> {
   return database.read(async tx => {
     const rows = await tx.all(
       `select c.* from change c join op o on o.id = c.op where o.account = ? and c.state = 'done' and c.decided_at >= ?
@@ -255,18 +254,7 @@ export function recentChanges(database: Database, account: string): Promise<read
       account,
       (await tx.now()) - RECENT_MS,
     );
-    return rows.map(row => {
-      const evidence = JSON.parse(String(row['evidence'] ?? '{}'));
-      return {
-        operation: String(row['operation']) as WriteName,
-        cardId: row['card'] === null ? undefined : String(row['card']),
-        marker: row['marker'] === null ? undefined : String(row['marker']),
-        amount: Number(row['amount']),
-        at: Number(row['decided_at']),
-        balance: evidence.balance,
-        input: JSON.parse(String(row['input'])),
-      };
-    });
+    return rows.map(changeOf);
   });
 }
 
@@ -284,31 +272,17 @@ export function setAsideSandbox(database: Database, who: string): Promise<void> 
   });
 }
 
-export interface RecentOp {
-  readonly op: string;
-  readonly command: string;
-  /** ms UTC. */
-  readonly at: number;
-  /** Name of the fleet that it applied. */
-  readonly fleet: string | undefined;
-}
-
 /** The newest first; only those that are not finished when asked so. */
 export function newestOps(
   database: Database,
   { unfinished, most }: { readonly unfinished: boolean; readonly most: number },
-): Promise<readonly RecentOp[]> {
+): Promise<readonly Op[]> {
   const where = unfinished ? "where state <> 'finished' or acknowledged is null" : '';
   return database.read(async tx => {
     const rows = await tx.all(
       `select * from op ${where} order by ${unfinished ? "state = 'finished', " : ''}touched desc limit ?`,
       most,
     );
-    return rows.map(opOf).map(({ id, command, touched, plan }) => ({
-      op: id,
-      command,
-      at: touched,
-      fleet: /^fleet\/([^/]+)\/$/.exec(plan.markerPrefix ?? '')?.[1],
-    }));
+    return rows.map(opOf);
   });
 }

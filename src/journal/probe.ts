@@ -9,7 +9,7 @@ import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, toCents } from '../core/money.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Capability } from './capabilities.ts';
+import type { Capability } from './account.ts';
 import { createMarkerIndex } from './look.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { AroundWrite, PlannedRow, Probed } from './types.ts';

@@ -1,7 +1,6 @@
 /** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
 import type { WriteName } from '../contract/calls.ts';
 import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
-import type { Capability } from './capabilities.ts';
 import type { SqlRow, SqlValue, Transaction } from './database.ts';
 import type { Held } from './holder.ts';
 import type { RowResult } from './types.ts';
@@ -13,8 +12,6 @@ export interface KeptPlan {
   readonly markerPrefix?: string | undefined;
   readonly phased?: boolean | undefined;
   readonly wallet?: number | undefined;
-  /** What the idempotency key was worth when it was planned, by operation. */
-  readonly capability: Readonly<Record<string, Capability>>;
 }
 
 export interface Op extends Held {

@@ -34,7 +34,7 @@ import { addEvent, lockedOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { REJECTED } from './ops.ts';
-import { type Op, readChanges, readOp } from './records.ts';
+import { type Op, readOp } from './records.ts';
 import { opError } from './words.ts';
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
@@ -92,14 +92,14 @@ export function claimRules(settings: RulesSettings): ClaimRules {
   async function caps(
     tx: Reading,
     op: Pick<Op, 'account' | 'profile'>,
-    day: string,
+    day: string | undefined,
     spending: ReturnType<typeof spendingOf>,
   ): Promise<StrictestLimits> {
     const sources = await limitsOf(tx, op.account);
     const limits = strictest(sources);
     const over = overLimit(limits, spending);
     if (over !== undefined) throw over;
-    if (limits.max_per_day === undefined) return limits;
+    if (limits.max_per_day === undefined || day === undefined) return limits;
     // What a profile allows for a day is counted for that profile, every other limit for the account.
     const ofProfile = sources.filter(({ source }) => source.kind === 'profile');
     const others = sources.filter(({ source }) => source.kind !== 'profile');
@@ -124,8 +124,8 @@ export function claimRules(settings: RulesSettings): ClaimRules {
   }
 
   return {
-    async caps(tx, claimed) {
-      await caps(tx, claimed, claimed.day, spendingOf(claimed.rows));
+    async caps(tx, claimed, rows) {
+      await caps(tx, claimed, claimed.day, spendingOf(rows));
     },
     async foresee(tx, claimed) {
       const limits = await caps(tx, claimed, claimed.day, spendingOf(claimed.rows));
@@ -159,14 +159,14 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       await tx.insert('approval_request', ['op', 'request', 'at'], [[claimed.op, text, claimed.now]]);
       return pendingError(request, text, { persons: [], refused: [], needed: why.needed });
     },
-    async release(tx, op) {
-      const changes = (await readChanges(tx, op.id)).map(({ operation, input, amount }) => ({
-        operation,
-        input,
-        amount: cents(amount),
-      }));
-      const { day } = await moment(tx, op.account);
-      const limits = await caps(tx, op, day, spendingOf(changes));
+    async resume(tx, op, changes) {
+      const open = changes.flatMap(({ state, operation, input, amount }) =>
+        state === 'planned' ? [{ operation, input, amount: cents(amount) }] : [],
+      );
+      // What was claimed before is held in its day already.
+      const day = op.state === 'pending' ? (await moment(tx, op.account)).day : undefined;
+      const limits = await caps(tx, op, day, spendingOf(open));
+      if (op.state !== 'pending') return [];
       const { request, text, counted, needed } = await approvalState(
         tx,
         op,

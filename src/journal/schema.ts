@@ -26,6 +26,7 @@ export const TABLES: readonly string[] = [
     origin text not null,
     listed bigint not null,
     listed_by text not null,
+    capability text,                       -- JSON: what a probe has found idempotency keys to be worth, by operation
     primary key (account, print, origin)
   )`,
   `create table op (
@@ -39,7 +40,7 @@ export const TABLES: readonly string[] = [
     digest text not null,                  -- of all wanted changes, whatever their order
     bulk integer not null,
     moves_money integer not null,
-    plan text not null,                    -- JSON: what else was planned (markerPrefix, phased, wallet, capability)
+    plan text not null,                    -- JSON: what else was planned (markerPrefix, phased, wallet)
     given_key text,                        -- name or key of the caller under which it is begun once
     state text not null check (state in ('pending', 'open', 'finished')),
     total bigint not null,                 -- cents that it may take from the wallet

@@ -7,7 +7,7 @@ import type { WriteName } from '../contract/calls.ts';
 import type { Attempt, PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
-import type { Capability } from './capabilities.ts';
+import type { Capability } from './account.ts';
 import type { Change } from './records.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -54,8 +54,6 @@ export interface RunPlan {
   readonly digest: string;
   /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
   readonly bulk: boolean;
-  /** The wallet just before, of runs of many that move money between it and cards: the end of the run compares. */
-  readonly wallet?: Cents | undefined;
   /** `--idempotency-key` of a single row. Of a run of many, the name under which it is begun once. */
   readonly key?: string | undefined;
   /** Whether created cards carry the metadata key `cardwright`; without it a create is never sent again. */
@@ -174,12 +172,6 @@ export interface Run extends AsyncDisposable {
   leaveUnacknowledged(): void;
 }
 
-/** What the caller has read just before a run begins. */
-export interface ReadBefore {
-  /** The wallet, of a run of many that moves money. */
-  readonly wallet?: Cents | undefined;
-}
-
 /** A plan whose requests are made. */
 export interface PreparedRun {
   /** The op it will have; another one where it takes up what a key of the caller was used for. */
@@ -191,8 +183,11 @@ export interface PreparedRun {
    * is written.
    */
   foresee(): Promise<string | undefined>;
-  /** Claims it: from here on the op is durable. Nothing is sent by it. Throws as `Journal.begin`. */
-  begin(seen?: ReadBefore): Promise<Run>;
+  /**
+   * Claims it: from here on the op is durable. Nothing is sent by it. Throws as `Journal.begin`. `wallet` is what the caller has read
+   * just before, of a run of many that moves money between it and cards: the end of the run compares.
+   */
+  begin(wallet?: Cents): Promise<Run>;
 }
 
 export interface ResumeOptions {
@@ -230,8 +225,10 @@ export type AroundWrite = (write: ProbeWrite, send: () => Promise<Attempt>) => P
 
 /** A probe that is ready: what it would send, and the sending. */
 export interface Probe {
-  /** What is sent at most, to a service that ignores keys; for guards and limits. */
+  /** What is sent at most, to a service that ignores keys. */
   readonly rows: Rows<PlannedRow>;
+  /** Throws `guarded` where a limit refuses that. */
+  check(): Promise<void>;
   /** What a service that honours keys is sent. */
   readonly requests: Rows<PlannedRequest>;
   /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
@@ -325,20 +322,6 @@ export interface Resolved {
   readonly left: Closing;
 }
 
-/** A change of this journal that is done, for whoever reads a list that may be behind it. */
-export interface RecentChange {
-  readonly operation: WriteName;
-  readonly cardId: string | undefined;
-  readonly marker: string | undefined;
-  /** Cents. */
-  readonly amount: number;
-  /** ms UTC by the clock of the store. */
-  readonly at: number;
-  /** Balance of the card after it, cents, where it was told. */
-  readonly balance: number | undefined;
-  readonly input: Values;
-}
-
 /** The journal of an account. Every method throws `check_failed` for a damaged journal, `guarded` for one that cannot be used. */
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
@@ -367,7 +350,7 @@ export interface Journal {
   /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */
   holdFleet(fleet: string): Promise<() => Promise<void>>;
   /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */
-  recent(): Promise<readonly RecentChange[]>;
+  recent(): Promise<readonly Change[]>;
   /** Newest first. */
   list(): Promise<readonly OpSummary[]>;
   show(op: string): Promise<OpDetail>;

@@ -5,7 +5,7 @@ import { CALLS } from '../contract/raw.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
 import { DAY } from '../core/durations.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import type { Capability } from './capabilities.ts';
+import type { Capability } from './account.ts';
 import type { HeldOp } from './changes.ts';
 import type { Change } from './records.ts';
 

@@ -8,7 +8,6 @@ import { notSent, usage } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { intentFault } from '../core/names.ts';
 import type { Secret } from '../core/secret.ts';
-import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { selfOf } from '../journal/holder.ts';
 import { createJournal } from '../journal/journal.ts';
@@ -161,7 +160,6 @@ function journalOf(around: NamedCalls, place: Place, signal = new AbortControlle
     random,
     service: async () => service,
     acting: async () => ({ profile: 'client', mode, origin: baseUrl }),
-    capabilities: capabilitiesIn(place.stateFolder, { platform, random, warn: notice }),
     writeTotalMs,
     stop: signal,
     cut: signal,

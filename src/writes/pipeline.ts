@@ -9,20 +9,17 @@
  * | guard | live key, read-only profile, `--live` | nothing was sent |
  * | confirm | the question to a person | nothing was sent |
  * | audit begin | a line that it begins; with a live key nothing goes on without it | nothing was sent |
- * | limits | those of one operation and of one run | nothing was sent |
- * | approval | a rule holds the plan until other persons agree; of an op that was held, whether they have | nothing was sent |
- * | journal | the limit of the day; the plan is durable, or the op is taken over | nothing was sent |
+ * | journal | its claim: an earlier one, the same change again, limits, approval; then the plan is durable, or the op is taken over | nothing was sent |
  * | execute | the requests | as each of them says |
  * | audit end | what became of it | |
  *
  * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that waits for approval is durable; its resume
- * is measured against the limits anew. The journal holds limits and approvals itself, in its claim: no other way leads to a run.
+ * is measured against the limits anew. A probe of keys, which no journal keeps, checks the limits itself.
  */
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS, isJournaled } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
-import type { Spending } from '../core/money.ts';
 import type { Run } from '../journal/types.ts';
 import { afterwards } from '../journal/words.ts';
 import type { LimitSource } from '../limits/limits.ts';
@@ -45,8 +42,6 @@ export interface Change {
 
 /** How an admitted change begins. */
 interface Beginning<R extends Run | undefined> {
-  /** What it would take from the wallet; nothing is held for what takes nothing. */
-  readonly spending: Spending;
   /**
    * What the lines are of: one `write`, a `run` with a line for each row, or nothing of its own, because each of its
    * writes is recorded by itself.
@@ -92,10 +87,10 @@ interface Work<R extends Run | undefined, Result> {
 
 export interface Pipeline {
   /**
-   * What would refuse the change, for a dry run: check, guard and limits. Nobody is asked, and nothing is written, held
-   * or recorded. Throws as `admit` and `begin` would.
+   * What would refuse the change before anybody is asked, for a dry run: check and guard. Nothing is written or recorded. Throws as
+   * `admit` would; what a claim would refuse is told by `PreparedRun.foresee`.
    */
-  foresee(change: Change, spending: Spending): Promise<void>;
+  foresee(change: Change): Promise<void>;
   /** Check, guard and question. Throws `guarded`, `not_confirmed` and what the check throws; nothing was sent. */
   admit(change: Change): Promise<Admitted>;
 }
@@ -109,8 +104,6 @@ interface PipelineSettings {
   readonly live: string | undefined;
   readonly dryRun: boolean;
   readonly recorder: Recorder;
-  /** Throws `guarded` for what a limit without a memory refuses; the day is counted where an op is claimed. */
-  readonly checkSpending: (spending: Spending) => Promise<void>;
 }
 
 export function createPipeline(settings: PipelineSettings): Pipeline {
@@ -131,7 +124,6 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   async function begin<R extends Run | undefined>(change: Change, beginning: Beginning<R>): Promise<Underway<R>> {
     const lines = await beginLines(recorder, change, beginning);
     try {
-      await settings.checkSpending(beginning.spending);
       const run = await beginning.open();
       return { run, rows: lines.rows, end: ending => end(change, { run, lines }, ending) };
     } catch (thrown) {
@@ -141,10 +133,9 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   return {
-    async foresee(change, spending) {
+    async foresee(change) {
       await change.check?.();
       await guard(change);
-      await settings.checkSpending(spending);
     },
     async admit(change) {
       try {

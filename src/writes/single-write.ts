@@ -4,7 +4,7 @@ import type { Input, Result, WriteName } from '../contract/calls.ts';
 import { CALLS, isJournaled } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { dollars, type Spending, spendingOf, toCents } from '../core/money.ts';
+import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWithout, shellWord } from '../core/shell-quote.ts';
 import type { DirectWrite } from '../journal/direct.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
@@ -92,7 +92,6 @@ interface Prepared {
   /** An earlier command with the same name has done it: nothing is asked or sent. */
   readonly settled?: () => Promise<Answer>;
   readonly requests: Iterable<PlannedRequest>;
-  readonly spending: Spending;
   /** Of a journaled write. */
   readonly plan?: PreparedRun;
   /** What is left of the pipeline once it is admitted. */
@@ -109,9 +108,8 @@ export function createWriter(settings: WriteSettings) {
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
     if (prepared.settled !== undefined) return (await prepared.settled()) as WriteResult<N, Before>;
     if (settings.dryRun) {
-      const { spending, plan } = prepared;
-      await settings.pipeline.foresee(changeOf(settings, wanted), spending);
-      if (plan !== undefined) await tellPending(settings.notice, plan);
+      await settings.pipeline.foresee(changeOf(settings, wanted));
+      if (prepared.plan !== undefined) await tellPending(settings.notice, prepared.plan);
       settings.planned.push(...prepared.requests);
       throw new DryRun(options.intent);
     }
@@ -152,14 +150,13 @@ async function throughJournal(
   };
   if (earlier?.settled !== undefined) {
     const { settled } = earlier;
-    const nothing = { requests: [], spending: spendingOf([]) };
     const execute = async () => {
       const before = await resultBefore(wanted, { ...earlier, settled }, await settings.reader());
       const objected = settings.dryRun || showsEarlier === false ? undefined : await journal.shown([earlier]);
       if (objected !== undefined) throw objected;
       return named(before, true);
     };
-    return { ...nothing, settled: execute, execute };
+    return { requests: [], settled: execute, execute };
   }
   if (settings.dryRun && earlier !== undefined) {
     // It goes on with what was begun: no new request that could be shown.
@@ -171,12 +168,10 @@ async function throughJournal(
     });
   }
   const prepared = await journal.prepare(plan);
-  const spending = spendingOf(plan.rows);
   let seen: unknown;
   return {
     requests: prepared.requests,
     plan: prepared,
-    spending,
     async execute(admitted) {
       const open = async () => {
         if (earlier === undefined) seen = before && (await readBefore(before(await settings.reader())));
@@ -186,7 +181,7 @@ async function throughJournal(
         if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUnacknowledged();
         return executeOnly(run, wanted, await settings.reader());
       };
-      const beginning = { lines: 'write', spending, open } as const;
+      const beginning = { lines: 'write', open } as const;
       const answer = await admitted.execute(beginning, { execute, learn: learnedFromAnswer });
       const { isReleased, ...shown } = answer;
       return { ...named(shown, answer.op !== prepared.op && isReleased !== true), before: seen };
@@ -202,7 +197,6 @@ async function straight(
   if (intentName !== undefined) throw notNamed(operation);
   const service = await settings.service();
   const planned = service.plan(operation, input as never, { key, body });
-  const spending = spendingOf([]);
   const execute = async (): Promise<Answer> => {
     const { directWrite } = await import('../journal/direct.ts');
     const { mode } = await settings.identity();
@@ -212,12 +206,8 @@ async function straight(
   };
   return {
     requests: [planned],
-    spending,
     execute: admitted =>
-      admitted.execute(
-        { lines: 'write', spending, open: async () => undefined },
-        { execute, learn: learnedFromAnswer },
-      ),
+      admitted.execute({ lines: 'write', open: async () => undefined }, { execute, learn: learnedFromAnswer }),
   };
 }
 

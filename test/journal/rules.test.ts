@@ -78,7 +78,7 @@ function draft(amounts: readonly number[]): Draft {
     digest: `file ${counted}`,
     bulk: amounts.length > 1,
     movesMoney: true,
-    plan: { capability: {} },
+    plan: {},
     givenKey: undefined,
     again: false,
     total: amounts.reduce((sum, amount) => sum + amount, 0),
@@ -152,8 +152,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
 
   const begin = (wanted: Draft): Promise<ClaimResult> =>
     claim({ database, self, rules, useAccount: async () => ACCOUNT }, wanted);
-  const take = (op: string) =>
-    takeOp({ database, self }, op, { release: (tx, found) => rules.release(tx, found), reason: undefined });
+  const take = (op: string) => takeOp({ database, self }, op, { mayResume: rules.resume, reason: undefined });
   async function finish(result: ClaimResult): Promise<void> {
     if (result.kind !== 'claimed') throw new Error(result.kind);
     const held = { database, self, op: result.op };
@@ -264,7 +263,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       }
       const by = (place: Database, holder: string, op: string) =>
         takeOp({ database: place, self: { ...self, holder } }, op, {
-          release: (tx, found) => rules.release(tx, found),
+          mayResume: rules.resume,
           reason: undefined,
         });
       const ended = await Promise.allSettled([

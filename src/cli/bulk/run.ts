@@ -7,7 +7,7 @@ import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
-import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import { rowState } from '../../journal/records.ts';
 import type { CorrectedOutcome, OpView, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
@@ -107,9 +107,8 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
     check,
     ask: () => askForAll(ctx, wanted),
   };
-  const spending = spendingOf(read.rows);
   if (ctx.dryRun) {
-    await ctx.journal.pipeline.foresee(change, spending);
+    await ctx.journal.pipeline.foresee(change);
     await tellPending(ctx.ui.notice, prepared);
     return showPlanned(prepared.requests, { isList: true });
   }
@@ -125,9 +124,8 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
       admitted.begin({
         lines: 'run',
         op,
-        spending,
         async open() {
-          const run = await prepared.begin({ wallet });
+          const run = await prepared.begin(wallet);
           // What was held before goes on under the name that it has.
           ctx.ui.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
           return run;
@@ -528,7 +526,6 @@ export async function resuming(
   const operations = new Set(changes.map(({ operation }) => operation));
   const [operation = command] = operations;
   const total = cents(changes.reduce((sum, { amount }) => sum + amount, 0));
-  const spending = spendingOf(openRows(seen.run));
   const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation, rows: changes.length, op, ...(total > 0 && { amount: toUsd(total) }) },
     operations,
@@ -540,27 +537,6 @@ export async function resuming(
     admitted.begin({
       lines: changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none',
       op,
-      spending,
-      async open() {
-        const run = await seen.takeOver(options);
-        if (spendingOf(openRows(run)).total <= spending.total) return run;
-        await run[Symbol.asyncDispose]();
-        throw changedMeanwhile(op);
-      },
+      open: () => seen.takeOver(options),
     });
-}
-
-/** More is open now than was held for: another resume has found out that it was not sent. */
-function changedMeanwhile(op: string): CliError {
-  return new CliError('guarded', {
-    message: `another process has worked on ${op} since it was looked at. This command sent nothing`,
-    hint: `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
-}
-
-function openRows({ changes }: Run) {
-  const open = changes.filter(({ state }) => state === 'planned');
-  return open.map(({ operation, input, amount }) => ({ operation, input, amount: cents(amount) }));
 }

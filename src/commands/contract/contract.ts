@@ -11,7 +11,7 @@ import type { ReadName } from '../../contract/calls.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
-import { cents, spendingOf } from '../../core/money.ts';
+import { cents } from '../../core/money.ts';
 import type { Probe } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
 import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
@@ -198,16 +198,16 @@ const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
 /** Guards, limits, question and audit lines as for every other write; a dry run goes as far as the plan. */
 async function probe(ctx: Context): Promise<Row[]> {
   const { id } = await bestBin(ctx, cents(100));
-  const { rows, run } = await (await ctx.journal.open()).probe(id);
+  const { rows, check, run } = await (await ctx.journal.open()).probe(id);
   const command = 'cardwright contract check --probe-idempotency --yes';
   const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation: 'cards.create', rows: rows.length },
     operations: [...rows].map(({ operation }) => operation),
+    check,
     ask: async () => (ctx.ui.yes ? undefined : ctx.ui.ask({ intent: INTENT, command })),
   });
-  const spending = spendingOf(rows);
   // Each of its writes has lines of its own.
-  const underway = await admitted.begin({ lines: 'none', spending, open: async () => undefined });
+  const underway = await admitted.begin({ lines: 'none', open: async () => undefined });
   try {
     const probed = await run(async ({ operation, input, key }, send) => {
       const ended = await ctx.journal.recorder.begin(recordOf(operation, input, key));

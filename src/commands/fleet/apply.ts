@@ -235,7 +235,7 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
     ask: () => askForAll(ctx, document),
   };
   if (ctx.dryRun) {
-    await ctx.journal.pipeline.foresee(change, spending);
+    await ctx.journal.pipeline.foresee(change);
     await tellPending(ctx.ui.notice, prepared);
     return showPlanned(prepared.requests, { isList: true });
   }
@@ -247,8 +247,7 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
     skipped: [],
     extras,
     beforePhase: phase => lowWallet(ctx, document, phase),
-    begin: () =>
-      admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
+    begin: () => admitted.begin({ lines: 'run', op: prepared.op, open: () => opened(ctx, prepared, release) }),
   });
   const isWatched = document.totals.terminate > 0 && (await ctx.api.identity()).mode !== 'sandbox';
   return withPins(isWatched ? await watchingWallet(ctx, shown, extras.change) : shown, extras.pins, word);
