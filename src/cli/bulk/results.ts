@@ -61,46 +61,9 @@ function errorWord(error: RowOutcome['error']): string | null {
   return error.kind === 'usage' ? error.message : (error.facts.service?.error ?? error.kind);
 }
 
-/** Rows that came to the same, in the words of the first. */
-interface AlikeRows {
-  readonly first: RowOutcome;
-  readonly rows: number[];
-}
-
-const wordsOf = ({ error }: RowOutcome) => error?.message ?? 'no reason is known';
-
-function isAlike(one: RowOutcome, other: RowOutcome): boolean {
-  const [words, others] = [one, other].map(each => wordsOf(each).replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, ''));
-  return one.outcome === other.outcome && words === others;
-}
-
-/** `row 3  unknown: …`, `rows 3 to 9  unknown: …`. */
-function noteOfAlike({ first, rows }: AlikeRows): string {
-  const named = rowsNamed(rows.toSorted((one, other) => one - other));
-  return `${named}  ${first.outcome.replace('_', ' ')}: ${wordsOf(first)}`;
-}
-
-export interface RunCounts {
-  /** An outcome as it comes. */
-  add(outcome: RowOutcome): void;
-  /** A row of the input that is no row of the run: wrong, or done before. The run moves nothing for it. */
-  addSkipped(outcome: RowOutcome): void;
-  /** Another outcome of a row by what the verification has read. */
-  correct(outcome: CorrectedOutcome): void;
-  /** One more row that the run stopped before. */
-  leaveOut(): void;
-  readonly totals: RowTally;
-  /** Done rows of earlier runs. */
-  readonly doneBefore: number;
-  /** Amounts of the done rows of the run. */
-  readonly moved: Cents;
-  counts(): Readonly<Record<'done' | 'refused' | 'unknown' | 'not_sent', number>>;
-  /** The failure of the run; undefined when every row is done and nothing objects. */
-  verdict(end: RunEnd): CliError | undefined;
-}
-
 interface RunEnd {
-  readonly op: string;
+  /** Undefined where every row was done, or wrong, before there was a run. */
+  readonly op: string | undefined;
   readonly objections: readonly string[];
   /** The journal says END. */
   readonly ended: boolean;
@@ -110,10 +73,7 @@ interface RunEnd {
   readonly signal: CliError | undefined;
 }
 
-/** Rows that are named one by one in words; all of them are in the result. */
-const NOTED_ROWS = 5;
-
-interface RunCountsSettings {
+interface TallySettings {
   readonly total: number;
   /** One operation, not a run of rows: its failure is that of its row. */
   readonly single: boolean;
@@ -123,182 +83,205 @@ interface RunCountsSettings {
   readonly isLook?: boolean;
 }
 
-export function createRunCounts({ total, single, resumed = false, isLook = false }: RunCountsSettings): RunCounts {
-  const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
-  const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
-  let leftOut = 0;
-  let doneBefore = 0;
-  let unread = false;
-  const shown: AlikeRows[] = [];
-  /** Done rows that are otherwise than was asked for. */
-  const otherwise: RowOutcome[] = [];
-  /** Rows that a person must decide, and those among them of which there is no trace. */
-  const decided: number[] = [];
-  /** A further resume has something to send, or to look for. */
-  let goesOn = false;
-  const absent: AbsentRow[] = [];
-  let bug: CliError | undefined;
-  let lost: CliError | undefined;
-  /** Of a done row after which nothing more could be sent. */
-  let last: CliError | undefined;
+/** What the rows of a run have come to so far, and its failure at the end. */
+export class RunTally {
+  readonly #settings: TallySettings;
+  readonly #count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
+  /** Rows that are not done, or not as it was asked for, in the order in which they came. */
+  readonly #odd = new Map<number, RowOutcome>();
+  #leftOut = 0;
+  /** Cents of the done rows. */
+  #moved = 0;
+  /** Done rows of earlier runs. */
+  doneBefore = 0;
 
-  function note(outcome: RowOutcome): void {
-    // Unknown rows matter most; they take the place of others.
-    const place = outcome.outcome === 'unknown' ? shown.findIndex(({ first }) => first.outcome !== 'unknown') : -1;
-    const alike = shown.find(({ first }) => isAlike(first, outcome));
-    const alone = { first: outcome, rows: [outcome.row] };
-    if (alike !== undefined) alike.rows.push(outcome.row);
-    else if (shown.length < NOTED_ROWS) shown.push(alone);
-    else if (place >= 0) shown[place] = alone;
+  constructor(settings: TallySettings) {
+    this.#settings = settings;
   }
 
-  function message(end: RunEnd): string {
-    const { signal, stopped } = end;
+  /** An outcome as it comes. */
+  add(outcome: RowOutcome): void {
+    this.#count[outcome.outcome] += 1;
+    if (outcome.outcome === 'done') this.#moved += outcome.amount ?? 0;
+    if (outcome.outcome !== 'done' || outcome.error !== undefined) this.#odd.set(outcome.row, outcome);
+  }
+
+  /** A row of the input that is no row of the run: wrong, or done before. The run moves nothing for it. */
+  addSkipped({ amount: _, ...outcome }: RowOutcome): void {
+    if (outcome.outcome === 'done') this.doneBefore += 1;
+    this.add(outcome);
+  }
+
+  /** Another outcome of a row by what the verification has read. */
+  correct({ was, ...outcome }: CorrectedOutcome): void {
+    this.#count[was] -= 1;
+    if (was === 'done') this.#moved -= outcome.amount ?? 0;
+    this.#odd.delete(outcome.row);
+    this.add(outcome);
+  }
+
+  /** One more row that the run stopped before. */
+  leaveOut(): void {
+    this.#leftOut += 1;
+  }
+
+  get totals(): RowTally {
+    const { done, refused, unknown, not_sent } = this.#count;
+    return { total: this.#settings.total, done, failed: refused, unknown, unsent: not_sent };
+  }
+
+  /** Amounts of the done rows of the run. */
+  get moved(): Cents {
+    return cents(this.#moved);
+  }
+
+  /** A row that did not come was not sent. */
+  counts(): Readonly<Record<'done' | 'refused' | 'unknown' | 'not_sent', number>> {
+    const { done, refused, unknown } = this.#count;
+    return { done, refused, unknown, not_sent: this.#settings.total - done - refused - unknown };
+  }
+
+  /** Rows that the run stopped before, and those that nobody took any more. */
+  #notStarted(): number {
+    return this.#settings.total - Object.values(this.#count).reduce((sum, each) => sum + each, 0);
+  }
+
+  /** The failure of the run; undefined when every row is done and nothing objects. */
+  verdict(end: RunEnd): CliError | undefined {
+    const { op, stopped, objections } = end;
+    const odd = [...this.#odd.values()];
+    const bug = odd.find(({ error }) => error?.kind === 'internal')?.error;
+    if (bug !== undefined) return op === undefined ? bug : bug.with({ op });
+    const kind = this.#kind(end, odd);
+    const { single, isLook = false } = this.#settings;
+    const ofRow = odd.find(({ outcome }) => outcome !== 'done')?.error;
+    if (single && objections.length === 0 && (!isLook || kind !== undefined) && ofRow !== undefined) return ofRow;
+    if (kind === undefined) return undefined;
+    const { service, httpStatus, retryAfterMs } = (kind === stopped?.kind && stopped.facts) || {};
+    return new CliError(kind, {
+      message: this.#message(end),
+      notes: this.#notes(end, odd),
+      ...(objections.length > 0 && { evidence: { objections } }),
+      ...(!end.ended && op !== undefined && { hint: this.#hint(op, odd) }),
+      ...(service !== undefined && { service }),
+      ...(httpStatus !== undefined && { httpStatus }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      outcome: this.#knownOutcome(),
+      ...(op !== undefined && { op }),
+    });
+  }
+
+  #kind({ signal, stopped, objections, ended }: RunEnd, odd: readonly RowOutcome[]): ErrorKind | undefined {
+    const { done, unknown, not_sent } = this.counts();
+    const { total, isLook } = this.#settings;
+    const isUnverified = !ended && done === total;
+    if (unknown > 0) return 'outcome_unknown';
+    if (objections.length > 0) return 'check_failed';
+    if (isLook) return undefined;
+    if (signal !== undefined && (not_sent > 0 || isUnverified)) return signal.kind;
+    if (done === 0 && stopped !== undefined) return stopped.kind;
+    const objected = odd.filter(({ outcome }) => outcome === 'done');
+    // After it nothing more could be sent.
+    const last = objected.find(({ stops }) => stops === true);
+    if (last !== undefined) return last.error?.kind;
+    if (done < total) return 'partly_failed';
+    return isUnverified ? 'check_failed' : objected[0]?.error?.kind;
+  }
+
+  #message({ signal, stopped, ended }: RunEnd): string {
+    const { total } = this.#settings;
+    const { done, refused, unknown, not_sent } = this.#count;
+    const notStarted = this.#notStarted();
+    const unread = notStarted - this.#leftOut;
     const parts = [
-      [count.refused, 'failed'],
-      [count.unknown, 'unknown'],
-      [count.not_sent, 'not sent'],
-      [leftOut, 'not started'],
+      [refused, 'failed'],
+      [unknown, 'unknown'],
+      [not_sent, 'not sent'],
+      [notStarted, 'not started'],
     ] as const;
     const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
-    const early = leftOut > 0 && (unread || signal !== undefined || stopped !== undefined);
-    if (early) return `stopped after ${total - leftOut} of ${total}: ${[`${count.done} done`, ...others].join(', ')}`;
-    const unverified = isUnverified(end) ? ['and the run was not verified'] : [];
-    return [`${count.done} of ${total} done`, ...others, ...unverified].join(', ');
+    const early = notStarted > 0 && (unread > 0 || signal !== undefined || stopped !== undefined);
+    if (early) return `stopped after ${total - notStarted} of ${total}: ${[`${done} done`, ...others].join(', ')}`;
+    const unverified = !ended && done === total ? ['and the run was not verified'] : [];
+    return [`${done} of ${total} done`, ...others, ...unverified].join(', ');
   }
 
-  function kindOf(end: RunEnd): ErrorKind | undefined {
-    const { signal } = end;
-    if (count.unknown > 0) return 'outcome_unknown';
-    if (end.objections.length > 0) return 'check_failed';
-    if (isLook) return undefined;
-    if (signal !== undefined && (leftOut + count.not_sent > 0 || isUnverified(end))) return signal.kind;
-    if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
-    if (last !== undefined) return last.kind;
-    if (count.done < total) return 'partly_failed';
-    return isUnverified(end) ? 'check_failed' : lost?.kind;
-  }
-
-  /** All that was wanted is done, and the end of the run, which a resume brings about, is missing. */
-  function isUnverified({ ended }: RunEnd): boolean {
-    return !ended && count.done === total;
-  }
-
-  function notes(end: RunEnd): string[] {
-    const noted = shown.reduce((sum, { rows }) => sum + rows.length, 0);
-    const rest = total - count.done - leftOut - noted;
-    const { stopped } = end;
-    const isNoted = stopped === undefined || shown.some(({ first }) => first.error?.message === stopped.message);
+  #notes({ op, objections, stopped, ended }: RunEnd, odd: readonly RowOutcome[]): string[] {
+    const { total, resumed = false } = this.#settings;
+    const { done, unknown } = this.#count;
+    const alike = alikeRows(odd.filter(({ outcome, stops }) => outcome !== 'done' || stops !== true));
+    const [noted, others] = [alike.slice(0, NOTED_ROWS), alike.slice(NOTED_ROWS)];
+    const rest = others.reduce((sum, { length }) => sum + length, 0);
+    const isNoted = stopped === undefined || noted.some(([first]) => first?.error?.message === stopped.message);
+    const ofRun = this.doneBefore > 0 ? 'of this run ' : '';
     return [
-      ...end.objections,
+      ...objections,
       ...(isNoted ? [] : [stopped.message]),
-      ...[...shown, ...otherwise.map(first => ({ first, rows: [first.row] }))]
-        .sort((one, other) => one.first.row - other.first.row)
-        .map(noteOfAlike),
-      ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
-      ...(sum.done > 0
-        ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
+      ...noted.toSorted(([one], [other]) => (one?.row ?? 0) - (other?.row ?? 0)).map(noteOfAlike),
+      ...(rest > 0 && op !== undefined ? [`${rest} more: cardwright ops show ${op}`] : []),
+      ...(this.#moved > 0 ? [`The done rows ${ofRun}come to ${dollars(this.moved)}.`] : []),
+      ...(!ended && done === total
+        ? ['Nothing is left to send. This verifies the run, and shows its rows once more:']
         : []),
-      ...(isUnverified(end) ? ['Nothing is left to send. This verifies the run, and shows its rows once more:'] : []),
-      ...(count.unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
-      ...(count.unknown > 0 ? [`This only looks: cardwright ops resume ${end.op} --dry-run`] : []),
-      ...(count.unknown > 0 && !resumed
-        ? [`This looks, and may send rows where that is safe: cardwright ops resume ${end.op}`]
+      ...(unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
+      ...(unknown > 0 ? [`This only looks: cardwright ops resume ${op} --dry-run`] : []),
+      ...(unknown > 0 && !resumed
+        ? [`This looks, and may send rows where that is safe: cardwright ops resume ${op}`]
         : []),
-      ...(resumed
-        ? decisionNotes(
-            end.op,
-            decided.toSorted((a, b) => a - b),
-            absent,
-          )
-        : []),
+      ...(resumed && op !== undefined ? decisionNotes(op, odd) : []),
     ];
   }
 
   /** A resume that leaves only rows for a person to decide would do the same again. */
-  function hintOf(op: string): string {
-    const isStuck = resumed && decided.length > 0 && !goesOn && leftOut === 0;
+  #hint(op: string, odd: readonly RowOutcome[]): string {
+    const left = odd.filter(({ outcome, next }) => outcome === 'unknown' || (outcome !== 'done' && next !== undefined));
+    const isStuck =
+      this.#settings.resumed === true &&
+      left.length > 0 &&
+      left.every(({ next }) => next === 'decide') &&
+      this.#notStarted() === 0;
     return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
   }
 
-  function knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
-    if (count.unknown > 0) return 'unknown';
-    if (count.done === total) return 'done';
-    return count.done + count.refused === 0 ? 'not_sent' : 'refused';
+  #knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
+    const { done, refused, unknown } = this.#count;
+    if (unknown > 0) return 'unknown';
+    if (done === this.#settings.total) return 'done';
+    return done + refused === 0 ? 'not_sent' : 'refused';
   }
-
-  return {
-    add(outcome) {
-      const { outcome: word, error, amount = 0 } = outcome;
-      count[word] += 1;
-      sum[word] += amount;
-      if (error?.kind === 'internal') bug ??= error;
-      if (word === 'done') {
-        lost ??= error;
-        if (outcome.stops === true) last ??= error;
-        else if (error !== undefined && otherwise.length < NOTED_ROWS) otherwise.push(outcome);
-      } else note(outcome);
-      if (word !== 'done' && outcome.next === 'decide') decided.push(outcome.row);
-      else if (word === 'unknown' || (word !== 'done' && outcome.next !== undefined)) goesOn = true;
-      if (outcome.absent === true) absent.push(outcome);
-    },
-    addSkipped({ amount: _, ...outcome }) {
-      if (outcome.outcome === 'done') doneBefore += 1;
-      this.add(outcome);
-    },
-    correct(outcome) {
-      count[outcome.was] -= 1;
-      sum[outcome.was] -= outcome.amount ?? 0;
-      const at = shown.findIndex(({ rows }) => rows.includes(outcome.row));
-      const rows = shown[at]?.rows ?? [];
-      if (rows.length > 1) rows.splice(rows.indexOf(outcome.row), 1);
-      else if (at >= 0) shown.splice(at, 1);
-      this.add(outcome);
-    },
-    leaveOut() {
-      leftOut += 1;
-    },
-    get totals() {
-      return { total, done: count.done, failed: count.refused, unknown: count.unknown, unsent: count.not_sent };
-    },
-    get doneBefore() {
-      return doneBefore;
-    },
-    get moved() {
-      return cents(sum.done);
-    },
-    counts: () => ({ ...count, not_sent: count.not_sent + leftOut }),
-    verdict(end) {
-      // Nobody took the outcomes any more: the rest was not begun.
-      const left = total - leftOut - Object.values(count).reduce((all, each) => all + each, 0);
-      unread ||= left > 0;
-      leftOut += left;
-      if (bug !== undefined) return bug.with({ op: end.op });
-      const kind = kindOf(end);
-      const isOfRow = single && end.objections.length === 0 && (!isLook || kind !== undefined);
-      if (isOfRow && shown[0]?.first.error !== undefined) return shown[0].first.error;
-      if (kind === undefined) return undefined;
-      const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};
-      return new CliError(kind, {
-        message: message(end),
-        notes: notes(end),
-        ...(end.objections.length > 0 && { evidence: { objections: end.objections } }),
-        ...(!end.ended && { hint: hintOf(end.op) }),
-        ...(service !== undefined && { service }),
-        ...(httpStatus !== undefined && { httpStatus }),
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-        outcome: knownOutcome(),
-        op: end.op,
-      });
-    },
-  };
 }
 
-/** A row that left no trace. */
-type AbsentRow = Pick<RowOutcome, 'row' | 'keyHonoured'>;
+/** Rows that are named one by one in words; all of them are in the result. */
+const NOTED_ROWS = 5;
 
-/** How a person goes on with rows whose outcome no look finds; `absent` are those without a trace. */
-function decisionNotes(op: string, rows: readonly number[], absent: readonly AbsentRow[]): readonly string[] {
+const wordsOf = ({ error }: RowOutcome) => error?.message ?? 'no reason is known';
+
+/** Rows that came to the same, but for times; those of unknown outcome first, which matter most. */
+function alikeRows(outcomes: readonly RowOutcome[]): readonly (readonly RowOutcome[])[] {
+  const groups = new Map<string, RowOutcome[]>();
+  for (const outcome of outcomes) {
+    const words = wordsOf(outcome).replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '');
+    const key = `${outcome.outcome} ${words}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [outcome]);
+    else group.push(outcome);
+  }
+  const isKnown = ([first]: readonly RowOutcome[]) => Number(first?.outcome !== 'unknown');
+  return [...groups.values()].sort((one, other) => isKnown(one) - isKnown(other));
+}
+
+/** `row 3  unknown: …`, `rows 3 to 9  unknown: …`. */
+function noteOfAlike(alike: readonly RowOutcome[]): string {
+  const [first] = alike;
+  const named = rowsNamed(alike.map(({ row }) => row).sort((one, other) => one - other));
+  return first === undefined ? '' : `${named}  ${first.outcome.replace('_', ' ')}: ${wordsOf(first)}`;
+}
+
+/** How a person goes on with rows whose outcome no look finds. */
+function decisionNotes(op: string, odd: readonly RowOutcome[]): readonly string[] {
+  const rowsOf = (outcomes: readonly RowOutcome[]) => outcomes.map(({ row }) => row).sort((a, b) => a - b);
+  const rows = rowsOf(odd.filter(({ outcome, next }) => outcome !== 'done' && next === 'decide'));
+  const absent = odd.filter(each => each.absent === true);
   if (rows.length === 0) return [];
   const are = rows.length === 1 ? 'is' : 'are';
   return [
@@ -307,7 +290,7 @@ function decisionNotes(op: string, rows: readonly number[], absent: readonly Abs
     `It did not: ${resolveCommand(op, rows, 'not-done')}`,
     ...(absent.length > 0
       ? [
-          `No trace of ${rowsNamed(absent.map(({ row }) => row))}. This sends again what left none, under its own keys; ${riskOfResend(
+          `No trace of ${rowsNamed(rowsOf(absent))}. This sends again what left none, under its own keys; ${riskOfResend(
             absent.every(({ keyHonoured }) => keyHonoured === true),
             'these',
           )}: cardwright ops resume ${op} --resend-absent`,
@@ -359,8 +342,7 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
 export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
   const open = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [row] : [])));
-  const settings = { total: rows.length, single: !run.bulk, resumed: true, isLook: true };
-  const tally = createRunCounts(settings);
+  const tally = new RunTally({ total: rows.length, single: !run.bulk, resumed: true, isLook: true });
   /** What a resume would do, how often, and the cents of it. */
   const steps = new Map<string, { rows: number; cents: number }>();
   let failure: CliError | undefined;

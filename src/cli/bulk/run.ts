@@ -12,14 +12,14 @@ import { sameCommandWith } from '../../core/shell-quote.ts';
 import { rowState } from '../../journal/records.ts';
 import type { CorrectedOutcome, OpView, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
-import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
+import { recordedRow } from '../../writes/audit-record.ts';
 import { tellPending } from '../../writes/guard.ts';
 import type { Change, Underway } from '../../writes/pipeline.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
-import { createRunCounts, RESULT_COLUMNS, type RunCounts, resultRow, rowsOf } from './results.ts';
+import { RESULT_COLUMNS, RunTally, resultRow, rowsOf } from './results.ts';
 import { type ReadRows, readAs, readRows, withoutDone } from './rows.ts';
 import { selectRows } from './selection.ts';
 
@@ -229,14 +229,15 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
 /** Every row was left out, or was done before: there is no run. */
 function nothingToSend(
   ctx: Context,
-  { name, skipped, found, leftOut }: ReadRows,
+  { skipped, found, leftOut }: ReadRows,
   showBefore: () => Promise<CliError | undefined>,
 ): Shown {
-  const many = skipped.length;
-  const wrong = skipped.filter(({ outcome, error }) => outcome !== 'done' || error !== undefined);
-  const done = skipped.filter(({ outcome }) => outcome === 'done').length;
-  if (done > 0) for (const line of found) ctx.ui.notice(line);
-  let failure = wrong.length > 0 ? notAllDone(name, many, { done, wrong }) : undefined;
+  const tally = new RunTally({ total: skipped.length, single: false });
+  for (const outcome of skipped) tally.addSkipped(outcome);
+  if (tally.doneBefore > 0) for (const line of found) ctx.ui.notice(line);
+  const objected = skipped.find(({ outcome, error }) => outcome === 'done' && error !== undefined)?.error;
+  const end = { op: undefined, objections: [], ended: true, stopped: undefined, signal: undefined };
+  let failure = tally.doneBefore === skipped.length ? objected : tally.verdict(end);
   async function* batches() {
     yield skipped.map(resultRow);
     if (!ctx.dryRun) failure ??= await showBefore();
@@ -244,29 +245,12 @@ function nothingToSend(
   return {
     listing: {
       batches: batches(),
-      page: () => ({ total: many, done, refused: 0, unknown: 0, not_sent: many - done, ...leftOutCount(leftOut) }),
+      page: () => ({ total: skipped.length, ...tally.counts(), ...leftOutCount(leftOut) }),
     },
     ...RESULTS,
     failure: () => failure,
   };
 }
-
-function notAllDone(
-  name: string,
-  many: number,
-  { done, wrong }: { readonly done: number; readonly wrong: ReadRows['skipped'] },
-): CliError {
-  const [lost] = wrong.flatMap(({ outcome, error }) => (outcome === 'done' && error !== undefined ? [error] : []));
-  if (lost !== undefined && done === many) return lost;
-  return new CliError('partly_failed', {
-    message: `${name}: ${done} of ${many} done, ${many - done} not sent`,
-    notes: wrong.slice(0, NOTED_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
-    outcome: done === 0 ? 'not_sent' : 'refused',
-  });
-}
-
-/** Rows that are named one by one in words; all of them are in the result. */
-const NOTED_ROWS = 5;
 
 /** A file without rows is a mistake; a selection that holds no card is an answer. */
 function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
@@ -358,41 +342,95 @@ function leftOutCount(count = 0): { readonly left_out?: number } {
 
 /** What is shown of the run. The rows come while it is under way; the run is let go when they end. */
 export function driveRun(ctx: Context, driving: Driving): Shown {
+  const { concurrency, keepGoing, skipped, beforePhase, extras } = driving;
   let failure: CliError | undefined;
   let page: Row = {};
   let summary: string | undefined;
+  const shownRow = (outcome: RowOutcome): Row => ({ ...resultRow(outcome), ...extras?.row(outcome) });
   async function* batches() {
     const underway = await driving.begin();
-    const { run } = underway;
-    const rows = rowsOf(run, driving.skipped);
-    const tally = createRunCounts({ total: rows.length, single: !run.bulk, resumed: driving.resumed ?? false });
+    const { run, rows: recorded } = underway;
+    const rows = rowsOf(run, skipped);
+    const tally = new RunTally({ total: rows.length, single: !run.bulk, resumed: driving.resumed ?? false });
+    const noRowsOfRun = new Set(skipped);
+    for (const { earlier } of rows) {
+      if (earlier !== undefined && noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
+      else if (earlier !== undefined) tally.add(earlier);
+    }
+    const driven = drive({
+      ...{ run, rows, concurrency, keepGoing, beforePhase },
+      stop: ctx.signal,
+      onOutcome(outcome) {
+        tally.add(outcome);
+        recorded?.row(recordedRow(outcome));
+        ctx.ui.progress.update(tally.totals);
+      },
+    });
+    const onSignal = () => {
+      const many = driven.inFlight();
+      const [are, their, them] = many === 1 ? ['1 request is', 'its', 'it'] : [`${many} requests are`, 'their', 'them'];
+      if (many > 0) ctx.ui.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
+    };
     const creates = new Set<number>();
     for (const { n, operation } of run.changes) if (operation === 'cards.create') creates.add(n);
-    const held: RowOutcome[] = [];
-    const corrected = new Map<number, RowOutcome>();
-    const working: Working = { ...driving, run, recorded: underway.rows, rows, creates, tally, held, corrected };
-    let [stopped, objected]: (CliError | undefined)[] = [];
-    let last: readonly Row[] = [];
+    /** Rows from the first on that the end of the run may correct: one that makes a card, or one that was refused. */
+    const held = new Map<number, RowOutcome>();
+    let objected: CliError | undefined;
+
+    /** Verifies the run, and says what it came to. */
+    async function concluded(): Promise<CliError | undefined> {
+      const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
+      const signal = isSignal(reason) ? reason : undefined;
+      // After a signal nothing is asked of the service any more; a resume makes the audit.
+      const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
+      const { objections, remarks, corrected, ended } = cutShort
+        ? { objections: [], remarks: [], corrected: uncompared(run.op, rows, held, creates), ended: false }
+        : await run.finish();
+      for (const outcome of corrected) {
+        tally.correct(outcome);
+        recorded?.row(recordedRow(outcome));
+        if (held.has(outcome.row)) held.set(outcome.row, outcome);
+      }
+      for (const remark of remarks) ctx.ui.notice(`note: ${remark}`);
+      const stopped = driven.stoppedBy();
+      return tally.verdict({ op: run.op, objections, ended, stopped, signal });
+    }
+
     ctx.ui.progress.begin();
+    ctx.signal.addEventListener('abort', onSignal, { once: true });
     try {
       // An output that cannot be written must be found out before anything is sent.
       yield [];
-      stopped = yield* outcomesOf(ctx, working);
+      for await (const batch of driven.outcomes) {
+        for (const { begun } of batch) if (!begun) tally.leaveOut();
+        const isCompared = ({ row, outcome }: RowOutcome) => outcome === 'refused' || creates.has(row);
+        const from = held.size > 0 ? 0 : batch.findIndex(isCompared);
+        const shown = from < 0 ? batch : batch.slice(0, from);
+        for (const outcome of batch.slice(shown.length)) held.set(outcome.row, outcome);
+        yield shown.map(shownRow);
+      }
       objected = await driving.showBefore?.();
     } finally {
-      failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
-      if (failure === undefined) summary = `${tally.totals.total} of ${tally.totals.total} done${movedText(tally)}.`;
-      last = held.map(each => shownRow(working, corrected.get(each.row) ?? each));
+      ctx.signal.removeEventListener('abort', onSignal);
+      ctx.ui.progress.clear();
+      // The last stage of the pipeline, whatever became of the run.
+      const learned = { op: run.op };
+      const found = await concluded().catch(async (thrown: unknown) => {
+        await underway.end({ failure: thrown, learned });
+        throw thrown;
+      });
+      await underway.end({ failure: found, learned });
+      failure = found ?? objected;
+      if (failure === undefined) summary = `${rows.length} of ${rows.length} done${movedText(tally)}.`;
       // The page counts the rows as they are shown.
-      const more = driving.extras?.page();
-      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
+      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...extras?.page() };
     }
-    if (last.length > 0) yield last;
+    if (held.size > 0) yield [...held.values()].map(shownRow);
   }
   return {
     listing: { batches: batches(), page: () => page, runsOn: true },
     ...RESULTS,
-    columns: [...RESULT_COLUMNS, ...(driving.extras?.columns ?? [])],
+    columns: [...RESULT_COLUMNS, ...(extras?.columns ?? [])],
     failure: () => failure,
     // Below the table, which ends with the last row.
     goesOn: async () => {
@@ -401,117 +439,27 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
   };
 }
 
-/** The last stage of the pipeline, whatever became of the run. */
-async function ended(
-  underway: Underway<Run>,
-  conclude: () => Promise<CliError | undefined>,
-): Promise<CliError | undefined> {
-  const learned = { op: underway.run.op };
-  const failure = await conclude().catch(async (thrown: unknown) => {
-    await underway.end({ failure: thrown, learned });
-    throw thrown;
-  });
-  await underway.end({ failure, learned });
-  return failure;
-}
-
-interface Working extends Driving {
-  readonly run: Run;
-  readonly recorded: RunRecord | undefined;
-  readonly rows: readonly DriveRow[];
-  /** Rows that make cards. */
-  readonly creates: ReadonlySet<number>;
-  readonly tally: RunCounts;
-  /** Rows from the first on that the end of the run may correct: one that makes a card, or one that was refused. */
-  readonly held: RowOutcome[];
-  /** What the end of the run has found, by rows. */
-  readonly corrected: Map<number, RowOutcome>;
-}
-
-function shownRow({ extras }: Driving, outcome: RowOutcome): Row {
-  return { ...resultRow(outcome), ...extras?.row(outcome) };
-}
-
-/** Returns why rows were left out. */
-async function* outcomesOf(ctx: Context, working: Working): AsyncGenerator<readonly Row[], CliError | undefined> {
-  const { run, rows, creates, tally, concurrency, keepGoing, recorded, beforePhase, skipped, held } = working;
-  const noRowsOfRun = new Set(skipped);
-  for (const { earlier } of rows) {
-    if (earlier === undefined) continue;
-    if (noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
-    else tally.add(earlier);
-  }
-  const driven = drive({
-    run,
-    rows,
-    concurrency,
-    keepGoing,
-    stop: ctx.signal,
-    beforePhase,
-    onOutcome(outcome) {
-      tally.add(outcome);
-      recorded?.row(recordedRow(outcome));
-      ctx.ui.progress.update(tally.totals);
-    },
-  });
-  const onSignal = () => {
-    const many = driven.inFlight();
-    const [are, their, them] = many === 1 ? ['1 request is', 'its', 'it'] : [`${many} requests are`, 'their', 'them'];
-    if (many > 0) ctx.ui.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
-  };
-  ctx.signal.addEventListener('abort', onSignal, { once: true });
-  try {
-    for await (const batch of driven.outcomes) {
-      for (const { begun } of batch) if (!begun) tally.leaveOut();
-      const isCompared = ({ row, outcome }: RowOutcome) => outcome === 'refused' || creates.has(row);
-      const from = held.length > 0 ? 0 : batch.findIndex(isCompared);
-      const shown = from < 0 ? batch : batch.slice(0, from);
-      held.push(...batch.slice(shown.length));
-      yield shown.map(outcome => shownRow(working, outcome));
-    }
-    return driven.stoppedBy();
-  } finally {
-    ctx.signal.removeEventListener('abort', onSignal);
-    ctx.ui.progress.clear();
-  }
-}
-
-/** Verifies the run, and says what it came to. */
-async function concluded(ctx: Context, working: Working, stopped: CliError | undefined): Promise<CliError | undefined> {
-  const { run, tally } = working;
-  const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
-  const signal = isSignal(reason) ? reason : undefined;
-  // After a signal nothing is asked of the service any more; a resume makes the audit.
-  const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
-  const finished = cutShort
-    ? { objections: [], remarks: [], corrected: uncompared(working), ended: false }
-    : await run.finish();
-  const { objections, corrected, ended } = finished;
-  for (const outcome of corrected) {
-    tally.correct(outcome);
-    working.recorded?.row(recordedRow(outcome));
-    working.corrected.set(outcome.row, outcome);
-  }
-  for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
-  return tally.verdict({ op: run.op, objections, ended, stopped, signal });
-}
-
 /** No reading has shown the cards that a run has made and that was stopped; what was done before it stays as the journal has it. */
-function uncompared({ run, held, creates, rows }: Working): readonly CorrectedOutcome[] {
+function uncompared(
+  op: string,
+  rows: readonly DriveRow[],
+  held: ReadonlyMap<number, RowOutcome>,
+  creates: ReadonlySet<number>,
+): readonly CorrectedOutcome[] {
   const before = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [] : [row])));
-  return held.flatMap(({ row, outcome, amount }) => {
+  return [...held.values()].flatMap(({ row, outcome, amount }) => {
     if (outcome !== 'done' || !creates.has(row) || before.has(row)) return [];
     const error = new CliError('outcome_unknown', {
       message: 'it was answered, and the run was stopped before a reading has shown its card',
       outcome: 'unknown',
-      op: run.op,
+      op,
     });
     return [{ row, outcome: 'unknown', was: 'done', amount, error }];
   });
 }
 
 /** What earlier operations moved for rows of the input is no part of the sum. */
-function movedText({ moved, doneBefore }: RunCounts): string {
+function movedText({ moved, doneBefore }: RunTally): string {
   if (doneBefore === 0) return moved > 0 ? `, ${dollars(moved)} in all` : '';
   return `, ${doneBefore} of them before this run${moved > 0 ? `, which moved ${dollars(moved)}` : ''}`;
 }
