@@ -65,7 +65,6 @@ describe('what bash is offered', () => {
     ['cardwright "cards" li', 'list'],
     ['cardwright cards list --label "a b" --status fr', 'frozen'],
     ['cardwright cards list --label a\\ b --status fr', 'frozen'],
-    ['cardwright cards list --label -o --status fr', 'frozen'],
     ['cardwright cards list -o js', 'json'],
     ['cardwright cards list -qo nd', 'ndjson'],
     ['cardwright --color ', 'always auto never'],

@@ -239,6 +239,7 @@ export class Node extends Commander {
     );
   }
 
+  /** `-qo` is one too: its letters are options, up to one that takes the rest as its value. */
   #isOption(word: string): boolean {
     if (word.startsWith('--')) return this.known.some(({ long }) => long === word);
     for (const letter of word.slice(1)) {
@@ -340,45 +341,30 @@ export interface Walked {
   readonly ended: boolean;
 }
 
-/** Follows words through the tree without judging them, for completion. */
+/** Follows words through the tree, for completion. Throws what a whole line is refused for. */
 export async function walk(words: readonly string[], registry: Registry): Promise<Walked> {
   let node = Node.root({ argv: words, registry });
-  const used = new Map<string, string>();
-  const operands: string[] = [];
+  let operands: readonly string[] = [];
   let pending: KnownOption | undefined;
-  let ended = false;
-  for (const word of words) {
-    if (word === '--' && !ended) {
-      pending = undefined;
-      ended = true;
-    } else if (pending !== undefined) {
-      used.set(pending.long ?? '', word);
-      pending = undefined;
-    } else if (ended || word === '-' || !word.startsWith('-')) {
-      const below: Node | undefined = ended || operands.length > 0 ? undefined : node.child(word);
-      if (below === undefined) operands.push(word);
-      else node = await below.load();
-    } else pending = readOption(word, node.known, used);
+  try {
+    for (let rest = words; ; ) {
+      const read = node.parseOptions([...rest]);
+      const [word = '', ...more] = read.operands;
+      const below = more.length === 0 ? node.child(word) : undefined;
+      operands = [...read.operands, ...read.unknown.filter(each => !each.startsWith('-'))];
+      if (below === undefined) break;
+      node = await below.load();
+      rest = read.unknown;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError) || thrown.code !== 'commander.optionMissingArgument') throw thrown;
+    pending = node.known.find(({ flags }) => thrown.message.includes(`'${flags}'`));
   }
-  return { node, used, operands, pending, ended };
-}
-
-/** Notes what one word says; returns the option whose value is the next word. */
-function readOption(word: string, options: readonly KnownOption[], used: Map<string, string>): KnownOption | undefined {
-  const note = (option: KnownOption, value: string) => used.set(option.flag?.name ?? option.long ?? '', value);
-  if (word.startsWith('--')) {
-    const at = word.indexOf('=');
-    const option = options.find(({ long }) => long === (at < 0 ? word : word.slice(0, at)));
-    if (option === undefined) return undefined;
-    note(option, at < 0 ? '' : word.slice(at + 1));
-    return at < 0 && option.required ? option : undefined;
-  }
-  // `-qo json` is -q and -o json, `-ojson` is -o json.
-  for (let at = 1; at < word.length; at++) {
-    const option = options.find(({ short }) => short === `-${word[at]}`);
-    if (option === undefined) return undefined;
-    note(option, option.required ? word.slice(at + 1) : '');
-    if (option.required) return at === word.length - 1 ? option : undefined;
-  }
-  return undefined;
+  const used = new Map<string, string>(pending === undefined ? [] : [[pending.long ?? '', '']]);
+  for (let each: Node | null = node; each !== null; each = each.parent as Node | null)
+    for (const option of each.known) {
+      const value: unknown = each.getOptionValue(option.attributeName());
+      if (value !== undefined) used.set(option.long ?? '', value === true ? '' : String(value));
+    }
+  return { node, used, operands, pending, ended: words.includes('--') };
 }
