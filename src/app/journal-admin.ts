@@ -42,16 +42,6 @@ export function journalAdmin(
 ): JournalAdmin {
   const { host, files, opened } = run;
 
-  async function shared(): Promise<SharedPlace> {
-    const address = await sharedAddress(run);
-    if (address === undefined)
-      throw usage(
-        'no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one',
-        'cardwright journal init --help',
-      );
-    return sharedPlace(run, address);
-  }
-
   async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
     if (isShared(place)) return (await place.listed())?.account;
     const { profile, mode, baseUrl: origin } = await opened.identity();
@@ -143,12 +133,12 @@ export function journalAdmin(
       return isShared(place) ? check(place, await place.existing()) : withLocal(database => check(place, database));
     },
     async accept({ setAside, agree }) {
-      if ((await sharedAddress(run)) === undefined) return acceptLocal({ setAside, agree });
+      const place = await placeOfRun();
+      if (!isShared(place)) return setAside ? replaceDamaged(agree) : acceptLocal(agree);
       if (setAside)
         throw usage(
           '--set-aside is for the journal of one machine; a shared one is put back by an admin of its database',
         );
-      const place = await shared();
       const database = await place.existing();
       const found = await check(place, database);
       const { account, strangers } = found;
@@ -189,10 +179,10 @@ export function journalAdmin(
   };
 
   /** Opens the journal of this machine also where it is a copy, or was put back: to say what it lacks. */
-  async function withLocal<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  async function withLocal<T>(work: (database: Database) => Promise<T>, isAccepting = true): Promise<T> {
     const { state } = host.folders;
-    if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
-    const database = await openSqlite({ stateFolder: state, files, clock: host.clock, isAccepting: true });
+    if (isAccepting && !hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
+    const database = await openSqlite({ stateFolder: state, files, clock: host.clock, isAccepting });
     try {
       return await work(database);
     } finally {
@@ -207,41 +197,38 @@ export function journalAdmin(
     await noteKnownState(database, { configFolder: config, stateFolder: state, machine: host.machine }, files, true);
   }
 
-  async function isDamaged(): Promise<boolean> {
-    try {
-      const [found] = await withLocal(database =>
-        database.read(tx => tx.all<{ integrity_check: string }>('pragma integrity_check')),
-      );
-      return found?.integrity_check !== 'ok' || (await (await run.audit()).read()).flaw !== undefined;
-    } catch (thrown) {
-      if (thrown instanceof CliError && thrown.facts.reason === 'damaged') return true;
-      throw thrown;
-    }
+  async function acceptLocal(agree: Agree): Promise<readonly string[]> {
+    await withLocal(async database => {
+      await agree({ flaws: [], strangers: await strangersTo(database), limits: [] });
+      await database.transaction(tx => doubtOpen(tx));
+      await acceptHere(database);
+    });
+    return [`The journal in ${host.folders.state} is the one of this machine from now on.`];
   }
 
-  async function acceptLocal({ setAside, agree }: Parameters<JournalAdmin['accept']>[0]) {
+  async function replaceDamaged(agree: Agree): Promise<readonly string[]> {
     const { state } = host.folders;
-    if (!setAside) {
-      await withLocal(async database => {
-        await agree({ flaws: [], strangers: await strangersTo(database), limits: [] });
-        await database.transaction(tx => doubtOpen(tx));
-        await acceptHere(database);
-      });
-      return [`The journal in ${state} is the one of this machine from now on.`];
-    }
-    if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
-    if (!(await isDamaged()))
+    const isWhole = async (database: Database) => {
+      const found = await database.read(tx => tx.all<{ integrity_check: string }>('pragma integrity_check'));
+      return found[0]?.integrity_check === 'ok' && (await (await run.audit()).read()).flaw === undefined;
+    };
+    const stays = await withLocal(isWhole).catch((thrown: unknown) => {
+      if (thrown instanceof CliError && thrown.facts.reason === 'damaged') return false;
+      throw thrown;
+    });
+    if (stays)
       throw notSent('guarded', `the journal in ${state} is not damaged, so it stays. Nothing was changed`, {
         hint: 'cardwright journal check',
       });
     await agree({ flaws: [], strangers: [], limits: [] });
     const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
     const aside = setAsideJournal(state, stamp);
-    const database = await openSqlite({ stateFolder: state, files, clock: host.clock });
-    await acceptHere(database).finally(() => database.close());
+    await withLocal(acceptHere, false);
     return [`The damaged journal is in ${aside}; a new one is in its place, and is empty.`];
   }
 }
+
+type Agree = Parameters<JournalAdmin['accept']>[0]['agree'];
 
 function isShared(place: JournalPlace): place is SharedPlace {
   return 'listKey' in place;

@@ -4,7 +4,7 @@ import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { InputRows, PrivateSandbox, PrivateSandboxOptions, Restored, ServerRow } from '../cli/context.ts';
-import { LOAD_SIZE, loadSize, type ServerOptions } from '../contract/sandbox/admin.ts';
+import type { ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
@@ -18,18 +18,11 @@ import { forgetSandbox } from './id-cache.ts';
 import type { AppHost } from './process-host.ts';
 import { errorInLastLine, lastLine } from './sandbox-server.ts';
 
-/** ms until the first answer; a large data set is made first, and a store is looked through: so long a MB at most. */
-const PATIENCE = { usual: 20_000, load: 180_000, mb: 200 } as const;
-const MB = 1_000_000;
+/** ms until the first answer: a large data set is made first, and a large store is looked through. */
+const PATIENCE = 600_000;
 const LOOK_EVERY = 25;
 /** ms without an answer, after which is passed on what the other process said. */
 const LONG = 1_000;
-
-/** @param bytes of the store that is there; 0 where there is none. */
-export function patienceFor({ data, size = {} }: Pick<ServerOptions, 'data' | 'size'>, bytes: number): number {
-  const more = Math.max(1, loadSize(size).transactions / LOAD_SIZE.transactions);
-  return (data === 'load' ? PATIENCE.load * more : PATIENCE.usual) + (PATIENCE.mb * bytes) / MB;
-}
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
 export async function startDaemon(
@@ -40,11 +33,6 @@ export async function startDaemon(
   const { clock, folders, signal } = host;
   const log = join(folders.state, 'sandbox.log');
   for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
-  const { storeFile } = await import('../sandbox/serving/start.ts');
-  const bytes = await stat(storeFile(folders.data)).then(
-    found => found.size,
-    () => 0,
-  );
   const output = await open(log, 'w', 0o600);
   const [node, ...program] = host.program;
   const child = spawn(node, [...program, 'sandbox', 'start', '--json', ...wordsOf(host, options)], {
@@ -63,11 +51,9 @@ export async function startDaemon(
     ended ??= `it ended with ${by ?? code}`;
   });
   try {
-    const patience = patienceFor(options, bytes);
     const begun = clock.monotonic();
-    const deadline = begun + patience;
     let passedOn = false;
-    while (ended === undefined && clock.monotonic() < deadline) {
+    while (ended === undefined && clock.monotonic() - begun < PATIENCE) {
       await clock.sleep(LOOK_EVERY, signal);
       const row = await running();
       if (row?.pid === child.pid && row !== undefined) return { ...row, log };
@@ -76,7 +62,7 @@ export async function startDaemon(
       const said = (await readFile(log, 'utf8')).trimEnd();
       if (ended === undefined && said !== '') notice(said);
     }
-    throw await failure(log, ended ?? `it did not answer within ${Math.round(patience / 1000)} s`);
+    throw await failure(log, ended ?? `it did not answer within ${PATIENCE / 1000} s`);
   } catch (error) {
     if (ended === undefined) child.kill();
     throw error;
