@@ -16,14 +16,25 @@ export function carriedOut(thrown: unknown, command: Command, { shown, ops }: Ma
   const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);
   if (!unshown) return thrown;
   if (!hasChanged(command, shown)) return thrown instanceof OutputError ? onlyLost(thrown) : thrown;
-  if (shown.listing?.runsOn && !hasBegunWithoutOp(shown)) return ofRun(thrown, shown);
-  const failure = failureOf(shown);
-  if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
-  const [op] = ops.length === 1 ? ops : [];
+  const page = shown.listing?.page() ?? {};
+  // A story has steps that are done, and no operation of the journal.
+  if (shown.listing?.runsOn && page['op'] === undefined && !(Number(page['total']) > 0))
+    return thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+  const made = typeof page['op'] === 'string' ? [page['op']] : ops;
+  const [op] = made.length === 1 ? made : [];
+  // Single changes without a journal have their line in the audit log.
+  const alone = op === undefined ? 'cardwright audit list' : `cardwright ops resume ${op}`;
+  const hint = made.length > 1 ? 'cardwright ops list' : alone;
+  const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
+  // The rows of a run are in its journal, whatever became of the output; what it came to stands.
+  if (failure !== undefined) {
+    const notes = [...(failure.facts.notes ?? []), `The results cannot be shown as requested: ${thrown.message}`];
+    return failure.with({ notes, hint: failure.facts.hint ?? hint });
+  }
   return new CliError('check_failed', {
     message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as requested: ${thrown.message}`,
     notes: ['Do not run the command again: look at what it did.'],
-    hint: whereItStands(ops),
+    hint,
     outcome: 'done',
     ...(op !== undefined && { op }),
     cause: thrown,
@@ -44,12 +55,6 @@ export function unread(command: Command, made: Made): unknown {
   return carriedOut(new OutputError('check_failed', { message }), command, made);
 }
 
-/** Single changes without a journal have their line in the audit log. */
-function whereItStands([op, ...others]: readonly string[]): string {
-  if (op === undefined) return 'cardwright audit list';
-  return others.length === 0 ? `cardwright ops resume ${op}` : 'cardwright ops list';
-}
-
 /** The answer of a read, or of what changed nothing, can be asked for again. */
 export function onlyLost(thrown: CliError): CliError {
   const notes = ['The answer is lost. Run the same command again with another output.'];
@@ -64,41 +69,4 @@ function hasChanged(command: Command, { changedNothing }: Shown): boolean {
 function whatOf({ data, idField = 'id' }: Shown): string {
   const id = typeof data === 'object' && !Array.isArray(data) ? (data as Row)[idField] : undefined;
   return typeof id === 'string' ? ` for ${id}` : '';
-}
-
-/** A story that has no operation of the journal: its steps are done, whatever became of the output. */
-function hasBegunWithoutOp({ listing }: Shown): boolean {
-  const { op, total } = listing?.page() ?? {};
-  return op === undefined && typeof total === 'number' && total > 0;
-}
-
-/** The rows of a run are in its journal, whatever became of the output; what it came to stands. */
-function ofRun(thrown: CliError, shown: Shown): CliError {
-  const op = shown.listing?.page()['op'];
-  if (typeof op !== 'string') {
-    return thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
-  }
-  const failure = failureOf(shown);
-  if (failure === undefined) {
-    return new CliError('check_failed', {
-      message: `every row is done, but the results cannot be shown as requested: ${thrown.message}`,
-      notes: ['Do not run the command again. This prints them once more and sends nothing:'],
-      hint: `cardwright ops resume ${op}`,
-      outcome: 'done',
-      op,
-      cause: thrown,
-    });
-  }
-  const { outcome, notes = [], hint = `cardwright ops resume ${op}` } = failure.facts;
-  const nothing = failure.kind === 'partly_failed' && outcome === 'not_sent';
-  const kind = nothing ? 'guarded' : failure.kind;
-  return new CliError(kind, { ...failure.facts, notes: [...notes, lost(thrown)], hint });
-}
-
-function failureOf({ failure }: Shown): CliError | undefined {
-  return typeof failure === 'function' ? failure() : failure;
-}
-
-function lost({ message }: CliError): string {
-  return `The results cannot be shown as requested: ${message}`;
 }

@@ -16,11 +16,9 @@ export const SPEAK_TO_A_SERVICE: readonly string[] =
 /** A command in a text, to the end of it; the name of the program alone, as in a sentence, is none. */
 const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?=(?:${SPEAK_TO_A_SERVICE.join('|')})(?![\\w-]))(.*)`);
 /** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */
-const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--help)(?:[ =]|$)/;
-/** They make a sandbox, or name the database of one. */
+const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--journal|--help)(?:[ =]|$)/;
+/** They make a sandbox. */
 const HAS_ITS_OWN = /^sandbox (?:start|exec)(?: |$)/;
-const JOURNAL = '--journal';
-const NAMES_A_JOURNAL = /(?:^| )--journal[ =]/;
 
 /** The words of a command line that a command to copy must have as well; `typed` holds its options in camel case. */
 export function repeatedOptions({ sandbox, profile, contract, journal }: Typed): readonly string[] {
@@ -28,8 +26,7 @@ export function repeatedOptions({ sandbox, profile, contract, journal }: Typed):
   if (sandbox === true) options.push('--sandbox');
   if (typeof profile === 'string' && profile !== '') options.push('-p', shellWord(profile));
   if (typeof contract === 'string' && contract !== '') options.push('--contract', shellWord(contract));
-  // Last: a command that names a journal itself has those before it.
-  if (typeof journal === 'string' && journal !== '') options.push(JOURNAL, shellWord(journal));
+  if (typeof journal === 'string' && journal !== '') options.push('--journal', shellWord(journal));
   return options;
 }
 
@@ -38,25 +35,8 @@ export function withRepeated(text: string, options: readonly string[]): string {
   if (options.length === 0) return text;
   return text.replace(COMMAND, (whole, rest: string) => {
     const [own = ''] = rest.split(' -- ');
-    if (CHOOSES.test(own) || HAS_ITS_OWN.test(own)) return whole;
-    const given = NAMES_A_JOURNAL.test(own) || isAboutOther(own, options) ? withoutJournal(options) : options;
-    return given.length === 0 ? whole : `cardwright ${given.join(' ')} ${rest}`;
+    return CHOOSES.test(own) || HAS_ITS_OWN.test(own) ? whole : `cardwright ${options.join(' ')} ${rest}`;
   });
-}
-
-/** `journal …` is about a shared journal; that of this machine has no such commands. A sandbox has none. */
-function isAboutOther(own: string, options: readonly string[]): boolean {
-  if (own.startsWith('sandbox ')) return true;
-  return own.startsWith('journal ') && isOfThisMachine(options);
-}
-
-function isOfThisMachine(options: readonly string[]): boolean {
-  return options.at(-1) === 'local' && options.at(-2) === JOURNAL;
-}
-
-function withoutJournal(options: readonly string[]): readonly string[] {
-  const at = options.indexOf(JOURNAL);
-  return at === -1 ? options : options.slice(0, at);
 }
 
 /** The answer, the commands under `names` in every part of it with those options. */
@@ -83,9 +63,8 @@ interface TypedLine {
 }
 
 /** The error, with those options, or the words of its own command, in everything it tells to run. */
-export function errorWithRepeated(error: CliError, { argv, repeated: typed, canAsk }: TypedLine): CliError {
-  const { message, notes, hint, evidence, overShared = false } = error.facts;
-  const repeated = overShared && isOfThisMachine(typed) ? withoutJournal(typed) : typed;
+export function errorWithRepeated(error: CliError, { argv, repeated, canAsk }: TypedLine): CliError {
+  const { message, notes, hint, evidence } = error.facts;
   const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
   return error.with({
     ...(evidence &&

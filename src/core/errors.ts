@@ -112,8 +112,6 @@ export interface ErrorFacts {
   readonly evidence?: Readonly<Record<string, unknown>>;
   /** Every fault of a file, each with its place; lines and columns from 1. */
   readonly faults?: readonly FileFault[];
-  /** What it tells to run is done over the shared journal: `--journal local` of this run is not repeated in it. */
-  readonly overShared?: true;
   /** An operation that is held. */
   readonly approval?: ApprovalFacts;
   /** Our own word for why, such as the name of a limit; for the audit log, where the service said none. */

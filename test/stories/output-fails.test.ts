@@ -51,7 +51,7 @@ const CHANGES: readonly (readonly [line: string, told: string | RegExp])[] = [
   ['cards create --bin bin_1 --amount 6 --json', /"hint":"cardwright ops resume op_\w{26}"/],
   ['cards fund card_1 --amount 5 -o csv', /try: cardwright ops resume op_/],
   ['cards freeze card_1 -q', 'try: cardwright audit list'],
-  ['cards create --file rows.csv --yes -q', /every row is done, but .*\n.*\n {2}try: cardwright ops resume op_/],
+  ['cards create --file rows.csv --yes -q', /carried out, but .*\n.*\n {2}try: cardwright ops resume op_/],
   ['api POST /cards/card_1/fund -F amount:=4 --yes', /carried out/],
   ['webhooks create --url https://example.com/hook --event * -q', 'carried out for wh_1'],
   ['sandbox faults add rule.json -q', /carried out/],
