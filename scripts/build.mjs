@@ -193,15 +193,19 @@ async function inspectorPage() {
   });
   for (const path of Object.keys(metafile.inputs)) inputs.add(path);
   const text = end => made.find(({ path }) => path.endsWith(end)).text;
+  const page = await readFile(join(folder, 'index.html'), 'utf8');
   return JSON.stringify({
-    'index.html': { type: 'text/html; charset=utf-8', text: await readFile(join(folder, 'index.html'), 'utf8') },
+    // Its style stands in it: the first paint waits for no second answer.
+    'index.html': {
+      type: 'text/html; charset=utf-8',
+      text: page.replace('<link rel="stylesheet" href="app.css">', () => `<style>${text('style.css').trim()}</style>`),
+    },
     'way-in.html': {
       type: 'text/html; charset=utf-8',
       text: await readFile(join(folder, 'way-in.html'), 'utf8'),
     },
     'begin.js': { type: 'text/javascript; charset=utf-8', text: text('begin.js') },
     'app.js': { type: 'text/javascript; charset=utf-8', text: text('app.js') },
-    'app.css': { type: 'text/css; charset=utf-8', text: text('style.css') },
     'icon.svg': { type: 'image/svg+xml', text: await readFile(join(folder, 'icon.svg'), 'utf8') },
   });
 }

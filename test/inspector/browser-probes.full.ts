@@ -167,7 +167,7 @@ for (const { name: browserName, isMissing, launch } of BROWSERS)
               read({ credentials: 'include', headers: { 'X-Sandbox-Page': 'guess' } }),
               read({ mode: 'no-cors', credentials: 'include' }),
               loaded('script', '/_sandbox/app.js'),
-              loaded('link', '/_sandbox/app.css'),
+              loaded('link', '/_sandbox/begin.js'),
               loaded('img', '/_sandbox/icon.svg'),
               loaded('script', `${admin}/overview`),
               opened(new EventSource(data, { withCredentials: true })),

@@ -171,9 +171,11 @@ function cookieNamed(name: string, header: string | undefined): string | undefin
 
 // What a browser may ask for once the inspector is open, by what it says itself about a request.
 
+const POLICY = 'Content-Security-Policy';
+
 /** Headers of every answer below `/_sandbox/`, once the inspector is open. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': [
+  [POLICY]: [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
@@ -262,7 +264,8 @@ export function pageAnswer(inspector: InspectorSessions | undefined, request: In
   if (way !== undefined || !inspector.isOpen || !isForPage(url)) return way;
   const file = inspector.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');
-  return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
+  const policy = url === PAGE_PATH ? { [POLICY]: policyOf(file.text) } : {};
+  return { status: 200, headers: { 'Content-Type': file.type, ...policy }, body: file.text };
 }
 
 /**
@@ -278,18 +281,18 @@ function wayIn(inspector: InspectorSessions, { method, url, headers }: IncomingM
   }
   const file = url === '/' || (url === PAGE_PATH && !inspector.isOpen) ? inspector.file('way-in.html') : undefined;
   if (file === undefined) return undefined;
-  const policy = PAGE_HEADERS['Content-Security-Policy']
-    ?.replace("script-src 'self'", `script-src ${hashIn(file.text, 'script')}`)
-    .replace("style-src 'self'", `style-src ${hashIn(file.text, 'style')}`)
-    .replace("img-src 'self'", 'img-src data:');
-  const headersOfPage = { ...PAGE_HEADERS, 'Content-Security-Policy': policy ?? '', 'Content-Type': file.type };
-  return { status: 404, headers: headersOfPage, body: file.text };
+  const policy = policyOf(file.text).replace("img-src 'self'", 'img-src data:');
+  return { status: 404, headers: { ...PAGE_HEADERS, [POLICY]: policy, 'Content-Type': file.type }, body: file.text };
 }
 
-/** The digest of what stands between these tags, as a policy names it. */
-function hashIn(html: string, tag: string): string {
-  const text = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1] ?? '';
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+/** The policy for a page: its own script and style, which stand in it, are let through by their digests. */
+function policyOf(html: string): string {
+  let policy = PAGE_HEADERS[POLICY] ?? '';
+  for (const [, tag = '', text = ''] of html.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)) {
+    const digest = createHash('sha256').update(text).digest('base64');
+    policy = policy.replace(`${tag}-src 'self'`, `${tag}-src 'self' 'sha256-${digest}'`);
+  }
+  return policy;
 }
 
 /** Throws `forbidden` for whoever is no page, `unauthorized` for another ticket than the one that waits. */
