@@ -5,16 +5,9 @@ import type { IncomingMessage } from 'node:http';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
-import type { Connection } from '../../engine/connection.ts';
-import {
-  checkTables,
-  Damaged,
-  type Manifest,
-  manifestLine,
-  onStore,
-  type Snapshot,
-  writeSnapshot,
-} from '../archive/archives.ts';
+import { isDamage } from '../../engine/open.ts';
+import { nextTurn } from '../../platform/time.ts';
+import { Damaged, type Manifest, manifestLine, type Snapshot, writeSnapshot } from '../archive/archives.ts';
 import { impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants } from '../checks/invariants.ts';
 import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
@@ -24,7 +17,7 @@ import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { beginGeneration } from '../store/open.ts';
 import { countActiveSubscriptions } from '../store/rows.ts';
 import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
-import { BulkInsert, inBulk, isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';
+import { inBulk, isRefusedStatement, type Sql } from '../store/sql.ts';
 import { stateOf } from './state.ts';
 
 export const SNAPSHOTS = {
@@ -51,17 +44,23 @@ export const SNAPSHOTS = {
  */
 async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Array>) {
   try {
-    return await parts.archives.within(pieces, (path, manifest) =>
-      onStore(path, async copy => {
-        await checkTables(copy, parts.store);
+    return await parts.archives.within(pieces, async (path, manifest) => {
+      const copy = await parts.store.attach(path).catch(damaged);
+      try {
         const state = await replaceAll(parts, copy, manifest);
         return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
-      }),
-    );
+      } finally {
+        await parts.store.detach(copy);
+      }
+    });
   } catch (error) {
     if (error instanceof Damaged) return { restored: false, problems: [error.message] };
     throw error;
   }
+}
+
+function damaged(error: unknown): never {
+  throw isDamage(error) ? new Damaged('its store is damaged') : error;
 }
 
 /** Of what the store says of itself, what belongs to the answer. */
@@ -70,12 +69,17 @@ function known(state: Readonly<Record<string, unknown>>) {
 }
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
-async function replaceAll(parts: ServiceParts, copy: Connection, { seed, ids }: Manifest) {
+async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Manifest) {
   const { store, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
     const state = await store.writeLarge(async sql => {
       if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved: wait for that to end');
+      try {
+        checkTables(sql, copy);
+      } catch (error) {
+        damaged(error);
+      }
       forgetAdvance(sql);
       await replaceRows(sql, copy);
       sql.update('meta', { one: 1 }, { seed, ids });
@@ -94,18 +98,22 @@ async function replaceAll(parts: ServiceParts, copy: Connection, { seed, ids }: 
   }
 }
 
-async function replaceRows(sql: Sql, copy: Connection): Promise<void> {
+/** Throws `Damaged` for a file that is no store of this build: it may come from anywhere, and its sums fit. */
+function checkTables(sql: Sql, copy: string): void {
+  const tablesOf = (store: string) =>
+    JSON.stringify(sql.all(`select type, name, sql from ${store}.sqlite_master order by type, name`));
+  if (tablesOf(copy) !== tablesOf('main')) throw new Damaged('its tables are not those of a sandbox');
+  const found = sql.get<{ quick_check: string }>(`pragma ${copy}.quick_check(1)`)?.quick_check;
+  if (found !== 'ok') throw new Damaged(`its store is damaged: ${found}`);
+}
+
+async function replaceRows(sql: Sql, copy: string): Promise<void> {
   try {
     await inBulk(sql, LATE_INDEXES, async () => {
       for (const table of [...ARCHIVED].reverse()) sql.run(`delete from ${table}`);
       for (const table of ARCHIVED) {
-        let bulk: BulkInsert | undefined;
-        for (const row of copy.prepare(`select * from ${table}`).iterate()) {
-          bulk ??= new BulkInsert(sql, table, Object.keys(row));
-          bulk.add(Object.values(row) as SqlValue[]);
-          if (bulk.isFull) await bulk.flush();
-        }
-        await bulk?.flush();
+        sql.run(`insert into main.${table} select * from ${copy}.${table}`);
+        await nextTurn();
       }
     });
   } catch (error) {

@@ -12,7 +12,7 @@ import { SNAPSHOT_FILE, SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sand
 import { DAY } from '../../core/durations.ts';
 import { jsonOrUndefined } from '../../core/objects.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { connectTo, isDamage } from '../../engine/open.ts';
+import { connectTo } from '../../engine/open.ts';
 import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
 import { privateFolder, statIfThere, syncFolder, systemCode } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
@@ -74,7 +74,7 @@ async function copyStore(store: Store, path: string): Promise<void> {
 }
 
 /** Work on the store in a file, which is closed afterwards. */
-export async function onStore<T>(path: string, work: (copy: Connection) => T | Promise<T>): Promise<T> {
+async function onStore<T>(path: string, work: (copy: Connection) => T | Promise<T>): Promise<T> {
   const copy = connectTo(path);
   try {
     return await work(copy);
@@ -158,21 +158,6 @@ async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<
   if (bytes < manifest.bytes) throw new Damaged('the file ends too early');
   if (hash.digest('hex') !== manifest.store) throw new Damaged('its store is damaged');
   return manifest;
-}
-
-const tablesIn = (connection: Connection) =>
-  JSON.stringify(connection.prepare('select type, name, sql from sqlite_master order by type, name').all());
-
-/** Throws `Damaged` for a file that is no store of this build: it may come from anywhere, and its sums fit. */
-export async function checkTables(copy: Connection, store: Store): Promise<void> {
-  try {
-    const ours = await store.read(sql => sql.all('select type, name, sql from sqlite_master order by type, name'));
-    if (tablesIn(copy) !== JSON.stringify(ours)) throw new Damaged('its tables are not those of a sandbox');
-    const [first] = copy.prepare('pragma quick_check(1)').all() as { readonly quick_check: string }[];
-    if (first?.quick_check !== 'ok') throw new Damaged(`its store is damaged: ${first?.quick_check}`);
-  } catch (error) {
-    throw isDamage(error) ? new Damaged('its store is damaged') : error;
-  }
 }
 
 interface ArchivesParts {

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
 import type { IdForm } from '../store/open.ts';
-import { nextCount, type Sql, takeCounts } from '../store/sql.ts';
+import { nextCount, type Sql } from '../store/sql.ts';
 import type { IdSource } from './handler.ts';
 
 interface DeterministicIdParts {
@@ -54,29 +54,6 @@ export function deterministicIds({ sql, key, webhookSecret, meta: known }: Deter
       return `whsec_${hash('sha256', `${seed} secret ${from}`, 'base64url')}`;
     },
   };
-}
-
-/** Takes `count` ids of a kind from the store's counter at once: the `nth`, from 0, is what the nth call would give. */
-export function manyIds(
-  { sql }: Pick<DeterministicIdParts, 'sql'>,
-  kind: string,
-  count: number,
-): (nth: number) => string {
-  const meta = metaOf(sql);
-  const first = takeCounts(sql, { name: kind, count }) - count + 1;
-  return nth =>
-    meta.ids === 'counted' ? `${kind}_${first + nth}` : idOf(kind, `${meta.seed} ${kind} count ${first + nth}`);
-}
-
-/** Digits that follow from the seed. */
-export function manyDigits(
-  { sql }: Pick<DeterministicIdParts, 'sql'>,
-  purpose: string,
-  count: number,
-): (nth: number, digits: number) => string {
-  const { seed } = metaOf(sql);
-  const first = takeCounts(sql, { name: `digits ${purpose}`, count }) - count + 1;
-  return (nth, digits) => digitsOf(`${seed} ${purpose} count ${first + nth}`, digits);
 }
 
 /** The id of a request by its number; what `id('req')` gives without a key. */

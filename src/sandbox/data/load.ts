@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox/admin.ts';
 import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
+import { nextTurn } from '../../platform/time.ts';
 import {
   AUTHORIZATION_EXPIRY,
   authorizationOf,
@@ -16,25 +17,15 @@ import {
 import { confirmDeposit, detectDeposit, openChallenge } from '../account/challenges.ts';
 import { type Act, cardOf, type EntryKind, post } from '../account/ledger.ts';
 import { cardDocument } from '../account/wire.ts';
-import { manyDigits, manyIds, seedOf } from '../calls/deterministic-ids.ts';
+import { idOf, seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/invariants.ts';
 import { ACCOUNT_HANDLERS, CARDS } from '../handlers/service.ts';
 import { cardExpiry } from '../rules/dates.ts';
 import { authorizationDue } from '../rules/declines.ts';
 import { COINS, cardNumber, cryptoAmount, FREE_DIGITS } from '../rules/money.ts';
-import {
-  allBins,
-  type BinRow,
-  type CardRow,
-  type CardStatus,
-  type Currency,
-  insertCard,
-  isNumberTaken,
-  type TransactionRow,
-  walletOf,
-} from '../store/rows.ts';
+import { allBins, type BinRow, type CardStatus, type Currency, insertCard, walletOf } from '../store/rows.ts';
 import { ACCOUNT, LATE_INDEXES } from '../store/schema.ts';
-import { BulkInsert, inBulk, type Sql } from '../store/sql.ts';
+import { inBulk, type Sql } from '../store/sql.ts';
 
 /** The eight BINs every data set begins with (A-135): both networks, and one for each kind of job. Limits in whole USD, for a transaction and for a month. */
 const BINS: readonly Omit<BinRow, 'id'>[] = (
@@ -78,8 +69,9 @@ export async function loadDataSet(sql: Sql, { name, now, idSource, wallet, size 
   sql.insert('wallets', { data_set: name, balance: 0, deposited: 0, spent: 0, entries: 0 });
   const bins = BINS.map(bin => ({ ...bin, id: idSource.id('bin') }));
   for (const [position, bin] of bins.entries()) sql.insert('bins', { ...bin, position });
-  if (name === 'demo') loadDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
-  if (name === 'load') await makeLoadData({ sql, now, idSource, seed: seedOf(sql) }, size ?? LOAD_SIZE);
+  const loading = { sql, now, idSource, bins: bins.map(({ id }) => id) };
+  if (name === 'demo') loadDemo(loading);
+  if (name === 'load') await makeLoadData(loading, size ?? LOAD_SIZE);
   const missing = cents((wallet ?? NOTHING) - (walletOf(sql)?.balance ?? NOTHING));
   if (wallet !== undefined && missing !== 0) {
     const moves = { adjust: -missing, wallet: missing };
@@ -216,7 +208,7 @@ function loadDemo({ sql, now, idSource, bins }: Loading): void {
   });
 }
 
-// The data set `load`: many cards and many records, for load tests. Cards take turns, a record each, and every card goes through the same four: a purchase, its settlement, a refund of some of it, a decline. What a record says follows from its number, and its entries are written in bulk. The check of the ledger then finds nothing.
+// The data set `load`: many cards and many records, for load tests. Cards take turns, a record each, and every card goes through the same four: a purchase, its settlement, a refund of some of it, a decline. What a record says follows from its number, and rows are written in bulk. The check of the ledger then finds nothing.
 
 interface LoadSize {
   readonly cards: number;
@@ -226,34 +218,20 @@ interface LoadSize {
 /** A round takes at most so long: what is bought in the last one has not expired when the data set is done. */
 const LONGEST_ROUND = 6 * DAY;
 const WHOLE_SPAN = 90 * DAY;
-/** What is bought costs at most so much, and what all of it costs in a month is within the smallest limit of a BIN. */
+/** Cents of a purchase, and of what comes on a card with its first entry, at most. */
 const DEAREST = 40_00;
-const CHEAPEST = 10;
-/** What comes on a card with its first entry, at most. */
 const MOST_FIRST = 500_00;
+/** With more of them on one card, purchases of a cent each would be above the limit of a month. */
+const MOST_OF_A_CARD = 1_000_000;
 const WALLET = `wallet:${ACCOUNT}`;
-
-const SHOPS = [
-  { merchant: 'SEARCH ADS 4411', mcc: '7311', merchant_country: 'US' },
-  { merchant: 'VIDEO ADS IE', mcc: '7311', merchant_country: 'IE' },
-  { merchant: 'CLOUDHOST GMBH', mcc: '7372', merchant_country: 'DE' },
-  { merchant: 'COFFEE SHOP', mcc: '5814', merchant_country: 'US' },
-  { merchant: 'PAPER & PENS', mcc: '5943', merchant_country: 'US' },
-  { merchant: 'MAILTOOL', mcc: '5817', merchant_country: 'GB' },
-  { merchant: 'GADGET STORE', mcc: '5732', merchant_country: 'US' },
-] as const;
-
-interface LoadCard extends Pick<CardRow, 'id' | 'bin_id' | 'network' | 'last4' | 'spending_limit'> {
-  balance: number;
-  hold: number;
-}
+const SHOPS = [SEARCH_ADS, VIDEO_ADS, HOSTING, COFFEE, PAPER, TOOLS, ELECTRONICS];
+/** Rows of each table that are collected before they are written. */
+const BATCH = 500;
 
 /** Makes the cards and the records, in the open transaction. */
-async function makeLoadData(
-  loading: Omit<Loading, 'bins'> & { readonly seed: number },
-  { cards: count, transactions: total }: LoadSize,
-): Promise<void> {
-  const { sql, now, idSource, seed } = loading;
+async function makeLoadData({ sql, now, idSource }: Loading, { cards: asked, transactions: total }: LoadSize) {
+  const seed = seedOf(sql);
+  const count = Math.max(asked, Math.ceil(total / MOST_OF_A_CARD));
   const rounds = Math.max(1, Math.ceil(total / count));
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
   const start = now - span - DAY;
@@ -261,170 +239,123 @@ async function makeLoadData(
   const purchasesOfMonth = 1 + Math.ceil((rounds / 4) * Math.min(1, (31 * DAY) / span));
   const dearest = Math.min(DEAREST, ...bins.map(bin => Math.floor(bin.max_monthly / purchasesOfMonth)));
   const drawn = drawsOf(seed);
-  const txnId = manyIds(loading, 'txn', total);
-  await inBulk(sql, LATE_INDEXES, async () => {
-    const rows = new BulkInsert(sql, 'transactions', Object.keys(blank('', '', 0)));
-    const timers = new BulkInsert(sql, 'timers', ['kind', 'ref', 'due_at']);
-    const entries = new BulkInsert(sql, 'entries', ['id', 'kind', 'ref', 'created_at']);
-    const postings = new BulkInsert(sql, 'postings', ['entry_id', 'ledger', 'amount']);
-    let last = 0;
-    const post = (kind: EntryKind, ref: string, at: number, [from, to, amount]: readonly [string, string, number]) => {
-      if (amount === 0) return;
-      last += 1;
-      entries.add([last, kind, ref, at]);
-      postings.add([last, from, -amount]);
-      postings.add([last, to, amount]);
+  const idOfRecord = (nth: number) => idOf('txn', `${seed} load ${nth}`);
+  const cards = Array.from({ length: count }, (_, nth) => {
+    const { id: bin_id, network, max_monthly: spending_limit } = bins[nth % bins.length] as BinRow;
+    const number = cardNumber(network, String(nth).padStart(FREE_DIGITS, '0'));
+    const card = {
+      ...{ id: idOf('card', `${seed} load ${nth}`), bin_id, network, last4: number.slice(-4), spending_limit },
+      ...{ label: `load ${nth + 1}`, allowed_categories: '[]', auto_freeze_at: null, metadata: '{}' },
+      ...{ created_at: start, expires_at: cardExpiry(start), status: 'active' as CardStatus },
+      ...{ balance: 50_00 + (drawn(nth, 0) % (MOST_FIRST - 50_00)), hold: 0 },
     };
-    /** Entries first, for postings refer to them. */
-    const flush = async () => {
-      await entries.flush();
-      await postings.flush();
+    // Balance, hold and document follow, when the sums are known.
+    const cvv = String(drawn(nth, 4) % 1000).padStart(3, '0');
+    insertCard(sql, { ...card, balance: NOTHING, hold: NOTHING, number, cvv, document: '' });
+    return card;
+  });
+  await inBulk(sql, LATE_INDEXES, async () => {
+    const rows: Record<'transactions' | 'timers' | 'entries' | 'postings', object[]> = {
+      transactions: [],
+      timers: [],
+      entries: [],
+      postings: [],
+    };
+    const write = async () => {
+      for (const [table, collected] of Object.entries(rows)) sql.insertMany(table, collected.splice(0));
+      // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
+      await nextTurn();
+    };
+    let entry_id = 0;
+    const post = (kind: EntryKind, ref: string, created_at: number, [from, to, amount]: [string, string, number]) => {
+      if (amount === 0) return;
+      entry_id += 1;
+      rows.entries.push({ id: entry_id, kind, ref, created_at });
+      rows.postings.push({ entry_id, ledger: from, amount: -amount }, { entry_id, ledger: to, amount });
     };
     const deposit = cents(count * MOST_FIRST + total * DEAREST);
+    const [chain] = COINS.usdt.networks;
     const id = idSource.id('dep');
-    sql.insert('deposits', depositRow(id, deposit, idSource.digits('tx', 64), start));
+    sql.insert('deposits', {
+      ...{ id, currency: 'usdt', network: chain.name, crypto_amount: cryptoAmount('usdt', deposit), amount: deposit },
+      ...{ status: 'confirmed', tx_hash: idSource.digits('tx', 64), created_at: start, confirmed_at: start },
+      ...{ confirmations: chain.confirmations, required_confirmations: chain.confirmations },
+    });
     post('deposit', id, start, ['ext:crypto', WALLET, deposit]);
-    const cards = issueCards(loading, { count, bins, created_at: start });
-    for (const [nth, card] of cards.entries()) {
-      card.balance = 50_00 + (drawn(nth, 0) % (MOST_FIRST - 50_00));
+    for (const card of cards) {
       post('create', card.id, start, [WALLET, `card:${card.id}`, card.balance]);
-      if (postings.isFull) await flush();
+      if (rows.postings.length >= BATCH) await write();
     }
     for (let nth = 0; nth < total; nth += 1) {
-      const round = dearest < CHEAPEST ? 3 : Math.floor(nth / count) % 4;
-      const bought = nth - (dearest < CHEAPEST ? 0 : round * count);
-      const card = cards[nth % count] as LoadCard;
+      const round = Math.floor(nth / count) % 4;
+      const bought = nth - round * count;
+      const card = cards[nth % count] as (typeof cards)[number];
       const at = now - span + Math.floor((span * nth) / total);
       const [onCard, onHold] = [`card:${card.id}`, `hold:${card.id}`];
-      const amount = cents(CHEAPEST + (drawn(bought, 1) % Math.max(1, dearest - CHEAPEST)));
-      const settled = cents(amount - (amount % 10));
+      const amount = cents(1 + (drawn(bought, 1) % dearest));
+      const settled = cents(amount - Math.floor(amount / 10));
       const refunded = cents(1 + (drawn(bought, 2) % settled));
-      const row = { ...blank(txnId(nth), card.id, at), amount, ...SHOPS[drawn(bought, 3) % SHOPS.length] };
-      const authorization_id = bought === nth ? row.id : txnId(bought);
+      const { merchant, mcc, country } = SHOPS[drawn(bought, 3) % SHOPS.length] as Shop;
+      const authorization_id = round === 0 ? null : idOfRecord(bought);
+      const row = {
+        ...{ id: idOfRecord(nth), card_id: card.id, type: 'authorization', status: 'pending', amount, merchant, mcc },
+        ...{ merchant_country: country, authorization_id, decline_reason: null as string | null, created_at: at },
+        ...{ held: 0, settled: 0, excess: 0, released: 0, refunded: 0 },
+      };
       if (round === 0) {
         const left = Math.floor((total - 1 - nth) / count);
         post('fund', card.id, at, [WALLET, onCard, amount]);
         post('authorize', row.id, at, [onCard, onHold, amount]);
         card.hold += amount;
-        if (left === 0) {
-          Object.assign(row, { held: amount });
-          timers.add([AUTHORIZATION_EXPIRY, row.id, authorizationDue(at, row.mcc)]);
-        } else {
-          const sums = { settled, released: amount - settled, refunded: left > 1 ? refunded : 0 };
-          Object.assign(row, { status: 'settled', ...sums });
+        if (left > 0) Object.assign(row, { status: 'settled', settled, released: amount - settled });
+        else {
+          row.held = amount;
+          rows.timers.push({ kind: AUTHORIZATION_EXPIRY, ref: row.id, due_at: authorizationDue(at, mcc) });
         }
+        if (left > 1) row.refunded = refunded;
       } else if (round === 1) {
         post('settle', row.id, at, [onHold, 'ext:network', settled]);
-        post('release', authorization_id, at, [onHold, onCard, amount - settled]);
+        post('release', idOfRecord(bought), at, [onHold, onCard, amount - settled]);
         card.hold -= amount;
         card.balance += amount - settled;
-        Object.assign(row, { type: 'settlement', status: 'completed', amount: settled, authorization_id });
+        Object.assign(row, { type: 'settlement', status: 'completed', amount: settled });
       } else if (round === 2) {
         post('refund', row.id, at, ['ext:network', onCard, refunded]);
         card.balance += refunded;
-        Object.assign(row, { type: 'refund', status: 'completed', amount: refunded, authorization_id });
-      } else Object.assign(row, { type: 'decline', status: 'declined', decline_reason: 'invalid_cvv' });
-      rows.add(Object.values(row));
-      if (postings.isFull) await flush();
-      if (rows.isFull) await rows.flush();
+        Object.assign(row, { type: 'refund', status: 'completed', amount: refunded });
+      } else {
+        const declined = { type: 'decline', status: 'declined', decline_reason: 'invalid_cvv' };
+        Object.assign(row, declined, { authorization_id: null });
+      }
+      rows.transactions.push(row);
+      if (rows.postings.length >= BATCH || rows.transactions.length >= BATCH) await write();
     }
     for (const [nth, card] of cards.entries()) {
-      const status = statusOf(nth);
-      if (status === 'terminated') {
+      // One card in fifty has ended, which takes its security code, and one in forty is frozen.
+      const ended = nth % 50 === 49 && { cvv: null };
+      if (ended) {
         post('terminate', card.id, now, [`card:${card.id}`, WALLET, card.balance]);
         card.balance = 0;
       }
-      if (postings.isFull) await flush();
-      const sums = { status, balance: cents(card.balance), hold: cents(card.hold) };
-      const whole: CardRow = { ...card, ...fieldsOf(nth, start), ...sums };
-      const { id, document } = cardDocument(whole);
-      // One that ended loses its security code.
-      const ended = status === 'terminated' && { cvv: null };
+      const status = ended ? 'terminated' : nth % 40 === 39 ? 'frozen' : 'active';
+      const sums = { status, balance: cents(card.balance), hold: cents(card.hold) } as const;
+      const { id, document } = cardDocument({ ...card, ...sums });
       sql.update('cards', { id }, { ...sums, document, ...ended });
+      if (nth % BATCH === 0) await write();
     }
-    await rows.flush();
-    await timers.flush();
-    await flush();
+    await write();
     const sum = (ledger: string) => `(select coalesce(sum(amount), 0) from postings where ledger = '${ledger}')`;
     sql.run(`update wallets set balance = ${sum(WALLET)}, deposited = -${sum('ext:crypto')},
       spent = ${sum('ext:network')}, entries = (select count(*) from entries)`);
   });
 }
 
-/** Whole numbers that look drawn, fixed by a seed, a number and what they are for. Nothing secret is drawn from them. */
+/** Whole numbers that look drawn, fixed by a seed, a number and what they are for. Test data alone is drawn from them. */
 function drawsOf(seed: number): (nth: number, purpose: number) => number {
   const start = createHash('sha256').update(`${seed} draws`).digest().readUInt32BE();
   return (nth, purpose) => {
-    let mixed = Math.imul(start + nth * 4 + purpose, 0x9e3779b1);
+    let mixed = Math.imul(start + nth * 5 + purpose, 0x9e3779b1);
     mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
     return (mixed ^ (mixed >>> 13)) >>> 0;
-  };
-}
-
-/** Inserts cards, spread over all BINs; their sums and the card as it is sent follow, which are written last. */
-function issueCards(
-  loading: Omit<Loading, 'bins'>,
-  { count, bins, created_at }: { count: number; bins: readonly BinRow[]; created_at: number },
-): LoadCard[] {
-  const idOf = manyIds(loading, 'card', count);
-  const digits = manyDigits(loading, 'number', count);
-  const cvv = manyDigits(loading, 'cvv', count);
-  const cards: LoadCard[] = [];
-  for (let nth = 0; nth < count; nth += 1) {
-    const { id: bin_id, network, max_monthly } = bins[nth % bins.length] as BinRow;
-    let number = cardNumber(network, digits(nth, FREE_DIGITS));
-    // Two of a hundred thousand meet by chance: one that is taken is drawn again.
-    while (isNumberTaken(loading.sql, number)) {
-      number = cardNumber(network, manyDigits(loading, 'number', 1)(0, FREE_DIGITS));
-    }
-    const card = { id: idOf(nth), bin_id, network, last4: number.slice(-4), spending_limit: max_monthly };
-    const fresh = { ...card, ...fieldsOf(nth, created_at), status: 'active', balance: NOTHING, hold: NOTHING } as const;
-    insertCard(loading.sql, { ...fresh, number, cvv: cvv(nth, 3), document: '' });
-    cards.push({ ...card, balance: 0, hold: 0 });
-  }
-  return cards;
-}
-
-const fieldsOf = (nth: number, created_at: number) => ({
-  label: `load ${nth + 1}`,
-  allowed_categories: '[]',
-  auto_freeze_at: null,
-  metadata: '{}',
-  created_at,
-  expires_at: cardExpiry(created_at),
-});
-
-/** One card in fifty has ended, one in forty is frozen. */
-function statusOf(nth: number): CardStatus {
-  if (nth % 50 === 49) return 'terminated';
-  return nth % 40 === 39 ? 'frozen' : 'active';
-}
-
-function depositRow(id: string, amount: Cents, tx_hash: string, at: number) {
-  const [{ name: network, confirmations }] = COINS.usdt.networks;
-  const crypto_amount = cryptoAmount('usdt', amount);
-  const done = { status: 'confirmed', confirmations, required_confirmations: confirmations, confirmed_at: at };
-  return { id, currency: 'usdt', network, crypto_amount, amount, tx_hash, created_at: at, ...done };
-}
-
-/** One literal for all records: what differs is set. */
-function blank(id: string, card_id: string, created_at: number): TransactionRow {
-  return {
-    id,
-    card_id,
-    type: 'authorization',
-    status: 'pending',
-    amount: NOTHING,
-    merchant: '',
-    mcc: '',
-    merchant_country: '',
-    authorization_id: null,
-    decline_reason: null,
-    created_at,
-    held: NOTHING,
-    settled: NOTHING,
-    excess: NOTHING,
-    released: NOTHING,
-    refunded: NOTHING,
   };
 }

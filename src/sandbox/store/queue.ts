@@ -49,6 +49,8 @@ export class QueuedStore {
   #draining: Promise<void> | undefined;
   #refusal: Error | undefined;
   #closed = false;
+  /** How often another file was opened beside it. */
+  #attached = 0;
 
   constructor(parts: StoreParts) {
     this.path = parts.path;
@@ -89,6 +91,18 @@ export class QueuedStore {
     } catch (error) {
       throw losesAll(error) ? new StoreBusy('there is no room for the copy', { cause: error }) : error;
     }
+  }
+
+  /** Opens a store in another file beside this one, and resolves to the name in front of its tables. */
+  async attach(path: string): Promise<string> {
+    this.#attached += 1;
+    const name = `beside_${this.#attached}`;
+    await this.outside(connection => connection.prepare(`attach ? as ${name}`).get(path));
+    return name;
+  }
+
+  detach(name: string): Promise<void> {
+    return this.outside(connection => connection.exec(`detach ${name}`));
   }
 
   async close(): Promise<void> {

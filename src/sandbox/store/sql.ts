@@ -9,7 +9,6 @@ import {
   type Statement,
 } from '../../engine/connection.ts';
 import { engineCode, isBusy, losesAll } from '../../engine/open.ts';
-import { nextTurn } from '../../platform/time.ts';
 
 export type { SqlRow, SqlValue };
 
@@ -78,6 +77,16 @@ export class Sql {
     const values = Object.values(row) as SqlValue[];
     const { statement } = this.#ready(this.#insertInto(table, Object.keys(row)), values);
     return Number(statement.run(...values.map(bound)).lastInsertRowid);
+  }
+
+  /** Adds rows of the same columns at once, for data sets: a statement for each would take ten times as long. */
+  insertMany(table: string, rows: readonly object[]): void {
+    const [first] = rows;
+    if (first === undefined) return;
+    const columns = Object.keys(first);
+    const values = columns.map(column => `value ->> '${column}'`);
+    const text = `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from json_each(?)`;
+    this.run(text, JSON.stringify(rows));
   }
 
   /** Changes columns of the rows that `key` names; returns how many. */
@@ -257,61 +266,7 @@ export function takeCounts(sql: Sql, { name, count }: { readonly name: string; r
   return row.value;
 }
 
-// Many rows at once: statements of a hundred rows each, for data sets and restored snapshots.
-
-/** At most so many values in one statement; engines take more, but nothing is won by it. */
-const MOST_VALUES = 1_000;
-
-const BREATH_EVERY = 64;
-
-/** Collects rows of one table and inserts them in full statements. */
-export class BulkInsert {
-  readonly #sql: Sql;
-  readonly #table: string;
-  readonly #columns: readonly string[];
-  readonly #batch: number;
-  #values: SqlValue[] = [];
-  #statements = 0;
-
-  /** Names come from the code, never from outside. */
-  constructor(sql: Sql, table: string, columns: readonly string[]) {
-    this.#sql = sql;
-    this.#table = table;
-    this.#columns = columns;
-    this.#batch = Math.max(1, Math.floor(MOST_VALUES / columns.length));
-  }
-
-  /** Nothing is written yet; see `isFull`. A promise for each of millions of rows would cost more than the rows. */
-  add(row: readonly SqlValue[]): void {
-    this.#values.push(...row);
-  }
-
-  /** There is a statement's worth of rows. */
-  get isFull(): boolean {
-    return this.#values.length >= this.#batch * this.#columns.length;
-  }
-
-  /** Writes everything that was added: full statements, then halves of one, for each size is prepared and kept. */
-  async flush(): Promise<void> {
-    const values = this.#values;
-    this.#values = [];
-    const width = this.#columns.length;
-    for (let at = 0; at < values.length; ) {
-      const left = (values.length - at) / width;
-      const rows = left >= this.#batch ? this.#batch : 2 ** Math.floor(Math.log2(left));
-      this.#sql.run(this.#statement(rows), ...values.slice(at, at + rows * width));
-      at += rows * width;
-      this.#statements += 1;
-      // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
-      if (this.#statements % BREATH_EVERY === 0) await nextTurn();
-    }
-  }
-
-  #statement(rows: number): string {
-    const row = `(${this.#columns.map(() => '?').join(', ')})`;
-    return `insert into ${this.#table} (${this.#columns.join(', ')}) values ${new Array(rows).fill(row).join(', ')}`;
-  }
-}
+// Work that goes through much.
 
 /** What is sorted takes as much once more. */
 const KIB_FOR_BULK = 16_384;
