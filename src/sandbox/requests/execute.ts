@@ -29,7 +29,6 @@ import {
   Gone,
   inputOf,
   type ParsedRequest,
-  type Route,
   refuseProblem,
   withCents,
 } from '../http/request.ts';
@@ -71,10 +70,8 @@ export async function executeRequest(
   let passed: Known | undefined;
   for (;;) {
     if (reads) number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
-    const attempt = { parsed, number, passed };
-    const done = await (reads
-      ? store.read(sql => attempted(parts, sql, { ...attempt, access: 'read' }))
-      : store.write(sql => attempted(parts, sql, { ...attempt, access: 'write' })));
+    const access = reads ? 'read' : 'write';
+    const done = await store[access](sql => attempted(parts, sql, parsed, { access, number, passed }));
     if (done === 'needs to write') {
       reads = false;
       continue;
@@ -96,18 +93,14 @@ export async function executeRequest(
   return replyAnswer(route.row, await handler(parts, inputOf(parsed)));
 }
 
-interface Attempt {
-  readonly parsed: ParsedRequest;
-  /** Handed out before; undefined to take the next one in the store. */
-  readonly number: number | undefined;
-  /** What is known of a request that was counted, named and made to wait already. */
-  readonly passed: Known | undefined;
-  readonly access: 'read' | 'write';
-}
-
 type Known = Seen & { readonly requestId: string; readonly now: number };
-/** Neither answer nor error: a fault keeps the work from happening, or it is that of the whole service. */
-type Done = Known & Outcome;
+
+/** An answer, with what it was refused for, or an error nobody expected. Neither: a fault keeps the work from happening, or it is that of the whole service. */
+interface Outcome {
+  readonly answer?: Answer | undefined;
+  readonly refused?: Refused;
+  readonly error?: unknown;
+}
 
 interface Facts extends ClockRow {
   readonly seed: number;
@@ -124,13 +117,22 @@ const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(
     and (times is null or struck < times)) then 1 else 0 end as faults
   from meta m left join clock c on true where m.one = 1`;
 
+interface Attempt {
+  readonly access: 'read' | 'write';
+  /** Handed out before; undefined to take the next one in the store. */
+  readonly number: number | undefined;
+  /** What is known of a request that was counted, named and made to wait already. */
+  readonly passed: Known | undefined;
+}
+
 /** A read that would have to fire a timer, or to count a match of a fault, begins again as a write. */
 function attempted(
   parts: ServiceParts,
   sql: Sql,
-  { parsed, number, passed, access }: Attempt,
-): Done | 'needs to write' {
-  const { clock, requestLog } = parts;
+  parsed: ParsedRequest,
+  { access, number, passed }: Attempt,
+): (Known & Outcome) | 'needs to write' {
+  const { clock, requestLog, rateLimits, virtualLimits } = parts;
   const { route, keyed } = parsed;
   const real = clock.now();
   const facts = sql.get<Facts>(FACTS);
@@ -141,8 +143,16 @@ function attempted(
   const hasFaults = route.surface === 'service' && passed === undefined && facts.faults === 1;
   if (access === 'read' && (areTimersDue || hasFaults)) return 'needs to write';
   if (areTimersDue) fireAllDue(sql, firingOf(parts, now));
-  const allowance = passed === undefined ? allowanceOf(parts, sql, { route, now, real }) : passed.allowance;
-  const isOver = passed === undefined && allowance?.retryAfter !== undefined;
+
+  // Its place under the limit; none where it is not counted.
+  const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
+  const isLimited = (route.surface === 'service' || bucket === 'details') && isCounted(rateLimits, bucket);
+  const counted = isLimited && passed === undefined;
+  const allowance = counted
+    ? countRequest(sql, { bucket, real: virtualLimits ? now : real, shown: now })
+    : passed?.allowance;
+  const isOver = counted && allowance?.retryAfter !== undefined;
+
   const nextId = () =>
     number === undefined
       ? // One that is turned away comes again under its key, and that is another request.
@@ -155,16 +165,30 @@ function attempted(
   const isKeptFrom = passed === undefined && appliedFault?.phase === 'before';
   // One that waits is logged when it is over.
   if (isKeptFrom && waitBefore(appliedFault) !== undefined) return known;
-  const { answer, error }: Outcome = isOver
-    ? {
-        answer: refusedAnswer(
-          new Refused('rate_limited', `At most ${allowance?.limit} such requests a minute.`),
-          requestId,
-        ),
-      }
-    : isKeptFrom
-      ? {}
-      : answerWithin(parts, sql, { parsed, requestId, now, real, meta });
+
+  const idSourceFor = (key?: string) => deterministicIds({ sql, key, meta, webhookSecret: parts.webhookSecret });
+  const refuse = (refused: Refused): Outcome => ({ refused, answer: refusedAnswer(refused, requestId) });
+  /** A refusal or an error undoes what the work did, and nothing else of the transaction. `key` derives its ids. */
+  const worked = (key?: string): Outcome => {
+    try {
+      const answer = sql.undoable(() => {
+        refuseProblem(parsed);
+        if (serviceHandlerOf(route) !== undefined) return undefined;
+        return handled(parts, parsed, { sql, now, real, idSource: idSourceFor(key) });
+      });
+      return { answer };
+    } catch (error) {
+      // Of these the transaction itself is lost, or must be tried again.
+      if (endsTransaction(error)) throw error;
+      return error instanceof Refused ? refuse(error) : { error };
+    }
+  };
+  const outcome = (): Outcome => {
+    if (isOver) return refuse(new Refused('rate_limited', `At most ${allowance?.limit} such requests a minute.`));
+    if (isKeptFrom) return {};
+    return keyed === undefined ? worked() : workedOnce(sql, { ...keyed, now }, { refuse, worked });
+  };
+  const { answer, error } = outcome();
   if (route.surface === 'service') {
     const took = Math.max(0, Math.round(clock.monotonic() - parsed.arrivedAt));
     const row = requestRow(parsed, { requestId, now, answer, appliedFault, took });
@@ -174,135 +198,61 @@ function attempted(
   return { ...known, answer, error };
 }
 
-/** Its place under the limit; undefined where it is not counted. */
-function allowanceOf(
-  { rateLimits, virtualLimits }: ServiceParts,
+/** What the handler of the operation gives, or that of the dialect in its place. */
+function handled(
+  { activeDialect, handlers, isGone }: ServiceParts,
+  parsed: ParsedRequest,
+  within: Pick<AdminCall<Operation>, 'sql' | 'now' | 'real' | 'idSource'>,
+): Answer {
+  const { surface, name, row } = parsed.route;
+  const { dialect } = activeDialect;
+  const isAdmin = surface === 'admin';
+  const tables = isAdmin ? [dialect.adminHandlers, ADMIN_HANDLERS] : [dialect.handlers, handlers];
+  type Handler = (call: AdminCall<Operation>) => unknown;
+  const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
+  if (handler === undefined) throw new Error(`no handler for ${name}`);
+  const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
+  const emit: Call['emit'] = (event, data) =>
+    recordEvent(within, event, dialect.eventData?.(within, event, data) ?? data);
+  const reply = handler({ ...within, isGone, emit, input });
+  return replyAnswer(row, isAdmin || dialect.reply === undefined ? reply : dialect.reply(within, name, reply));
+}
+
+/**
+ * Idempotency (A-90 to A-99): the record is looked up and kept in the one transaction of the effect, which holds the write lock of the
+ * store from its beginning. So one key has one effect and one answer, whoever else asks.
+ */
+function workedOnce(
   sql: Sql,
-  { route, now, real }: { readonly route: Route; readonly now: number; readonly real: number },
-): Allowance | undefined {
-  const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
-  const isLimited = (route.surface === 'service' || bucket === 'details') && isCounted(rateLimits, bucket);
-  return isLimited ? countRequest(sql, { bucket, real: virtualLimits ? now : real, shown: now }) : undefined;
-}
-
-interface Admitted {
-  readonly parsed: ParsedRequest;
-  readonly requestId: string;
-  /** Clock of the sandbox and real time, ms UTC. */
-  readonly now: number;
-  readonly real: number;
-  readonly meta: { readonly seed: number; readonly ids: IdForm };
-}
-
-/** What came of the work: an answer, with what it was refused for, or an error nobody expected. */
-interface Outcome {
-  readonly answer?: Answer | undefined;
-  readonly refused?: Refused;
-  readonly error?: unknown;
-}
-
-/** Effect and idempotency record are one transaction (A-99). */
-function answerWithin(parts: ServiceParts, sql: Sql, admitted: Admitted): Outcome {
-  const { parsed, requestId, now } = admitted;
-  const { route, keyed } = parsed;
-  const refuse = (refused: Refused): Outcome => ({ refused, answer: refusedAnswer(refused, requestId) });
-  /** A refusal or an error undoes what the work did, and nothing else of the transaction. `key` derives its ids. */
-  const worked = (key?: string): Outcome => {
-    try {
-      const answer = sql.undoable(() => {
-        refuseProblem(parsed);
-        return serviceHandlerOf(route) === undefined ? handled(parts, sql, admitted, key) : undefined;
-      });
-      return { answer };
-    } catch (error) {
-      // Of these the transaction itself is lost, or must be tried again.
-      if (endsTransaction(error)) throw error;
-      return error instanceof Refused ? refuse(error) : { error };
-    }
-  };
-  if (keyed === undefined) return worked();
-  const { scope, fingerprint, rival } = keyed;
+  { scope, fingerprint, rival, now }: NonNullable<ParsedRequest['keyed']> & { readonly now: number },
+  { refuse, worked }: { refuse: (refused: Refused) => Outcome; worked: (key: string) => Outcome },
+): Outcome {
   if (rival === fingerprint) {
     const inProgress = 'A request with this idempotency key is still being worked on.';
     return refuse(new Refused('idempotency_in_progress', inProgress));
   }
-  const found = rival === undefined ? findRecord(sql, { scope, fingerprint, now }) : ({ kind: 'other-body' } as const);
-  if (found.kind === 'other-body') {
+  forgetExpired(sql, now);
+  const row = sql.get<RowOf<typeof IDEMPOTENCY>>('select * from idempotency where scope = ?', scope);
+  if (rival !== undefined || (row?.state === 'done' && row.fingerprint !== fingerprint)) {
     return refuse(new Refused('idempotency_key_reused', 'This idempotency key was used with another body.'));
   }
-  if (found.kind === 'replay') return { answer: replayed(found.answer) };
-  const { generation } = found;
+  if (row?.state === 'done') {
+    const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
+    return { answer: replayed({ status: row.status ?? 0, headers, body: row.body ?? '' }) };
+  }
+  // An expired key gives new ids, or they would be given out twice.
+  const generation = row === undefined ? 0 : row.generation + 1;
   const outcome = worked(`${generation} ${scope}`);
   const { answer, refused } = outcome;
   // A refusal of what the account holds is repeated too, others are not (A-97).
   if (answer !== undefined && (refused === undefined || 'storedForKey' in REFUSALS[refused.refusal])) {
-    keepAnswer(sql, { scope, fingerprint, now }, { generation, answer });
+    const { status, body } = answer;
+    const kept = { status, headers: JSON.stringify(answer.headers), body, expires_at: now + KEY_RETENTION };
+    const record = { fingerprint, state: 'done', generation, ...kept };
+    if (generation === 0) sql.insert('idempotency', { scope, ...record });
+    else sql.update('idempotency', { scope }, record);
   }
   return outcome;
-}
-
-type Handler = (call: AdminCall<Operation>) => unknown;
-
-/** What the handler of the operation gives, or that of the dialect in its place. `key` derives its ids. */
-function handled(parts: ServiceParts, sql: Sql, { parsed, now, real, meta }: Admitted, key?: string): Answer {
-  const { webhookSecret, isGone } = parts;
-  const { surface, name, row } = parsed.route;
-  const { dialect } = parts.activeDialect;
-  const isAdmin = surface === 'admin';
-  const tables = isAdmin ? [dialect.adminHandlers, ADMIN_HANDLERS] : [dialect.handlers, parts.handlers];
-  const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
-  if (handler === undefined) throw new Error(`no handler for ${name}`);
-  const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
-  const idSource = deterministicIds({ sql, key, meta, webhookSecret });
-  const emit: Call['emit'] = (event, data) =>
-    recordEvent({ sql, now, idSource }, event, dialect.eventData?.({ sql }, event, data) ?? data);
-  const call = { sql, now, real, isGone, idSource, emit, input };
-  const reply = handler(call as unknown as AdminCall<Operation>);
-  return replyAnswer(row, isAdmin || dialect.reply === undefined ? reply : dialect.reply(call, name, reply));
-}
-
-// Idempotency records (A-90 to A-99): looked up and kept in the one transaction of the effect, which holds the write lock of the store from its beginning. So one key has one effect and one answer, whoever else asks.
-
-/** A request under its key. */
-interface Keyed {
-  /** Method, path and key (A-91). */
-  readonly scope: string;
-  readonly fingerprint: string;
-  /** ms UTC on the clock of the sandbox; records end by it. */
-  readonly now: number;
-}
-
-type Found =
-  | { readonly kind: 'other-body' }
-  /** Nothing was done under it; `generation` goes up when an expired key is used again, whose record is there. */
-  | { readonly kind: 'free'; readonly generation: number }
-  | { readonly kind: 'replay'; readonly answer: Answer };
-
-type Row = RowOf<typeof IDEMPOTENCY>;
-
-/** What was done under the key so far. Answers whose time is over are forgotten on the way. */
-function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): Found {
-  forgetExpired(sql, now);
-  const row = sql.get<Row>('select * from idempotency where scope = ?', scope);
-  if (row === undefined) return { kind: 'free', generation: 0 };
-  // An expired key gives new ids, or they would be given out twice.
-  if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
-  if (row.fingerprint !== fingerprint) return { kind: 'other-body' };
-  const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
-  return { kind: 'replay', answer: { status: row.status ?? 0, headers, body: row.body ?? '' } };
-}
-
-/** Keeps the answer to be repeated, in the transaction of the effect (A-99). */
-function keepAnswer(
-  sql: Sql,
-  { scope, fingerprint, now }: Keyed,
-  { generation, answer }: { readonly generation: number; readonly answer: Answer },
-): void {
-  const { status, body } = answer;
-  const headers = JSON.stringify(answer.headers);
-  const record = { fingerprint, state: 'done', generation, status, headers, body, expires_at: now + KEY_RETENTION };
-  if (generation === 0) sql.insert('idempotency', { scope, ...record });
-  else sql.update('idempotency', { scope }, record);
 }
 
 /** SHA-256 of method, path and canonical JSON (A-92). */
