@@ -24,7 +24,7 @@ import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
 import { walletOf } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
-import { type ListenAddress, privateSocket, serve } from './server.ts';
+import { privateSocket, serve } from './server.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
@@ -33,8 +33,7 @@ export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'pl
 }
 
 export interface Plan extends OpenPlan {
-  /** A port, or a private socket in a folder; in a temporary one when that is undefined. */
-  readonly place: Exclude<ListenAddress, { readonly socketPath: string }> | { readonly socketIn: string | undefined };
+  readonly place: { readonly port: number } | 'socket';
 }
 
 /** What one sandbox is made of, however it is reached. */
@@ -106,48 +105,40 @@ export interface Opened {
  */
 export async function assemble(plan: Plan): Promise<Assembled> {
   const { host, place, onFault } = plan;
-  const socket = 'socketIn' in place ? await privateSocket(host, place.socketIn) : undefined;
-  const { parts, instance, deliver, close, server } = await served(plan, socket ?? (place as ListenAddress)).catch(
-    async (error: unknown) => {
-      await socket?.remove();
-      throw error;
-    },
-  );
-  const { key, adminToken, activeDialect } = parts;
-  const tidied = socket?.tidy().catch(onFault);
-  let stopped: Promise<void> | undefined;
-  const stop = async () => {
-    await tidied;
-    await server.stop();
-    await close();
+  const socket = place === 'socket' ? await privateSocket(host) : undefined;
+  let opened: Opened | undefined;
+  const close = async () => {
+    await opened?.close();
     await socket?.remove();
   };
-  return {
-    origin: server.origin,
-    ...(socket && { socketPath: socket.socketPath }),
-    key,
-    adminToken,
-    instance,
-    deliver,
-    get dialect() {
-      return activeDialect.name;
-    },
-    get honoursKeys() {
-      return activeDialect.facts.honours_keys;
-    },
-    stop() {
-      stopped ??= stop();
-      return stopped;
-    },
-  };
-}
-
-async function served(plan: OpenPlan, place: ListenAddress) {
-  const opened = await openSandbox(plan);
   try {
-    return { ...opened, server: await serve(opened.parts, place) };
+    opened = await openSandbox(plan);
+    const { parts, instance, deliver } = opened;
+    const { key, adminToken, activeDialect } = parts;
+    const server = await serve(parts, socket ?? (place as { readonly port: number }));
+    const tidied = socket?.tidy().catch(onFault);
+    let stopped: Promise<void> | undefined;
+    const stop = async () => {
+      await tidied;
+      await server.stop();
+      await close();
+    };
+    return {
+      ...{ key, adminToken, instance, deliver, origin: server.origin },
+      ...(socket && { socketPath: socket.socketPath }),
+      get dialect() {
+        return activeDialect.name;
+      },
+      get honoursKeys() {
+        return activeDialect.facts.honours_keys;
+      },
+      stop() {
+        stopped ??= stop();
+        return stopped;
+      },
+    };
   } catch (error) {
-    await opened.close();
+    await close();
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
-import { createReadStream, readdirSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -11,7 +11,7 @@ import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
-import { privateFolder, statIfThere, systemCode } from '../../files/private-files.ts';
+import { systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
 import { dateText } from '../clock/clock.ts';
@@ -225,69 +225,32 @@ function cannotListen(place: ListenAddress, error: Error): CliError {
   });
 }
 
-// Where a sandbox listens that only this user reaches: a socket in a folder of its own, or a pipe with a random name.
+// Where a sandbox listens that only this user reaches: a socket in a temporary folder of its own, or a pipe with a random name.
 
 interface PrivateSocket {
   readonly socketPath: string;
-  /** Removes what was left by processes that died; the names of live ones stay. */
+  /** Removes what was left by processes that died; the folders of live ones stay. */
   tidy(): Promise<void>;
-  /** Removes the socket, and the folder when it was made for it. */
   remove(): Promise<void>;
 }
 
-/** Longer paths are cut silently by some versions of Node and refused by others. */
-const LONGEST_PATH = 100;
-/** ms; a younger socket may belong to a process that is about to listen. */
-const SETTLED_AGE = 2_000;
 const TEMPORARY = 'cw-';
 
-interface SocketHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
+interface SocketHost extends Pick<Host, 'random' | 'pid' | 'platform'> {
   readonly isRunning?: IsRunning | undefined;
 }
 
-/** A fresh place in `folder`, in a temporary one of its own when its path would be too long or `folder` is undefined. */
-export async function privateSocket(
-  { pid, random, platform, clock, isRunning }: SocketHost,
-  folder: string | undefined,
-): Promise<PrivateSocket> {
-  const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
+export async function privateSocket({ pid, random, platform, isRunning }: SocketHost): Promise<PrivateSocket> {
   if (platform === 'win32') {
     const nothing = async () => undefined;
+    const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
     return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, tidy: nothing, remove: nothing };
-  }
-  const wanted = join(folder ?? '', `${name}.sock`);
-  if (folder !== undefined && Buffer.byteLength(wanted) <= LONGEST_PATH) {
-    privateFolder(folder, platform);
-    // A server that was closed took its socket away itself.
-    const remove = () => rm(wanted, { force: true });
-    return { socketPath: wanted, tidy: () => removeLeftovers(folder, clock.now()), remove };
   }
   const own = await mkdtemp(join(tmpdir(), TEMPORARY));
   await markUsed(own, pid);
   return {
-    socketPath: join(own, `${name}.sock`),
+    socketPath: join(own, 'sandbox.sock'),
     tidy: () => removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning }),
     remove: () => rm(own, { recursive: true, force: true }),
   };
-}
-
-/** Sockets on which nobody listens any more: whoever made them is dead, in this container or another. */
-async function removeLeftovers(folder: string, now: number): Promise<void> {
-  const names = readdirSync(folder).filter(name => /^\d+-[0-9a-f]+\.sock$/.test(name));
-  const removeIfLeft = async (path: string) => {
-    // Gone meanwhile where another process tidies too.
-    const found = await statIfThere(path);
-    const isSettled = found?.isSocket() === true && now - found.mtimeMs > SETTLED_AGE;
-    if (isSettled && (await isRefused(path))) await rm(path, { force: true });
-  };
-  await Promise.all(names.map(name => removeIfLeft(join(folder, name))));
-}
-
-function isRefused(path: string): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect(path);
-    socket.once('connect', () => resolve(false));
-    socket.once('error', error => resolve(systemCode(error) === 'ECONNREFUSED'));
-    socket.once('connect', () => socket.destroy());
-  });
 }

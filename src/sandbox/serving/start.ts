@@ -48,7 +48,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const running = await assemble({
     host: options.host ?? libraryHost(),
     path: store,
-    place: options.listen === 'socket' ? { socketIn: undefined } : { port: options.port ?? 0 },
+    place: options.listen === 'socket' ? 'socket' : { port: options.port ?? 0 },
     seed: options.seed ?? 1,
     ids: options.ids,
     data: options.data ?? 'empty',
@@ -176,7 +176,7 @@ export async function openEmbedded(
   return (await assemble({
     host,
     path: storeFile(folders.data),
-    place: { socketIn: join(folders.runtime, 'sandbox') },
+    place: 'socket',
     // Who walks through a large store on their own machine waits for nobody (docs/decisions/0019-embedded-limits.md).
     rateLimits: 'stated',
     dialect: spoken,
