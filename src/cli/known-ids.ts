@@ -1,6 +1,6 @@
 /** The ids that there are, by what they name, with what tells one from another: for short ids, and to choose from. */
 import { CARD_STATUSES } from '../contract/card.ts';
-import { CARD_TRANSITIONS } from '../contract/transitions.ts';
+import { TRANSITIONS } from '../contract/transitions.ts';
 import { incompleteList } from '../contract/whole-list.ts';
 import { dollars, toCents } from '../core/money.ts';
 import type { Context } from './context.ts';
@@ -69,7 +69,7 @@ export async function* knownIds(kind: Kind, looking: Looking): AsyncIterable<Kno
 /** States that the operation starts from; undefined when it asks for none. A terminated card has no details to show. */
 export function statesFor(operation: string | undefined): readonly string[] | undefined {
   if (operation === 'cards.details') return ['active', 'frozen'];
-  return CARD_TRANSITIONS.find(({ trigger }) => trigger === operation)?.from;
+  return TRANSITIONS.card.find(({ trigger }) => trigger === operation)?.from;
 }
 
 async function* cards({ command, context, states }: Looking): AsyncIterable<KnownId> {

@@ -13,10 +13,12 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 type Part = Record<string, unknown>;
 
 /**
- * What a schema describes. In answers every field is there, in requests only those that must be; so it is in answers
- * of the control surface, which leave out what does not apply (`partial`).
+ * What a schema describes. In answers every field is there, in requests only those that must be; so it is in answers of the control
+ * surface, which leave out what does not apply (`partial`). A `promise` is what a script may rely on in an answer: no more than the
+ * client checks. Fields that must be there are required, others may be absent or null, unknown ones are kept, and words of the
+ * service are examples, for it may send others (A-169).
  */
-export type Use = 'answer' | 'request' | 'partial';
+export type Use = 'answer' | 'request' | 'partial' | 'promise';
 
 /** `x-stated` and `x-assumed` of a node; empty for what is no fact of the service. */
 export function marks(basis: Basis): JsonSchema {
@@ -39,39 +41,54 @@ function assumedMark(id: AssumptionId): JsonSchema {
 
 /** Schema of one value. Money is a JSON number in USD; its limits become USD too. */
 export function fieldSchema(field: AnyField, use: Use): JsonSchema {
-  const schema: Part = { ...typePart(field, use), description: description(field) };
-  if (field.choices) schema['enum'] = field.nullable ? [...field.choices, null] : [...field.choices];
-  if (field.nullable) schema['type'] = [schema['type'], 'null'];
-  const preset = use === 'request' ? defaultOf(field) : undefined;
-  if (preset !== undefined) schema['default'] = preset;
-  if (field.secret) schema['x-secret'] = true;
-  return { ...schema, ...marks(field.basis) };
-}
-
-/** Schema of an object, its properties under their names on the wire. Objects are closed; maps, and shapes that name nothing, are not. */
-export function shapeSchema(shape: Shape, use: Use): JsonSchema {
-  const rows = Object.entries(shape);
-  if (rows.length === 0) return { type: 'object' };
-  const required = rows.filter(([, field]) => use === 'answer' || field.must).map(wireName);
+  const { doc, kind, defaults, choices, secret, basis } = field;
+  const isPromise = use === 'promise';
+  const ofService = basis.stated !== undefined || basis.assumed !== undefined;
+  const mayBeNull = field.nullable === true || (isPromise && ofService && !field.must);
+  const schema = typePart(field, use);
+  const preset = kind === 'money' && typeof defaults === 'string' && !isPromise ? ` Default: ${defaults}.` : '';
+  if (doc !== '') schema['description'] = doc + preset;
+  if (choices && isPromise && ofService) schema['examples'] = choices;
+  else if (choices) schema['enum'] = mayBeNull ? [...choices, null] : [...choices];
+  if (mayBeNull && schema['type'] !== undefined) schema['type'] = [schema['type'], 'null'];
+  const value = use === 'request' ? defaultOf(field) : undefined;
+  if (value !== undefined) schema['default'] = value;
+  if (secret) schema['x-secret'] = true;
+  if (!isPromise) return { ...schema, ...marks(basis) };
   return {
-    type: 'object',
-    properties: Object.fromEntries(rows.map(row => [wireName(row), fieldSchema(row[1], use)])),
-    ...(required.length > 0 && { required }),
-    additionalProperties: false,
+    ...schema,
+    ...(basis.stated !== undefined && { 'x-stated': basis.stated }),
+    ...(basis.assumed !== undefined && { 'x-assumed': basis.assumed }),
   };
 }
 
-function wireName([name, field]: readonly [string, AnyField]): string {
-  return field.wire ?? name;
+/**
+ * Schema of an object, its properties under their names on the wire. Objects are closed, but for those of a promise, maps, and shapes
+ * that name nothing.
+ */
+export function shapeSchema(shape: Shape, use: Use): JsonSchema {
+  const rows = Object.entries(shape).map(
+    ([name, field]) => [use === 'promise' ? name : (field.wire ?? name), field] as const,
+  );
+  if (rows.length === 0 && use !== 'promise') return { type: 'object' };
+  const required = rows.filter(([, field]) => use === 'answer' || field.must).map(([name]) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(rows.map(([name, field]) => [name, fieldSchema(field, use)])),
+    ...(required.length > 0 && { required }),
+    ...(use !== 'promise' && { additionalProperties: false }),
+  };
 }
 
+/** A promise has no limits; an object of which it tells no shape may be of any kind. */
 function typePart(field: AnyField, use: Use): Part {
+  const limits = (part: Part) => (use === 'promise' ? {} : part);
   switch (field.kind) {
     case 'money':
-      return { type: 'number', ...range(field, cent => toUsd(cents(cent))), 'x-decimals': 2 };
+      return { type: 'number', ...limits({ ...range(field, cent => toUsd(cents(cent))), 'x-decimals': 2 }) };
     case 'integer':
     case 'number':
-      return { type: field.kind, ...range(field, value => value) };
+      return { type: field.kind, ...limits(range(field, value => value)) };
     case 'flag':
       return { type: 'boolean' };
     case 'time':
@@ -83,11 +100,11 @@ function typePart(field: AnyField, use: Use): Part {
         ...(field.must && use === 'request' && { minItems: 1 }),
       };
     case 'map':
-      return { type: 'object', ...mapPart(field) };
+      return { type: 'object', ...limits(mapPart(field)) };
     case 'object':
-      return field.shape ? shapeSchema(field.shape, use) : { type: 'object' };
+      return field.shape ? { ...shapeSchema(field.shape, use) } : limits({ type: 'object' });
     default:
-      return { type: 'string', ...textPart(field) };
+      return { type: 'string', ...limits(textPart(field)) };
   }
 }
 
@@ -129,39 +146,6 @@ function defaultOf({ kind, defaults }: AnyField): unknown {
   return typeof defaults === 'number' ? defaults : undefined;
 }
 
-function description({ kind, doc, defaults }: AnyField): string {
-  return kind === 'money' && typeof defaults === 'string' ? `${doc} Default: ${defaults}.` : doc;
-}
-
-// What a script may rely on in an answer. It promises no more than the client checks: fields that must be there are required, others
-// may be absent or null, unknown ones are kept, and words of the service are examples, for it may send others (A-169).
-
-const TYPES: Readonly<Record<AnyField['kind'], string | undefined>> = {
-  text: 'string',
-  sealed: 'string',
-  choice: 'string',
-  time: 'string',
-  money: 'number',
-  number: 'number',
-  integer: 'integer',
-  flag: 'boolean',
-  list: 'array',
-  map: 'object',
-  // Of any kind when no shape is told.
-  object: undefined,
-};
-
-/** An object with these fields. */
-export function answerSchema(shape: Shape): JsonSchema {
-  const names = Object.keys(shape);
-  const required = names.filter(name => shape[name]?.must);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, answerField(field)])),
-    ...(required.length > 0 && { required }),
-  };
-}
-
 /** `{data, page}` around rows of a shape; `page` tells what this list says of itself besides. */
 export function listSchema(shape: Shape, page: Shape = {}): JsonSchema {
   const count = (description: string) => ({ type: 'integer', description });
@@ -169,7 +153,7 @@ export function listSchema(shape: Shape, page: Shape = {}): JsonSchema {
   return {
     type: 'object',
     properties: {
-      data: { type: 'array', items: answerSchema(shape) },
+      data: { type: 'array', items: shapeSchema(shape, 'promise') },
       page: {
         type: 'object',
         description: 'Where the list stands; what is not known is left out.',
@@ -178,33 +162,10 @@ export function listSchema(shape: Shape, page: Shape = {}): JsonSchema {
           has_more: { type: 'boolean', description: 'Whether there are further pages.' },
           pages: count('Pages that were read, with --all, --limit or a filter.'),
           limit: count('The --limit that ended it.'),
-          ...(answerSchema(page)['properties'] as object),
+          ...(shapeSchema(page, 'promise')['properties'] as object),
         },
       },
     },
     required: ['data', 'page'],
   };
-}
-
-function answerField(field: AnyField): JsonSchema {
-  const { kind, doc, choices, nullable, must, item, shape, secret, basis } = field;
-  const ofService = basis.stated !== undefined || basis.assumed !== undefined;
-  const open = nullable === true || (ofService && !must);
-  const type = shape === undefined ? TYPES[kind] : 'object';
-  return {
-    ...(type !== undefined && { type: open ? [type, 'null'] : type }),
-    ...(doc !== '' && { description: doc }),
-    ...(kind === 'time' && { format: 'date-time' }),
-    ...(choices !== undefined && (ofService ? { examples: choices } : { enum: open ? [...choices, null] : choices })),
-    ...(item !== undefined && { items: answerField(item) }),
-    ...(shape !== undefined && answerParts(shape)),
-    ...(secret && { 'x-secret': true }),
-    ...(basis.stated !== undefined && { 'x-stated': basis.stated }),
-    ...(basis.assumed !== undefined && { 'x-assumed': basis.assumed }),
-  };
-}
-
-function answerParts(shape: Shape): JsonSchema {
-  const { properties, required } = answerSchema(shape);
-  return { properties, ...(required !== undefined && { required }) };
 }

@@ -13,13 +13,7 @@ import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import type { OperationOverride, Overrides } from './overrides.ts';
 import { REFUSALS } from './refusals.ts';
-import {
-  AUTHORIZATION_TRANSITIONS,
-  CARD_TRANSITIONS,
-  CHALLENGE_TRANSITIONS,
-  DEPOSIT_TRANSITIONS,
-  type Transition,
-} from './transitions.ts';
+import { TRANSITIONS } from './transitions.ts';
 import { limitText } from './violation.ts';
 
 export type FactKind =
@@ -169,13 +163,7 @@ function answerText({ returns: { kind, shape, status } }: Operation): string {
 }
 
 function transitions(): Fact[] {
-  const machines: Readonly<Record<string, readonly Transition[]>> = {
-    card: CARD_TRANSITIONS,
-    authorization: AUTHORIZATION_TRANSITIONS,
-    challenge: CHALLENGE_TRANSITIONS,
-    deposit: DEPOSIT_TRANSITIONS,
-  };
-  return Object.entries(machines).flatMap(([machine, rows]) =>
+  return Object.entries(TRANSITIONS).flatMap(([machine, rows]) =>
     rows.map(({ from, trigger, condition, to, also, basis }) => {
       const what = `${from.length === 0 ? '' : `${from.join(' or ')}, `}${trigger}${condition ? `: ${condition}` : ''}`;
       return fact({ section: '3', kind: 'transition', name: `${machine} -> ${to}`, what, doc: also }, basis);

@@ -1,5 +1,5 @@
 /** What a command prints as JSON: its schema, that of an error, and the names of fields. */
-import { answerSchema, type JsonSchema, listSchema } from '../../contract/json-schema.ts';
+import { type JsonSchema, listSchema, shapeSchema } from '../../contract/json-schema.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
 import type { Command } from '../parsing/command.ts';
@@ -94,12 +94,12 @@ function plannedSchemas(command: Command): readonly JsonSchema[] {
   const runsRows = command.runFlags !== undefined || command.answers === RUN_ANSWER;
   if (!runsRows && (command.operation === undefined || effectOf(command) === 'read')) return [];
   const description = 'With --dry-run.';
-  const one = { description, ...answerSchema(PLANNED) };
+  const one = { description, ...shapeSchema(PLANNED, 'promise') };
   return runsRows ? [one, { description: 'With --dry-run, of several rows.', ...listSchema(PLANNED) }] : [one];
 }
 
 function schemaOf(answers: Answers): JsonSchema {
-  if ('one' in answers) return answerSchema(answers.one);
+  if ('one' in answers) return shapeSchema(answers.one, 'promise');
   if ('list' in answers) return listSchema(answers.list, answers.page);
   if ('text' in answers) return { type: 'string', description: answers.text };
   if ('any' in answers) return { description: answers.any };
@@ -152,7 +152,7 @@ export function errorSchema(): JsonSchema {
     title: 'cardwright error',
     description: 'The last line of standard error when a command fails with --json or ndjson.',
     type: 'object',
-    properties: { error: answerSchema(ERROR) },
+    properties: { error: shapeSchema(ERROR, 'promise') },
     required: ['error'],
   };
 }
