@@ -52,12 +52,12 @@ export function sandboxServersFor(run: Run): SandboxServers {
 
 /** What a server that is started here takes of the machine. */
 async function surroundings(run: Run) {
-  const { host, version, notice, warn } = run;
+  const { host, version, warn } = run;
   const { folders, clock, random, noise, pid, platform } = host;
   const { scenarioPlayer } = await import('./sandbox-started.ts');
   host.keepSmall();
   return {
-    ...{ folders, clock, random, noise, pid, platform, version, pageFiles, warn, notice },
+    ...{ folders, clock, random, noise, pid, platform, version, pageFiles, warn },
     scenarios: scenarioPlayer(run),
     isRunning: (other: number) => host.isRunning(other),
     onFault: (error: unknown) => warn(error instanceof Error ? error.message : String(error)),

@@ -50,8 +50,6 @@ export interface FieldFacts {
   readonly usually?: string;
   readonly item?: AnyField;
   readonly shape?: Shape;
-  /** What belongs here, `an object {"kind": …} with …`: told to whoever left it out or sent something else. */
-  readonly wanted?: string;
   /** Name on the wire when it is not the field's own name. */
   readonly wire?: string;
   /**

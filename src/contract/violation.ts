@@ -85,7 +85,7 @@ export function violation(field: AnyField, value: unknown): string | undefined {
     case 'map':
       return mapViolation(field, value);
     case 'object':
-      return isObject(value) ? undefined : `must be ${field.wanted ?? 'an object'}`;
+      return isObject(value) ? undefined : 'must be an object';
     default:
       return textViolation(field, value);
   }
@@ -197,7 +197,7 @@ export function shapeProblem(shape: Shape, values: Values): Problem | undefined 
   for (const [field, row] of Object.entries(shape)) {
     const value = Object.hasOwn(values, field) ? values[field] : undefined;
     if (value === undefined) {
-      if (row.must) return { field, text: row.wanted === undefined ? 'is missing' : `is missing: ${row.wanted}` };
+      if (row.must) return { field, text: 'is missing' };
       continue;
     }
     const text = violation(row, value);

@@ -82,10 +82,6 @@ export function smallestAction(kind: string) {
   return { kind, ...Object.fromEntries(given.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
 }
 
-const asIn = (kind: string) => `as in ${JSON.stringify(smallestAction(kind))}`;
-/** A kind that needs nothing else. */
-const PLAINEST = FAULT_KINDS.find(kind => Object.keys(smallestAction(kind)).length === 1) ?? '';
-
 /** Whether a kind meets deliveries to subscriptions, not requests. */
 export function isDeliveryKind(kind: string): boolean {
   return Object.hasOwn(DELIVERY_ACTIONS, kind);
@@ -119,11 +115,7 @@ export const FAULT_SHAPES = { requests: REQUEST_MATCH, deliveries: DELIVERY_MATC
 export const FAULT_BODY = {
   match: object({}, 'Which requests or deliveries; all when left out.'),
   phase: choice(FAULT_PHASES, 'Before the work, or when it is committed.', { defaults: 'before' }),
-  action: must(
-    object({}, `What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`, {
-      wanted: `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}`,
-    }),
-  ),
+  action: must(object({}, `What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`)),
   times: integer('How often it happens; until it is removed when left out.', { min: 1 }),
   expires_at: time('Nothing happens from then on, by the clock of the sandbox.'),
 } as const;
@@ -174,31 +166,24 @@ export function oneFaultProblem(fault: unknown): Problem | undefined {
   return isDeliveryKind(kind) ? { field: 'action.kind', text: `${kind} needs a rule: it is no request` } : undefined;
 }
 
-/** What is wrong with an action, with the kinds there are, or as in an action that has the kind. */
+/** What is wrong with an action, with the kinds there are. */
 function actionProblem(action: unknown): Problem | undefined {
+  const kinds = FAULT_KINDS.join(', ');
   if (!isObject(action)) {
-    const missing = shapeProblem({ action: FAULT_BODY.action }, { action });
-    return missing && { ...missing, ...wordOf(FAULT_KINDS, action) };
+    const text = `${action === undefined ? 'is missing: ' : 'must be '}an object {"kind": …} with one of ${kinds}`;
+    return { field: 'action', text, ...wordOf(FAULT_KINDS, action) };
   }
   const { kind, ...members } = action;
-  const field = 'action.kind';
-  if (kind === undefined) return { field, text: `is missing: one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}` };
   const shape = typeof kind === 'string' && Object.hasOwn(ACTIONS, kind) ? ACTIONS[kind] : undefined;
-  if (typeof kind !== 'string' || shape === undefined) {
-    return { field, text: `must be one of ${FAULT_KINDS.join(', ')}`, ...wordOf(FAULT_KINDS, kind) };
+  if (shape === undefined) {
+    return { field: 'action.kind', text: `must be one of ${kinds}`, ...wordOf(FAULT_KINDS, kind) };
   }
   const { retry_after: wait, ...others } = members;
   const isSeconds = kind === 'status' && Number.isSafeInteger(wait) && Number(wait) >= 0;
   const problem = partProblem('action', shape, isSeconds ? others : members);
-  if (problem !== undefined) {
-    const [, name = ''] = problem.field.split('.');
-    return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
-  }
-  if (kind !== 'latency') return undefined;
+  if (problem !== undefined || kind !== 'latency') return problem;
   const given = ['fixed', 'uniform', 'lognormal'].filter(name => members[name] !== undefined);
-  if (given.length !== 1) {
-    return { field: 'action', text: `must have one of fixed, uniform and lognormal, ${asIn(kind)}` };
-  }
+  if (given.length !== 1) return { field: 'action', text: 'must have one of fixed, uniform and lognormal' };
   const { uniform } = members as { uniform?: { min: number; max: number } };
   const isUpsideDown = uniform !== undefined && uniform.min > uniform.max;
   return isUpsideDown ? { field: 'action.uniform', text: 'has a min above its max' } : undefined;

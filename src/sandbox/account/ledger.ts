@@ -10,7 +10,7 @@ import { mustFreeze } from '../rules/money.ts';
 import { type CardRow, cardById, walletOf } from '../store/rows.ts';
 import { ACCOUNT } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
-import { cardDocument, wireCard } from './wire.ts';
+import { documentOf, wireCard } from './wire.ts';
 
 export type EntryKind =
   | 'deposit'
@@ -144,8 +144,7 @@ export function moveOnCard(
 ): Moved {
   const after: Balances = post(sql, { ...entry, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };
-  const { id, document } = cardDocument(moved);
-  sql.update('cards', { id }, { document });
+  sql.update('cards', { id: card.id }, { document: documentOf(moved) });
   return { card: moved, wallet: after.wallet };
 }
 
@@ -160,8 +159,7 @@ export function afterDecrease(act: Act, card: CardRow): CardRow {
 /** Freezes or unfreezes, with its event. */
 export function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): CardRow {
   const changed: CardRow = { ...card, status };
-  const { id, document } = cardDocument(changed);
-  act.sql.update('cards', { id }, { status, document });
+  act.sql.update('cards', { id: card.id }, { status, document: documentOf(changed) });
   act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
   return changed;
 }

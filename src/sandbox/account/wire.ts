@@ -3,7 +3,7 @@ import { CARD } from '../../contract/card.ts';
 import type { CompleteOf, Shape } from '../../contract/field.ts';
 import { BIN, CHALLENGE, DEPOSIT, TRANSACTION, WEBHOOK } from '../../contract/resources.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
-import { encodedAs, wireObject } from '../calls/handler.ts';
+import { wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { BinRow, CardRow, ChallengeRow, DepositRow, TransactionRow, WebhookRow } from '../store/rows.ts';
 
@@ -43,11 +43,7 @@ export const wireBin = (row: BinRow) =>
 export const wireCard = (row: CardRow) => wired(CARD, row);
 
 /** The card exactly as it is sent: every change of a card writes it anew beside its row, so that reading a page encodes nothing. */
-export function cardDocument(row: CardRow) {
-  const wire = wireCard(row);
-  const document = JSON.stringify(wireObject(CARD, wire));
-  return { id: row.id, document, wire: encodedAs(wire, document) };
-}
+export const documentOf = (row: CardRow) => JSON.stringify(wireObject(CARD, wireCard(row)));
 
 export const wireTransaction = (row: TransactionRow) => wired(TRANSACTION, { ...row, currency: 'USD' });
 

@@ -116,19 +116,6 @@ export class Encoded {
   }
 }
 
-const TEXTS = new WeakMap<object, string>();
-
-/** Remembers the text an object was encoded to, which must not be changed then: it is stored, told and answered. */
-export function encodedAs<T extends object>(value: T, text: string): T {
-  TEXTS.set(value, text);
-  return value;
-}
-
-/** The exact text of an object where it was encoded before. */
-export function encodedText(value: object): string | undefined {
-  return value instanceof Encoded ? value.text : TEXTS.get(value);
-}
-
 /** A stored card among the objects handlers give; `answer.ts` sends its text as it is. */
 export function encodedCard(document: string): CompleteOf<typeof CARD> {
   return new Encoded(document) as unknown as CompleteOf<typeof CARD>;

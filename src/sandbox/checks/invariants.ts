@@ -336,36 +336,24 @@ export function uncheckedInvariants(): readonly InvariantResult[] {
 
 // The look at a store before it is served to others: its pages, then its books.
 
-/** Transactions and events; so many are looked through in a moment, and of so many a person begins to wonder. */
+/** Transactions and events; so many are looked through in a moment. */
 const LOOKED_THROUGH_AT_ONCE = 10_000;
-const LONG_TO_LOOK_THROUGH = 50_000;
 
 export function isLarge(sql: Sql): boolean {
-  return recordsOf(sql) > LOOKED_THROUGH_AT_ONCE;
-}
-
-function recordsOf(sql: Sql): number {
   const { transactions, events } = countAll(sql);
-  return transactions + events;
+  return transactions + events > LOOKED_THROUGH_AT_ONCE;
 }
 
 /**
  * The pages and I1 to I10 of any store, and I11 to I16 of one that is not large, for nobody waits a minute for a
  * server. At every start anew (docs/design/sandbox.md, section 11): what was found last time says nothing of what
- * befell the file since. `onLong` is told how many records there are where it takes more than a second or so. Throws
- * `check_failed` naming what is wrong; nothing is changed.
+ * befell the file since. Throws `check_failed` naming what is wrong; nothing is changed.
  */
-export async function checkWhole(store: Store, onLong: (records: number) => void = () => undefined): Promise<void> {
-  const unlessDamaged =
-    <T>(otherwise: T) =>
-    (error: unknown): T => {
-      if (isDamage(error)) return otherwise;
-      throw error;
-    };
-  // Counted before anything else: the engine gives no turn while it looks.
-  const records = await store.read(sql => recordsOf(sql)).catch(unlessDamaged(0));
-  if (records > LONG_TO_LOOK_THROUGH) onLong(records);
-  const pages = await store.read(damagedPages).catch(unlessDamaged(['its pages cannot be read']));
+export async function checkWhole(store: Store): Promise<void> {
+  const pages = await store.read(damagedPages).catch((error: unknown) => {
+    if (isDamage(error)) return ['its pages cannot be read'];
+    throw error;
+  });
   if (pages.length > 0) throw notServed(store, `is damaged: ${pages.join('; ')}`, 'cardwright sandbox reset --hard');
   const faults = await store.read(sql => (isLarge(sql) ? brokenOf(sql, BOOKS) : checkInvariants(sql)));
   if (faults.length > 0) throw notServed(store, `does not add up: ${faults.join('; ')}`, 'cardwright sandbox reset');

@@ -20,7 +20,7 @@ import { inNextTurn, rest } from '../../platform/time.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusedAnswer } from '../http/answer.ts';
-import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
+import { type AppliedFault, type ParsedRequest, paramsIn, SERVICE_PATH } from '../http/request.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
@@ -71,18 +71,11 @@ function meetsRequest(
   return (
     (operation === undefined || operation === route.name) &&
     (method === undefined || method === route.row.method) &&
-    (match.path === undefined || fitsTemplate(match.path, path.slice(SERVICE_PATH.length))) &&
+    (match.path === undefined || paramsIn(path, SERVICE_PATH + match.path) !== undefined) &&
     (card === undefined || cards.includes(card)) &&
     (last4 === undefined || last4 === keyLast4) &&
     (prefix === undefined || keySent?.startsWith(prefix) === true)
   );
-}
-
-/** `/cards/{card_id}/fund` against `/cards/card_1/fund`. */
-function fitsTemplate(template: string, path: string): boolean {
-  const [wanted, given] = [template.split('/'), path.split('/')];
-  const fits = (part: string, index: number) => /^\{.*\}$/.test(part) || part === given[index];
-  return wanted.length === given.length && wanted.every(fits);
 }
 
 // The rules that meet deliveries to subscriptions: twice, out of order, later.

@@ -10,15 +10,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
-import {
-  cardDocument,
-  wireBin,
-  wireCard,
-  wireChallenge,
-  wired,
-  wireTransaction,
-  wireWebhook,
-} from '../account/wire.ts';
+import { documentOf, wireBin, wireCard, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
 import { type AdminHandlers, type Call, encodedCard, found, type Handlers, Refused } from '../calls/handler.ts';
 import { checkEndpoint, checkedEvents } from '../outbox/outbox.ts';
 import { cardExpiry, inclusiveRange, isExpired } from '../rules/dates.ts';
@@ -94,9 +86,8 @@ export const CARDS = {
         ? { card }
         : moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
     const ended: CardRow = { ...emptied.card, status: 'terminated' };
-    const { id, document } = cardDocument(ended);
     // Its security code is erased (docs/design/sandbox.md, section 10).
-    call.sql.update('cards', { id }, { status: 'terminated', cvv: null, document });
+    call.sql.update('cards', { id: card.id }, { status: 'terminated', cvv: null, document: documentOf(ended) });
     call.emit('card.terminated', wireCard(ended));
     return wireCard(ended);
   },
@@ -199,9 +190,8 @@ function issue(call: Call, bin: BinRow, options: Wishes): CompleteOf<typeof CARD
       created_at: now,
       expires_at: cardExpiry(now),
     };
-    const { document, wire } = cardDocument(card);
-    insertCard(sql, { ...card, number, cvv, document });
-    return wire;
+    insertCard(sql, { ...card, number, cvv, document: documentOf(card) });
+    return wireCard(card);
   }
 }
 

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
 import { SANDBOX_MARK } from '../../contract/sandbox/basis.ts';
 import { RATE_WINDOW } from '../../contract/spans.ts';
-import { type Encoded, encodedText, type Refused, wireObject } from '../calls/handler.ts';
+import { Encoded, type Refused, wireObject } from '../calls/handler.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** An answer as it is stored under a key: without what belongs to the single request. */
@@ -34,7 +34,7 @@ export function replyAnswer({ returns }: Operation, reply: unknown): Answer {
 }
 
 function textOf(shape: Shape, value: Fields | Encoded): string {
-  return encodedText(value) ?? JSON.stringify(wireObject(shape, value as Fields));
+  return value instanceof Encoded ? value.text : JSON.stringify(wireObject(shape, value));
 }
 
 /** The answer to what a handler threw: exactly the four stated fields (interface 2.7, A-100). */

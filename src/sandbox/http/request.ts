@@ -59,7 +59,7 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   const given = path.split('/');
   const allowed: string[] = [];
   for (const candidate of routes) {
-    const params = matched(candidate.segments, given);
+    const params = matched(given, candidate.segments);
     if (params === undefined) continue;
     if (candidate.row.method === method) return { route: candidate, params };
     allowed.push(candidate.row.method);
@@ -72,7 +72,10 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   throw new Refused('method_not_allowed', `This route takes ${Allow}.`, undefined, { Allow });
 }
 
-function matched(wanted: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+/** The parts of a path for which a template has a name; undefined where it does not fit. */
+export const paramsIn = (path: string, template: string) => matched(path.split('/'), template.split('/'));
+
+function matched(given: readonly string[], wanted: readonly string[]): Record<string, string> | undefined {
   if (wanted.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of wanted.entries()) {

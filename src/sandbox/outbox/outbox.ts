@@ -3,7 +3,7 @@ import { EVENTS, type EventName } from '../../contract/events.ts';
 import { EXAMPLES } from '../../contract/examples.ts';
 import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
-import { type Call, encodedText, Refused, wireObject } from '../calls/handler.ts';
+import { type Call, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import { activeWebhooks, type DeliveryRow } from '../store/rows.ts';
 import { nextCount } from '../store/sql.ts';
@@ -125,7 +125,7 @@ export function recordEvent(
   data: Readonly<Record<string, unknown>>,
 ): void {
   const id = idSource.id('evt');
-  const text = encodedText(data) ?? JSON.stringify(wireObject(EVENTS[event].data, data));
+  const text = JSON.stringify(wireObject(EVENTS[event].data, data));
   const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;
   // Numbered in the same transaction, so that events have no gap (I14).
   const seq = sql.insert('events', { id, type: event, created_at: now, body });

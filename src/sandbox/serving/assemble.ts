@@ -58,8 +58,6 @@ export interface OpenPlan
   readonly liveTimers?: boolean | undefined;
   /** Files and books are looked through before anything is served. */
   readonly checked?: boolean | undefined;
-  /** Told how many records there are to look through, where that takes a while. */
-  readonly onLongCheck?: ((records: number) => void) | undefined;
   /** What a store that exists must have been made with. */
   readonly insists?: StoreOptions | undefined;
   /** Its API key and its admin token; fresh ones when left out. */
@@ -170,7 +168,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
   });
   try {
     if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, meta, plan.insists);
-    if (plan.checked === true) await checkWhole(store, plan.onLongCheck);
+    if (plan.checked === true) await checkWhole(store);
     const { clock } = plan;
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = processName(host.pid);
@@ -252,25 +250,15 @@ interface StoreOptions {
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
 async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = {} }: StoreOptions): Promise<void> {
   const loaded = (await store.read(sql => walletOf(sql)))?.data_set;
-  const sizes = Object.entries(size).filter(([, given]) => given !== undefined);
   // How many there were when it was made is not known any more.
-  const differs =
-    (seed !== undefined && seed !== meta.seed) || (data !== undefined && data !== loaded) || sizes.length > 0;
-  if (!differs) return;
-  const words = [
-    'cardwright sandbox reset',
-    ...(data === undefined ? [] : ['--data', data]),
-    ...(seed === undefined ? [] : ['--seed', String(seed)]),
-    ...sizes.flatMap(([name, given]) => [`--${name}`, String(given)]),
-  ];
+  const isSized = Object.values(size).some(given => given !== undefined);
+  if (!isSized && (seed ?? meta.seed) === meta.seed && (data ?? loaded) === loaded) return;
   throw notSent(
     'usage',
     `the sandbox store ${store.path} is there already, with data set ${loaded ?? 'none'} and seed ${meta.seed}`,
     {
-      notes: [
-        '--seed, --data and the size of a data set are for a store that is made now. The hint replaces everything in it.',
-      ],
-      hint: words.join(' '),
+      notes: ['--seed, --data and the size of a data set are for a store that is made now. A reset takes them too.'],
+      hint: 'cardwright sandbox reset --help',
     },
   );
 }

@@ -190,23 +190,13 @@ export async function resetHard({ folders, clock, ...us }: Moving): Promise<stri
   const aside = join(storeFolder(folders.data), `store-${time}`);
   const here = PARTS.map(part => storeFile(folders.data) + part).filter(path => existsSync(path));
   if (here.length > 0) await mkdir(aside, { mode: 0o700 });
-  const moved: string[] = [];
   for (const path of here) {
-    const target = join(aside, basename(path));
-    if (await isMoved(path, target)) moved.push(target);
+    await rename(path, join(aside, basename(path))).catch((error: unknown) => {
+      // Whoever closed the store last has put a companion into the database.
+      if (systemCode(error) !== 'ENOENT' || path.endsWith('.db')) throw error;
+    });
   }
-  return moved;
-}
-
-/** False for a companion that is gone meanwhile: whoever closed the store last has put it into the database. */
-async function isMoved(path: string, target: string): Promise<boolean> {
-  try {
-    await rename(path, target);
-    return true;
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT' || path.endsWith('.db')) throw error;
-    return false;
-  }
+  return here.map(path => join(aside, basename(path))).filter(path => existsSync(path));
 }
 
 // Starting it.
@@ -221,8 +211,6 @@ export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'ran
   /** Plays scenarios for it. */
   readonly scenarios?: ScenarioPlayer | undefined;
   readonly warn: (text: string) => void;
-  /** Told what takes long. */
-  readonly notice: (text: string) => void;
   /** Told about errors nobody expected; their requests were answered 500. */
   readonly onFault: (error: unknown) => void;
 }
@@ -285,7 +273,6 @@ export async function startServer(around: StartDependencies, options: ServerOpti
     if (holder !== 'nobody') throw alreadyStarted(holder, paths, (await readFacts(paths.facts, files))?.url);
   };
   privateFolder(storeFolder(folders.data), platform);
-  await refuseSecond();
   let isOurs = false;
   try {
     return await serveUnderLock(paths.lock, around, end => {
@@ -293,7 +280,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
       return open(around, options, { paths, files, end });
     });
   } catch (error) {
-    // Another start took the lock since it was looked at.
+    // Another one has the lock.
     if (!isOurs) await refuseSecond();
     throw error;
   }
@@ -328,8 +315,6 @@ async function open(
     place: { port: options.port ?? 0 },
     key: (await readSecret(paths.key, files)) ?? randomKey(around),
     checked: true,
-    onLongCheck: records =>
-      around.notice(`Looking through the store before it is served: ${records} transactions and events.`),
     insists: options,
     rateLimits: options.rateLimits ? 'all' : 'none',
     liveTimers: true,
