@@ -127,7 +127,7 @@ describe('sandbox start', () => {
     connection.close();
     const books = await place.run('sandbox start');
     expect(books.code).toBe(15);
-    expect(books.err).toContain('does not add up: I2 the cached balances of the wallet are the sums of postings');
+    expect(books.err).toContain('does not add up: I2 each cached balance is the sum of its postings');
     await writeFile(path, whole);
     const other = connectTo(path);
     other.exec(`insert into events (seq, id, type, created_at, body)

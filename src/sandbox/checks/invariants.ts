@@ -28,13 +28,8 @@ const SAYS = {
   I16: 'nothing happens on a card after its end',
 } as const;
 
-/** A statement that yields what breaks an invariant, named `culprit`; none when it holds. */
-interface Invariant {
-  readonly id: keyof typeof SAYS;
-  /** The part of it that is asked; all of it when left out. */
-  readonly says?: string;
-  readonly statement: string;
-}
+/** Statements that yield what breaks an invariant, named `culprit`; none when it holds. */
+type Statements = Partial<Record<keyof typeof SAYS, readonly string[]>>;
 
 const SUM = (amount: string) => `coalesce(sum(${amount}), 0)`;
 const POSTED = `select ledger, ${SUM('amount')} as total from postings group by ledger`;
@@ -43,79 +38,55 @@ const OVER = `(t.excess > 0 or (t.type = 'settlement' and t.authorization_id is 
 const WENT_OVER = `select 1 from transactions t where t.card_id = c.id and ${OVER}`;
 
 /** What is held against the present balances: quick, and asked of every store. */
-const BOOKS: readonly Invariant[] = [
-  {
-    id: 'I1',
-    statement: `select cast(e.id as text) as culprit from entries e
+const BOOKS: Statements = {
+  I1: [
+    `select cast(e.id as text) as culprit from entries e
       left join postings p on p.entry_id = e.id group by e.id having count(p.amount) < 2 or ${SUM('p.amount')} <> 0`,
-  },
-  {
-    id: 'I2',
-    says: 'the cached balances of the wallet are the sums of postings',
-    statement: `select '${ACCOUNT}' as culprit from wallets w
+  ],
+  I2: [
+    `select '${ACCOUNT}' as culprit from wallets w
       where w.balance <> (select ${SUM('amount')} from postings where ledger = 'wallet:${ACCOUNT}')
       or w.spent <> (select ${SUM('amount')} from postings where ledger = 'ext:network')
       or -w.deposited <> (select ${SUM('amount')} from postings where ledger in ('ext:crypto', 'ext:adjust'))`,
-  },
-  {
-    id: 'I2',
-    says: 'the cached balance and hold of a card are the sums of postings',
-    statement: `with posted as materialized (${POSTED}) select c.id as culprit from cards c
+    `with posted as materialized (${POSTED}) select c.id as culprit from cards c
       left join posted b on b.ledger = 'card:' || c.id left join posted h on h.ledger = 'hold:' || c.id
       where (coalesce(b.total, 0) <> c.balance or coalesce(h.total, 0) <> c.hold)`,
-  },
-  {
-    id: 'I3',
-    statement: `select 'postings' as culprit from (select ${SUM('amount')} as total from postings) s where s.total <> 0`,
-  },
-  {
-    id: 'I4',
-    statement: `select c.id as culprit from cards c left join (select card_id, ${SUM('held')} as total
+  ],
+  I3: [`select 'postings' as culprit from (select ${SUM('amount')} as total from postings) s where s.total <> 0`],
+  I4: [
+    `select c.id as culprit from cards c left join (select card_id, ${SUM('held')} as total
         from transactions not indexed where held <> 0 group by card_id) t on t.card_id = c.id
       where (c.hold < 0 or c.hold <> coalesce(t.total, 0))`,
-  },
-  {
-    id: 'I5',
-    says: 'a card is below 0 only after a settlement above its hold or a force post',
-    statement: `select c.id as culprit from cards c
+  ],
+  I5: [
+    `select c.id as culprit from cards c
       where c.balance < 0 and not exists (${WENT_OVER})`,
-  },
-  {
-    id: 'I5',
-    says: 'the wallet is below 0 only after a settlement above a hold or a force post',
-    statement: `select '${ACCOUNT}' as culprit from wallets w where w.balance < 0
+    `select '${ACCOUNT}' as culprit from wallets w where w.balance < 0
       and not exists (select 1 from transactions t where ${OVER})`,
-  },
-  {
-    id: 'I6',
-    statement: `select id as culprit from cards
+  ],
+  I6: [
+    `select id as culprit from cards
       where status = 'terminated' and balance <> 0`,
-  },
-  {
-    id: 'I7',
-    statement: `select id as culprit from transactions
+  ],
+  I7: [
+    `select id as culprit from transactions
       where type = 'authorization' and held + (settled - excess) + released <> amount`,
-  },
-  {
-    id: 'I8',
-    statement: `select id as culprit from transactions where status <> 'pending' and held <> 0`,
-  },
-  {
-    id: 'I9',
-    statement: `select a.id as culprit from transactions a left join (select authorization_id,
+  ],
+  I8: [`select id as culprit from transactions where status <> 'pending' and held <> 0`],
+  I9: [
+    `select a.id as culprit from transactions a left join (select authorization_id,
           ${SUM("case when type = 'refund' then amount else 0 end")} as refunded,
           ${SUM("case when type = 'settlement' then amount else 0 end")} as settled
         from transactions where authorization_id is not null group by authorization_id) r
         on r.authorization_id = a.id
       where a.type = 'authorization' and (a.refunded > a.settled
         or a.refunded <> coalesce(r.refunded, 0) or a.settled <> coalesce(r.settled, 0))`,
-  },
-  {
-    id: 'I10',
-    statement: `select '${ACCOUNT}' as culprit from wallets w where w.deposited - w.spent
+  ],
+  I10: [
+    `select '${ACCOUNT}' as culprit from wallets w where w.deposited - w.spent
       <> w.balance + (select ${SUM('balance + hold')} from cards)`,
-  },
-];
+  ],
+};
 
 // I11 to I16: what the records, the stored answers and the events say. They go through all that ever happened.
 
@@ -165,63 +136,44 @@ const DONE = `select e.kind, e.ref as card, abs(p.amount) as amount, count(*) as
   join postings p on p.entry_id = e.id and p.ledger = 'card:' || e.ref
   where e.kind in ('create', 'fund', 'withdraw') and exists (select 1 from idempotency) group by 1, 2, 3`;
 
-const HISTORY: readonly Invariant[] = [
-  {
-    id: 'I11',
-    says: 'no authorization is above the limit of its BIN for one transaction',
-    statement: `select t.id as culprit from transactions t
+const HISTORY: Statements = {
+  I11: [
+    `select t.id as culprit from transactions t
       join cards c on c.id = t.card_id
       join bins b on b.id = c.bin_id
       where t.type = 'authorization' and t.amount > b.max_transaction`,
-  },
-  {
-    id: 'I11',
-    says: 'no approval took more than the card had',
-    statement: `select e.ref as culprit from (
+    `select e.ref as culprit from (
         select p.entry_id, p.ledger, sum(p.amount) over (partition by p.ledger order by p.entry_id) as after
         from postings p) r
       join entries e on e.id = r.entry_id
       where e.kind in ('authorize', 'increment') and r.ledger like 'card:%' and r.after < 0`,
-  },
-  {
-    id: 'I11',
-    says: 'approvals of a month stay within the monthly limit',
     // What is held and was settled within its hold was once checked against the limit (A-161).
-    statement: `select a.month || ' ' || c.id as culprit from (
+    `select a.month || ' ' || c.id as culprit from (
         select card_id, strftime('%Y-%m', created_at / 1000, 'unixepoch') as month, sum(held + settled - excess) as used
         from transactions not indexed where type = 'authorization' group by card_id, month) a
       join cards c on c.id = a.card_id where a.used > c.spending_limit`,
-  },
-  {
-    id: 'I12',
-    says: 'every entry is about something that moved money, and each such thing moved it once',
-    statement: MISMATCHED,
-  },
-  {
-    id: 'I13',
-    statement: `select a.scope as culprit from (${ANSWERED}) a left join (${DONE}) d
+  ],
+  I12: [MISMATCHED],
+  I13: [
+    `select a.scope as culprit from (${ANSWERED}) a left join (${DONE}) d
       on d.kind = a.kind and d.card = a.card and d.amount = a.amount where a.nth > coalesce(d.times, 0)`,
-  },
-  {
-    id: 'I15',
-    says: 'a card that is active below its line was unfrozen there, or never fell since it was made',
+  ],
+  I15: [
     // At one moment of a clock that stands, either may have come first.
-    statement: `select c.id as culprit from cards c
+    `select c.id as culprit from cards c
       join (select ledger, max(entry_id) as last from postings where amount < 0 group by ledger) p
         on p.ledger = 'card:' || c.id
       join entries e on e.id = p.last
       where c.status = 'active' and c.balance < c.auto_freeze_at and not exists (select 1 from events u
         where u.type = 'card.unfrozen' and u.created_at >= e.created_at and u.body like '%"id":"' || c.id || '"%')`,
-  },
-  {
-    id: 'I16',
-    says: 'nothing moves on a card after its end but holds that settle or are given back',
-    statement: `select distinct t.ref as culprit from postings p
+  ],
+  I16: [
+    `select distinct t.ref as culprit from postings p
       join (select 'card:' || ref as ledger, ref, id from entries where kind = 'terminate') t
         on t.ledger = p.ledger
       where p.entry_id > t.id`,
-  },
-];
+  ],
+};
 
 // Where events begin: a data set emits none, so what it holds is counted when it is loaded, and I14 starts from there.
 
@@ -289,12 +241,16 @@ const EMITTED = `with emitted as materialized (select seq, type, json_extract(bo
 const SHOWN = 5;
 
 /** What does not hold of these, one line an invariant: `I4 the hold of …: card_x`. */
-function brokenOf(sql: Sql, invariants: readonly Invariant[]): string[] {
-  return invariants.flatMap(({ id, says = SAYS[id], statement }) => {
-    // In the order of an expression, which no index has: else each table would be read in the order of its ids.
-    const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
-    return linesOf(sql.all<{ culprit: string }>(shown).map(({ culprit }) => ({ what: `${id} ${says}`, culprit })));
-  });
+function brokenOf(sql: Sql, invariants: Statements): string[] {
+  const found = Object.entries(invariants).flatMap(([id, statements]) =>
+    statements.flatMap(statement => {
+      // In the order of an expression, which no index has: else each table would be read in the order of its ids.
+      const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
+      const what = `${id} ${SAYS[id as keyof typeof SAYS]}`;
+      return sql.all<{ culprit: string }>(shown).map(({ culprit }) => ({ what, culprit }));
+    }),
+  );
+  return linesOf(found);
 }
 
 interface Broken {
@@ -310,7 +266,7 @@ function linesOf(found: readonly Broken[]): string[] {
 
 /** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
 export function checkInvariants(sql: Sql): string[] {
-  return withLargeCache(sql, () => [...brokenOf(sql, [...BOOKS, ...HISTORY]), ...linesOf(sql.all<Broken>(EMITTED))]);
+  return withLargeCache(sql, () => [...brokenOf(sql, { ...BOOKS, ...HISTORY }), ...linesOf(sql.all<Broken>(EMITTED))]);
 }
 
 // I1 to I16 one by one, for who asks which of them hold.
