@@ -52,7 +52,7 @@ describe('sandbox start --detach', () => {
     const { code, out, err } = await run('sandbox start --detach --data demo --seed 1');
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain('is there already, with data set empty and seed');
-    expect(err).toContain('try: cardwright sandbox reset --help');
+    expect(err).toContain('See: cardwright sandbox reset --help');
   });
 });
 
