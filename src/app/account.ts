@@ -7,7 +7,7 @@ import { refuseEmptyVariables } from '../core/setting-names.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
-import type { BegunRun } from './context.ts';
+import type { BegunRun } from './terminal.ts';
 
 /** Whether it was thrown because nothing chooses a profile. */
 export function isNothingChosen(thrown: unknown): boolean {

@@ -28,8 +28,8 @@ import {
   type RulesSettings,
   rejectOp,
 } from '../journal/rules.ts';
-import type { Run } from './context.ts';
 import { selfFor } from './journal.ts';
+import type { Run } from './run.ts';
 import type { JournalPlace } from './shared-journal.ts';
 
 /** What a claim asks of limits and approvals. */

@@ -4,6 +4,7 @@
  */
 import type { Machine } from '../cli/run.ts';
 import { REGISTRY } from '../commands/registry.ts';
+import { replaced } from '../core/objects.ts';
 import { holdsNone, SECRET_VARIABLES, withoutPatterns, withoutSecrets } from '../core/redaction.ts';
 import type { OutputStream } from '../platform/host.ts';
 import { mayHoldCommands, readsCommands, withoutCommands } from '../terminal/ci-commands.ts';
@@ -46,7 +47,8 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
     },
     async openContext(globals, rest, traits) {
       const { openContext } = await import('./context.ts');
-      return openContext({ host, version, globals, rest, ...traits, redactions, keys, beforeOutput });
+      const again = (other: AppHost) => compose(other, version);
+      return openContext({ host, version, globals, rest, ...traits, redactions, keys, beforeOutput, again });
     },
   };
 }
@@ -63,10 +65,4 @@ function cleanStream(
     if (typeof given === 'string') return stream.write(clean(given));
     return stream.write(isCleanAlready?.(given) ? given : clean(new TextDecoder().decode(given)));
   });
-}
-
-/** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */
-export function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
-  const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };
-  return Object.defineProperties({}, parts) as T;
 }

@@ -11,7 +11,7 @@ import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
-import type { BegunRun } from './context.ts';
+import type { BegunRun } from './terminal.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;

@@ -15,8 +15,8 @@ import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
-import type { Run } from './context.ts';
 import { selfFor, sharedAddress } from './journal.ts';
+import type { Run } from './run.ts';
 import { type JournalPlace, postgresSettings, sharedPlace } from './shared-journal.ts';
 
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */

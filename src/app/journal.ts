@@ -1,5 +1,3 @@
-/** The journal of a run: the file of this machine, or the database that several people share. Opened when it is first asked for. */
-import { join } from 'node:path';
 import { keyPrint } from '../core/key-print.ts';
 import type { ClaimRules } from '../journal/claim.ts';
 import type { Database } from '../journal/database.ts';
@@ -9,34 +7,11 @@ import { noteKnownState } from '../journal/known-states.ts';
 import { newestOps } from '../journal/ops.ts';
 import type { Op } from '../journal/records.ts';
 import type { AfterAnswer } from '../journal/run.ts';
-import { hasJournal, JOURNAL_FILE, openSqlite } from '../journal/sqlite.ts';
+import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
-import type { Connections } from './connections.ts';
-import type { BegunRun, Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 import type { JournalPlace } from './shared-journal.ts';
-
-export type LocalDatabase = ReturnType<typeof localDatabase>;
-
-/** The journal of this machine, which holds its audit log too. Opened once. */
-export function localDatabase({ host, files }: BegunRun, opened: Connections) {
-  const { clock, folders } = host;
-  let database: Promise<Database> | undefined;
-  const open = () => {
-    if (database === undefined) {
-      database = openSqlite({ stateFolder: folders.state, files, clock });
-      opened.onClose(async () => (await database?.catch(() => undefined))?.close());
-    }
-    return database;
-  };
-  return {
-    path: join(folders.state, JOURNAL_FILE),
-    /** Makes it where there is none. */
-    open,
-    /** Undefined where there is none. */
-    existing: async () => (database !== undefined || hasJournal(folders.state) ? open() : undefined),
-  };
-}
 
 /** The file of this machine. */
 async function localPlace({ host, files, opened, local }: Run): Promise<JournalPlace> {

@@ -14,8 +14,8 @@ import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Connections } from './connections.ts';
-import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 export async function mirrorFor(
   { host, opened, reader, terminal, warn }: Run,

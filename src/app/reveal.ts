@@ -13,9 +13,9 @@ import type { Clipboard } from '../terminal/clipboard.ts';
 import { type Column, lineBlock, pairsBlock } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
-import type { Run } from './context.ts';
 import { checkNewFile, createFile } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
@@ -259,7 +259,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
         CARD_EXP_MONTH: String(parts.month).padStart(2, '0'),
         CARD_EXP_YEAR: String(parts.year),
       };
-      const { runForAccount } = await import('./context.ts');
+      const { runForAccount } = await import('./programs.ts');
       return runForAccount(run, program, { variables, handsKeys: false });
     },
   };

@@ -2,12 +2,11 @@
 import { resolve } from 'node:path';
 import type { SandboxServers, ServerRow, StartedServer } from '../cli/context.ts';
 import type { AccountsServerOptions, ServerOptions } from '../contract/sandbox/admin.ts';
-import { type ErrorKind, notSent } from '../core/errors.ts';
-import { jsonOrUndefined } from '../core/objects.ts';
+import { notSent } from '../core/errors.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { Serving } from '../sandbox/serving/started.ts';
-import type { Run } from './context.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 export function sandboxServersFor(run: Run): SandboxServers {
   const { host, opened, files } = run;
@@ -110,25 +109,6 @@ type Found = Pick<ServerRow, 'url' | 'pid' | 'started_at'>;
 
 function rowOf({ folders }: AppHost, { url, pid, started_at }: Found, keyFile: string): ServerRow {
   return { url, pid, started_at, store: resolve(folders.data, 'sandbox', 'store.db'), api_key_file: keyFile };
-}
-
-/** Another version may leave out every member but the message. */
-interface ChildError {
-  readonly message: string;
-  readonly kind?: ErrorKind;
-  readonly notes?: readonly string[];
-  readonly hint?: string;
-  readonly faults?: readonly { readonly text: string }[];
-}
-
-/** Undefined for output that ends otherwise. */
-export function errorInLastLine(output: string): ChildError | undefined {
-  const { error } = (jsonOrUndefined(lastLine(output)) ?? {}) as { readonly error?: ChildError };
-  return typeof error?.message === 'string' ? error : undefined;
-}
-
-export function lastLine(output: string): string {
-  return output.trimEnd().split('\n').at(-1) ?? '';
 }
 
 declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;

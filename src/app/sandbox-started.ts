@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { InputRows, PrivateSandbox, PrivateSandboxOptions, Restored, ServerRow } from '../cli/context.ts';
 import type { ServerOptions } from '../contract/sandbox/admin.ts';
-import { CliError, ERROR_KINDS, notSent, usage } from '../core/errors.ts';
+import { CliError, ERROR_KINDS, type ErrorKind, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
@@ -13,10 +13,9 @@ import { foldersFor } from '../platform/folders.ts';
 import { within } from '../platform/time.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import type { StepDone } from '../scenario/run.ts';
-import type { Run } from './context.ts';
 import { forgetSandbox } from './id-cache.ts';
 import type { AppHost } from './process-host.ts';
-import { errorInLastLine, lastLine } from './sandbox-server.ts';
+import type { Run } from './run.ts';
 
 /** ms until the first answer: a large data set is made first, and a large store is looked through. */
 const PATIENCE = 600_000;
@@ -100,6 +99,25 @@ async function failure(log: string, why: string): Promise<CliError> {
     notes: [`Its output is in ${log}.`],
     hint: 'cardwright sandbox start',
   });
+}
+
+/** Another version may leave out every member but the message. */
+interface ChildError {
+  readonly message: string;
+  readonly kind?: ErrorKind;
+  readonly notes?: readonly string[];
+  readonly hint?: string;
+  readonly faults?: readonly { readonly text: string }[];
+}
+
+/** Undefined for output that ends otherwise. */
+function errorInLastLine(output: string): ChildError | undefined {
+  const { error } = (jsonOrUndefined(lastLine(output)) ?? {}) as { readonly error?: ChildError };
+  return typeof error?.message === 'string' ? error : undefined;
+}
+
+function lastLine(output: string): string {
+  return output.trimEnd().split('\n').at(-1) ?? '';
 }
 
 const FOLDER = 'cardwright-exec-';
@@ -289,7 +307,7 @@ function withFault(steps: readonly PlayedStep[], fault: string | undefined): rea
 
 /** Never rejects: what went wrong is what it says. */
 async function played(run: Run, { text, stage, asDone }: Playing): Promise<Ended> {
-  const { runLine } = await import('./context.ts');
+  const { runLine } = await import('./programs.ts');
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--no-input', '-o', 'ndjson'];
   const { code, err } = await runLine(run, words, {
     stdin: text,

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../journal/database.ts';
 import { type PostgresSettings, postgresAddress } from '../journal/postgres.ts';
 import { sharedPlace as placeOf, type SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
-import type { Run } from './context.ts';
+import type { Run } from './run.ts';
 
 /** Where the operations of a run are kept. */
 export interface JournalPlace {

@@ -1,18 +1,57 @@
-/** Questions, progress and notices of one run. */
+/** A run as it begins: what it is opened with, and its questions, progress and notices. */
+import type { CommandTraits } from '../cli/context.ts';
+import type { Globals } from '../cli/parsing/globals.ts';
 import { withRepeated } from '../cli/repeated.ts';
+import type { Machine } from '../cli/run.ts';
+import type { FileDependencies } from '../files/private-files.ts';
 import type { Environment } from '../platform/host.ts';
 import { createProgress, createSignOfLife, type ProgressMode } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
-import type { Opening } from './context.ts';
+import type { AppHost } from './process-host.ts';
 
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;
 
-export type RunTerminal = ReturnType<typeof openTerminal>;
+/** What a run is opened with. */
+export interface Opening extends CommandTraits {
+  readonly host: AppHost;
+  readonly version: string;
+  readonly globals: Globals;
+  /** Filled with what takes secrets of this run out of a text. */
+  readonly redactions: ((text: string) => string)[];
+  /** Filled with the keys of this run, which are taken out of all output. */
+  readonly keys: Set<string>;
+  /** Filled with what makes room on a terminal for the answer. */
+  readonly beforeOutput: Set<() => void>;
+  /** Words after `--`. */
+  readonly rest: readonly string[];
+  /** The program once more, over another host, to run a line of its own in this process. */
+  readonly again: (host: AppHost) => Machine;
+}
+
+/** A run that can speak to a person; nothing is opened yet. */
+export interface BegunRun extends Opening {
+  readonly terminal: RunTerminal;
+  readonly notice: (text: string) => void;
+  /** A notice that begins with `warning:`. */
+  readonly warn: (text: string) => void;
+  /** Of private files of ours. */
+  readonly files: FileDependencies;
+}
+
+type RunTerminal = ReturnType<typeof openTerminal>;
+
+/** Nothing is opened by it. */
+export function beginRun(opening: Opening): BegunRun {
+  const terminal = openTerminal(opening);
+  const { notice, warn } = terminal;
+  const { platform, noise: random } = opening.host;
+  return { ...opening, terminal, notice, warn, files: { platform, random, warn } };
+}
 
 /** The terminal of one run; nothing is read or asked yet. */
-export function openTerminal(opening: Opening) {
+function openTerminal(opening: Opening) {
   const { host, globals } = opening;
   const { stdout, stderr } = host.streams;
   const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json'].includes(globals.format);

@@ -5,7 +5,7 @@ import type { Choice } from '../terminal/prompts.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
 import { knownIds, statesFor } from './known-ids.ts';
-import type { Command, Registry } from './parsing/command.ts';
+import type { Command, Registry } from './parsing/declaration.ts';
 import { flagsOf, type ResolvedFlag } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
 import { readLine } from './parsing/tree.ts';

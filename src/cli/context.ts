@@ -272,7 +272,7 @@ export interface Context {
   /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
   runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
   /** Standard input and output as those of a server of tools, and the way to run commands in it. */
-  toolHost(): ToolHost;
+  toolHost(): Promise<ToolHost>;
   /** Has the browser of this user open an address, by way of a private file. */
   openBrowser(address: string): Promise<StartedBrowser>;
   profiles(): Promise<Profiles>;

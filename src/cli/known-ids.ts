@@ -4,7 +4,7 @@ import { TRANSITIONS } from '../contract/transitions.ts';
 import { incompleteList } from '../contract/whole-list.ts';
 import { dollars, toCents } from '../core/money.ts';
 import type { Context } from './context.ts';
-import type { Command } from './parsing/command.ts';
+import type { Command } from './parsing/declaration.ts';
 
 /** Kinds of ids that can be looked up: what one is, and the command that shows the whole ids. */
 export const KINDS = {

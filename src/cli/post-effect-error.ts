@@ -2,7 +2,7 @@
 import { CliError, OutputError } from '../core/errors.ts';
 import type { Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
-import type { Command } from './parsing/command.ts';
+import type { Command } from './parsing/declaration.ts';
 import { effectOf } from './parsing/globals.ts';
 
 /** What a command hands over to be shown, and the single operations of the journal that it carried out. */

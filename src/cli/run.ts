@@ -9,7 +9,7 @@ import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { CommandTraits, Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
-import type { Registry } from './parsing/command.ts';
+import type { Registry } from './parsing/declaration.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
 import type { ValueSettings } from './parsing/values.ts';

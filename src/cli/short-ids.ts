@@ -8,7 +8,7 @@ import { typedCommand } from '../core/shell-quote.ts';
 import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
 import { KINDS, type Kind, type KnownId, knownIds } from './known-ids.ts';
-import type { Command } from './parsing/command.ts';
+import type { Command } from './parsing/declaration.ts';
 import { effectOf, flagsOf } from './parsing/globals.ts';
 import { quote, SHORT_MARK } from './parsing/values.ts';
 

@@ -1,6 +1,7 @@
 import { endingsOf } from '../cli/docs/endings.ts';
 import { wholeListing } from '../cli/listing.ts';
-import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
+import { command } from '../cli/parsing/command.ts';
+import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
 import { effectOf, flagsOf } from '../cli/parsing/globals.ts';
 import { quote } from '../cli/parsing/values.ts';

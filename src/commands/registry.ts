@@ -1,5 +1,5 @@
 /** Every group and top-level command, in the order of the root help. A module is loaded when one of its commands is named. */
-import type { Command, Group, Registry } from '../cli/parsing/command.ts';
+import type { Command, Group, Registry } from '../cli/parsing/declaration.ts';
 
 /** A module, and the words of its commands behind that of the group; none for the group's own command. */
 type Source = readonly [load: () => Promise<object>, words?: string];

@@ -1,4 +1,5 @@
-import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
+import { command } from '../cli/parsing/command.ts';
+import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { optionalArguments, takes } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
 

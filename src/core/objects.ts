@@ -1,4 +1,4 @@
-/** Values of JSON. */
+/** Values of JSON, and copies of objects. */
 
 /** Whether a value of JSON is an object: not an array, not null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -12,4 +12,10 @@ export function jsonOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */
+export function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
+  const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };
+  return Object.defineProperties({}, parts) as T;
 }

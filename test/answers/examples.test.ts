@@ -2,7 +2,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Command } from '../../src/cli/parsing/command.ts';
+import type { Command } from '../../src/cli/parsing/declaration.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { firstOf } from '../support/first-of.ts';

@@ -1,7 +1,7 @@
 /** The schemas of answers as judges, and as lines a person can compare. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { commandSchema, errorSchema } from '../../src/cli/docs/answers.ts';
-import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endingsOf } from '../../src/cli/docs/endings.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
-import { commandsOf } from '../../src/cli/parsing/command.ts';
+import { commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { flagsOf, GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS } from '../../src/core/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { flagsOf, GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
 import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';

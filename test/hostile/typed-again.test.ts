@@ -3,7 +3,7 @@
  * name every operation that changes something, and every command that moves money: a new one is put in, or does not pass.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { WriteName } from '../../src/contract/calls.ts';
 import { CALLS } from '../../src/contract/raw.ts';

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { LIVE_ADDRESS, liveFront } from '../support/live-front.ts';

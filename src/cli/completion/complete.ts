@@ -7,7 +7,7 @@ import type { AnyField } from '../../contract/field.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
-import type { Command, Registry } from '../parsing/command.ts';
+import type { Command, Registry } from '../parsing/declaration.ts';
 import type { ResolvedFlag } from '../parsing/globals.ts';
 import { type KnownOption, type Node, type Walked, walk } from '../parsing/tree.ts';
 

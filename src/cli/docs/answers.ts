@@ -2,7 +2,7 @@
 import { type JsonSchema, listSchema, shapeSchema } from '../../contract/json-schema.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
-import type { Command } from '../parsing/command.ts';
+import type { Command } from '../parsing/declaration.ts';
 import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
 import { effectOf, type Globals } from '../parsing/globals.ts';
 

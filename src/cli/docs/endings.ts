@@ -1,7 +1,7 @@
 /** How a command can end: of its operation, its effect and what it has to do with. */
 import { REFUSALS } from '../../contract/refusals.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../core/errors.ts';
-import type { Command, Reach } from '../parsing/command.ts';
+import type { Command, Reach } from '../parsing/declaration.ts';
 import { effectOf } from '../parsing/globals.ts';
 
 const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {

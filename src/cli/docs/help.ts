@@ -5,7 +5,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Effect } from '../../contract/operation.ts';
 import { limitText } from '../../contract/violation.ts';
 import { fold, ROUGHLY } from '../../terminal/fold.ts';
-import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
 import type { Answers } from '../parsing/flag.ts';
 import { effectOf, flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from '../parsing/globals.ts';
 import type { Located } from '../parsing/tree.ts';

@@ -1,6 +1,6 @@
 /** The manual pages in mdoc(7): one of the program, one a group. Their text is that of help, as it stands. */
 import { ERROR_KINDS } from '../../core/errors.ts';
-import { commandsOf, type Registry } from '../parsing/command.ts';
+import { commandsOf, type Registry } from '../parsing/declaration.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { commandHelp, globalRows, hang, rootHelp } from './help.ts';

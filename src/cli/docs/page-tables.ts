@@ -7,7 +7,7 @@ import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { FAULT_KINDS, isDeliveryKind, smallestAction } from '../../contract/sandbox/faults.ts';
 import { pageMay } from '../../contract/sandbox/page.ts';
 import type { PageCommand, PageField, PageRow, PageTables } from '../../contract/sandbox/page-views.ts';
-import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
 
 /** Rows whose command has another operation, or takes a field by another word. */
 const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {

@@ -1,7 +1,7 @@
 /** The reference, and the pages for agents. */
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
-import { commandsOf, type Registry } from '../parsing/command.ts';
+import { commandsOf, type Registry } from '../parsing/declaration.ts';
 import { commandHelp } from './help.ts';
 
 /** Text of each page by its file name, `cards.md`, and an index. The text of a command is that of its help, as it stands. */

@@ -1,7 +1,7 @@
 /** The skill for agents: one page made from the registry by effect, and a page for each workflow. */
 import type { Effect } from '../../contract/operation.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
-import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
 import { effectOf } from '../parsing/globals.ts';
 
 /** What a program that drives this one must know of a command before it runs it. */

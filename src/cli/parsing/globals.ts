@@ -7,7 +7,7 @@ import { refuseEmptyVariables } from '../../core/setting-names.ts';
 import type { Environment } from '../../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { repeatedOptions } from '../repeated.ts';
-import type { Command } from './command.ts';
+import type { Command } from './declaration.ts';
 import { flagName, type OwnFlag, placeholder } from './flag.ts';
 
 /** A flag with everything resolved: its field and whether it must be given. */

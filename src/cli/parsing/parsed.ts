@@ -1,7 +1,7 @@
 /** The values of a line that Commander has read: what is missing, ids from standard input, texts to checked values. */
 import { notSent, usage } from '../../core/errors.ts';
 import { type RunFlags, rowSource } from '../bulk/flags.ts';
-import type { Command } from './command.ts';
+import type { Command } from './declaration.ts';
 import { flagsOf, type ResolvedFlag } from './globals.ts';
 import { countsFromNow, parseList, parseMap, parseValue, type ValueSettings } from './values.ts';
 

@@ -7,7 +7,7 @@ import { CliError, usage } from '../../core/errors.ts';
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
-import type { Command, Group, Leaves, Registry } from './command.ts';
+import type { Command, Group, Leaves, Registry } from './declaration.ts';
 import { flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from './globals.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
 import { quote } from './values.ts';

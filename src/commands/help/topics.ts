@@ -3,7 +3,8 @@
 import { ENVIRONMENT } from '../../cli/docs/environment.ts';
 import { hang, wrap } from '../../cli/docs/help.ts';
 import { rowsListing } from '../../cli/listing.ts';
-import { type Command, command } from '../../cli/parsing/command.ts';
+import { command } from '../../cli/parsing/command.ts';
+import type { Command } from '../../cli/parsing/declaration.ts';
 import { orNull, tells } from '../../cli/parsing/flag.ts';
 import { GLOBALS, type GlobalOption } from '../../cli/parsing/globals.ts';
 import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/short-ids.ts';

@@ -28,7 +28,7 @@ export const serveTools = command({
     { does: 'Purchases of at most $100 in all', run: 'mcp --max-total 100 --intent-prefix agent7/' },
   ],
   async run(ctx, { maxTotal, intentPrefix = '', readOnly = false, exec }) {
-    const host = ctx.toolHost();
+    const host = await ctx.toolHost();
     const { mode } = await ctx.api.identity();
     const isSandbox = mode === 'sandbox';
     const wishes = { maxTotal, intentPrefix: checkPrefix(intentPrefix), readOnly, isSandbox, program: exec };

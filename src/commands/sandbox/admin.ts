@@ -4,13 +4,8 @@
  */
 import type { Context } from '../../cli/context.ts';
 import { pagedListing, pagesAsked } from '../../cli/listing.ts';
-import {
-  type Arguments,
-  type Command,
-  type Declaration,
-  command as declareCommand,
-  type InputOfCommand,
-} from '../../cli/parsing/command.ts';
+import { command as declareCommand } from '../../cli/parsing/command.ts';
+import type { Arguments, Command, Declaration, InputOfCommand } from '../../cli/parsing/declaration.ts';
 import type { FlagSources } from '../../cli/parsing/flag.ts';
 import type { PagedName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';

@@ -1,0 +1,134 @@
+/** What a run starts: lines of this program in this process, programs for its account, the browser. */
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { StartedBrowser, ToolHost } from '../cli/context.ts';
+import type { Globals } from '../cli/parsing/globals.ts';
+import { CliError } from '../core/errors.ts';
+import { replaced } from '../core/objects.ts';
+import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
+import type { Environment, OutputStream } from '../platform/host.ts';
+import { programIn } from '../platform/programs.ts';
+import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
+
+/** Options of this run that each command of a server of tools has as well. */
+function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly string[] {
+  const names = ['live', 'contract', 'journal', ...(sandbox ? [] : ['profile' as const])] as const;
+  return [
+    ...(sandbox ? ['--sandbox'] : []),
+    ...names.flatMap(name => (globals[name] === undefined ? [] : [`--${name}=${globals[name]}`])),
+    ...(timeoutMs === undefined ? [] : [`--timeout=${Math.ceil(timeoutMs / 1000)}s`]),
+  ];
+}
+
+export function toolHost(run: Run): ToolHost {
+  return {
+    input: run.host.promptInput as AsyncIterable<string | Uint8Array>,
+    write: text => run.host.streams.stdout.write(text),
+    // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
+    run: (words, { stdin = '' } = {}) =>
+      runLine(run, ['--json', '--no-input', '--yes', ...chosenOptions(run.globals), ...words], { stdin }),
+  };
+}
+
+interface LineAround {
+  readonly stdin: string;
+  /** In place of ours. */
+  readonly env?: Environment;
+  /** Told of standard output as it comes. */
+  readonly onOut?: (text: string) => void;
+}
+
+/** Runs a command line of this program in this process, with nobody to ask. Resolves to its exit code and to what it wrote; never rejects. */
+export async function runLine(
+  { host, again }: Run,
+  argv: readonly string[],
+  { stdin, env = host.env, onOut }: LineAround,
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const { run } = await import('../cli/run.ts');
+  const written = { out: '', err: '' };
+  const stream = (to: keyof typeof written): OutputStream => ({
+    isTerminal: false,
+    columns: undefined,
+    closed: false,
+    async write(given) {
+      const text = typeof given === 'string' ? given : Buffer.from(given).toString();
+      written[to] += text;
+      if (to === 'out') onOut?.(text);
+    },
+  });
+  const given = Buffer.from(stdin);
+  const streams = {
+    stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => given },
+    stdout: stream('out'),
+    stderr: stream('err'),
+  };
+  const quiet = replaced(replaced(replaced(host, 'streams', streams), 'argv', argv), 'hidesPrograms', true);
+  return { code: await run(again(replaced(quiet, 'env', env))), ...written };
+}
+
+/**
+ * Runs a program that acts for the account of this run or for none; with `handsKeys` it gets the key of the environment too.
+ * Resolves to its exit code.
+ */
+export async function runForAccount(
+  { host, globals, opened, terminal }: Run,
+  program: readonly string[],
+  { variables, handsKeys }: { readonly variables: Readonly<Record<string, string>>; readonly handsKeys: boolean },
+): Promise<number> {
+  const { runChild } = await import('../cli/child.ts');
+  const { programEnvironment } = await import('../profile/resolve.ts');
+  const { cwd, platform } = host;
+  const identity = await opened.identity().catch(thrown => {
+    if (thrown instanceof CliError && thrown.kind === 'not_authenticated') return undefined;
+    throw thrown;
+  });
+  const contract = globals.contract === undefined ? undefined : resolve(cwd, globals.contract);
+  const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
+  const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
+  const isHidden = host.hidesPrograms === true;
+  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: terminal.stdin.isTerminal, isHidden });
+}
+
+/** What opens a file with the program meant for it. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['explorer.exe'],
+};
+const OTHER_OPENERS = ['xdg-open', 'sensible-browser'];
+
+/** Never waits for the browser, which may go on for hours. */
+export async function openBrowser({ host, files }: Run, address: string): Promise<StartedBrowser> {
+  const { platform, noise, folders, programFolders } = host;
+  await preparePrivateFolder(folders.runtime, files);
+  const file = join(folders.runtime, `inspector-${Buffer.from(noise.bytes(8)).toString('hex')}.html`);
+  const names = OPENERS[platform] ?? OTHER_OPENERS;
+  const [opener] = (await Promise.all(names.map(name => programIn(programFolders, name)))).filter(Boolean);
+  if (opener === undefined) return { started: false, remove: async () => undefined };
+  await createPrivate(file, leadingTo(address));
+  const remove = () => rm(file, { force: true });
+  return { started: await isStarted(host, opener, pathToFileURL(file).href), remove };
+}
+
+/** A page that goes to the address; nothing in it is a script. */
+function leadingTo(address: string): string {
+  const target = address.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return [
+    '<!doctype html><meta charset="utf-8"><title>cardwright</title>',
+    '<meta name="referrer" content="no-referrer">',
+    `<meta http-equiv="refresh" content="0;url=${target}">\n`,
+  ].join('');
+}
+
+/** The browser needs its display, not our keys. */
+async function isStarted({ env }: AppHost, opener: string, file: string): Promise<boolean> {
+  const { spawn } = await import('node:child_process');
+  const handed = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+  return new Promise(resolve => {
+    const child = spawn(opener, [file], { env: handed, detached: true, stdio: 'ignore' });
+    child.once('error', () => resolve(false));
+    child.once('spawn', () => resolve(true));
+    child.unref();
+  });
+}
