@@ -3,6 +3,7 @@
  * checkpoints. Amounts are integer cents, times ms UTC.
  */
 import { createHash } from 'node:crypto';
+import { base32 } from '../core/names.ts';
 import type { Period, WallClock } from './period.ts';
 import { rowName } from './position.ts';
 import { effectOf } from './records.ts';
@@ -342,24 +343,6 @@ const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: C
 /** Same checkpoints, same id: an import that comes twice is known by it. */
 function derivedId(parts: readonly (string | number)[]): string {
   return `cw-${base32(createHash('sha256').update(parts.join('\n')).digest()).slice(0, 20)}`;
-}
-
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
-
-/** Lower-case base32 without padding. */
-export function base32(bytes: Uint8Array): string {
-  let text = '';
-  let [value, bits] = [0, 0];
-  for (const byte of bytes) {
-    value = (value << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += ALPHABET[(value >>> bits) & 31] ?? '';
-      value &= (1 << bits) - 1;
-    }
-  }
-  return text;
 }
 
 /** Where a clock went back, several readings are of one instant: what was read first stands first. */

@@ -18,7 +18,7 @@ export const doctor = command({
   run: ctx => ctx.diagnose(),
   columns: [
     'check status says hint+',
-    { says: { shrink: 'wraps', below: 'hint' }, hint: { title: 'NEXT', shrink: 'wraps', unlessEmpty: true } },
+    { says: { shrink: 'wraps' }, hint: { title: 'NEXT', shrink: 'wraps', unlessEmpty: true } },
   ],
   show: findings => ({
     listing: wholeListing(
@@ -27,6 +27,7 @@ export const doctor = command({
     ),
     noun: 'check',
     idField: 'check',
+    notes: findings.flatMap(({ check, hint }) => (hint === undefined ? [] : [`${check}: ${hint}`])),
     failure: failureOf(findings),
   }),
 });

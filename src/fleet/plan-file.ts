@@ -1,86 +1,128 @@
 /** A plan as a file: an assertion of what an apply will send, and why it may not be sent any more. */
 import { createHash } from 'node:crypto';
+import type { ValueOf } from '../contract/field.ts';
+import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { DAY, HOUR } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { v } from '../terminal/yaml-file.ts';
 import type { Account } from './account.ts';
 import type { Fleet } from './fleet-file.ts';
 import {
   type Allowed,
   type Deed,
-  type Frozen,
   GUARDED_CLASSES,
   moneyParts,
-  NUMBERED_STEP,
   type NumberedStep,
   PHASES,
   type Planned,
   type Scope,
 } from './step.ts';
 
-const TEXT = v.string();
-const NUMBER = v.number();
 const DEEDS = Object.keys(PHASES) as Deed[];
+const COUNT = tells.count('How many steps.');
 
-/** What a plan holds for: another account, service or file makes it void. */
-const BOUND = v.object({
-  origin: TEXT,
-  mode: TEXT,
-  /** Digest of the contract's overrides. */
-  contract: TEXT,
-  /** Digest of the bytes of the file. */
-  file: TEXT,
-  /** The oldest card ids, three at most. */
-  witness: v.array(TEXT),
-  /** Of cardwright. */
-  version: TEXT,
-});
+const STEP = {
+  row: tells.count('Its number, from 1.'),
+  phase: tells.count('1 to 6; a phase begins when the one before has ended.'),
+  do: tells.word('What is done.', Object.keys(PHASES)),
+  name: tells.text('Name of the card in the file.'),
+  card: maybe(tells.text('The card; not of a create.')),
+  last4: maybe(tells.text('Its last four digits.')),
+  generation: maybe(tells.count('Of a create: one more than of the card before.')),
+  amount: maybe(tells.usd('What is moved, USD.')),
+  key: maybe(tells.text('Idempotency key; the same for the same intention everywhere.')),
+  body: maybe(tells.json('Of a create: the request.')),
+  instead: maybe(tells.text('Of a create: the card whose place it takes.')),
+  why: tells.text('Why it is there.'),
+  seen: maybe(tells.json('What was seen and must not have changed.')),
+} as const;
 
-/** The JSON of a plan, in the order it is written; money in USD. */
-const PLAN = v.object({
-  plan: v.literal(1),
-  /** `plan_` and a digest of everything else. */
-  id: TEXT,
-  fleet: TEXT,
-  /** ISO 8601 UTC, by the clock of the service. */
-  created_at: TEXT,
-  expires_at: TEXT,
-  bound: BOUND,
-  caps: v.object({ per_apply: NUMBER, cards: NUMBER, wallet_reserve: NUMBER }),
-  /** Counts of each deed, and sums. */
-  totals: v.object({
-    ...v.entriesFromList(DEEDS, NUMBER),
-    spend: NUMBER,
-    returns: NUMBER,
-    wallet: NUMBER,
-    wallet_after: NUMBER,
-  }),
-  allowed: v.object(v.entriesFromList(GUARDED_CLASSES, v.exactOptional(NUMBER))),
-  steps: v.array(NUMBERED_STEP),
-  differences: v.array(
-    v.object({
-      name: TEXT,
-      card: v.nullable(TEXT),
-      field: TEXT,
-      class: v.picklist(['fixed', 'drift', 'note']),
-      is: v.unknown(),
-      wanted: v.unknown(),
-    }),
+/** Members of a plan, in the order they are written; money in USD. */
+export const PLAN = {
+  plan: tells.count('Version of the form: 1.'),
+  id: tells.text('Digest of everything else.'),
+  fleet: tells.text('Name of the fleet.'),
+  created_at: tells.time('When it was made.'),
+  expires_at: tells.time('When it may no longer be applied.'),
+  bound: tells.object(
+    {
+      origin: tells.text('Base address of the service, or embedded.'),
+      mode: tells.text('Kind of key.'),
+      contract: tells.text('Digest of the overrides of the contract.'),
+      file: tells.text('Digest of the bytes of the file.'),
+      witness: tells.texts('The oldest card ids, three at most.'),
+      version: tells.text('Of cardwright.'),
+    },
+    'What it holds for: another account, service or file makes it void.',
   ),
-  blocked: v.array(TEXT),
-  held_back: v.array(v.object({ class: v.picklist(GUARDED_CLASSES), count: NUMBER, names: v.array(TEXT) })),
-  unknown: v.array(v.object({ name: TEXT, op: TEXT })),
-  to_retire: v.array(v.object({ card: TEXT, name: TEXT, balance: NUMBER })),
-  notes: v.array(TEXT),
-  cards_after: NUMBER,
-  as_wanted: NUMBER,
-  strangers: NUMBER,
-});
+  caps: tells.object(
+    {
+      per_apply: tells.usd('Most that one apply takes from the wallet, USD.'),
+      cards: tells.count('Most cards that are not terminated.'),
+      wallet_reserve: tells.usd('Stays in the wallet, USD.'),
+    },
+    'Of the file.',
+  ),
+  totals: tells.object(
+    {
+      ...(Object.fromEntries(DEEDS.map(deed => [deed, COUNT])) as Record<Deed, typeof COUNT>),
+      spend: tells.usd('What the steps take from the wallet, USD.'),
+      returns: tells.usd('What comes back to it, USD.'),
+      wallet: tells.usd('What it holds, USD.'),
+      wallet_after: tells.usd('What it will hold, USD.'),
+    },
+    'Steps of each kind, and sums.',
+  ),
+  allowed: tells.json<Allowed>('Numbers that were allowed.'),
+  steps: tells.rows(STEP, 'What is done, in this order.'),
+  differences: tells.rows(
+    {
+      name: tells.text('Name of the card in the file.'),
+      card: orNull(tells.text('The card.')),
+      field: tells.text('What differs.'),
+      class: tells.word('fixed: the service cannot change it. drift: it changed at the service.', [
+        'fixed',
+        'drift',
+        'note',
+      ]),
+      is: tells.json('What it is.'),
+      wanted: tells.json('What the file says.'),
+    },
+    'Where cards differ from the file.',
+  ),
+  blocked: tells.texts('Names with a fixed difference and no replace.'),
+  held_back: tells.rows(
+    {
+      class: tells.word('Its class.', GUARDED_CLASSES),
+      count: tells.count('How many steps.'),
+      names: tells.texts('Of these cards.'),
+    },
+    'Steps that need --allow.',
+  ),
+  unknown: tells.rows(
+    { name: tells.text('Name of the card in the file.'), op: tells.text('Operation to resume.') },
+    'Names of which an outcome is not known.',
+  ),
+  to_retire: tells.rows(
+    {
+      card: tells.text('The card.'),
+      name: tells.text('The name it had.'),
+      balance: tells.usd('Its balance, USD.'),
+    },
+    'Frozen cards of which nothing more is wanted.',
+  ),
+  notes: tells.texts('What else is worth knowing.'),
+  cards_after: tells.count('Cards of the fleet that are not terminated, when it is done.'),
+  as_wanted: tells.count('Cards that are as the file says.'),
+  strangers: tells.count('Other cards of the account; never touched.'),
+} as const;
 
-type Bound = Frozen<v.InferOutput<typeof BOUND>>;
-export type PlanDocument = Frozen<v.InferOutput<typeof PLAN>>;
+export interface PlanDocument extends Omit<ValueOf<typeof PLAN>, 'steps'> {
+  readonly steps: readonly NumberedStep[];
+}
+type Bound = PlanDocument['bound'];
 type Totals = PlanDocument['totals'];
 
 /** How long a plan may be applied: that of a pull request is applied when it is merged. */
@@ -222,11 +264,12 @@ export function nextPlanName(path: string): string {
   return `${stem}-${Number(number) + 1}.json`;
 }
 
-/** Undefined for another text. */
+/** Undefined for another text. What its id covers was written by cardwright. */
 function parsed(text: string): PlanDocument | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return v.is(PLAN, value) ? value : undefined;
+    const isPlan = isObject(value) && value['plan'] === 1 && typeof value['id'] === 'string';
+    return isPlan ? (value as unknown as PlanDocument) : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { type Cents, cents, toUsd } from '../core/money.ts';
 import { base32 } from '../core/names.ts';
-import { v } from '../terminal/yaml-file.ts';
 import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
 import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from './fleet-file.ts';
 
@@ -14,66 +13,56 @@ export type Deed = keyof typeof PHASES;
 // As they stand in a plan file: amounts in USD, ids as text.
 
 /** Words of the plan file. */
-const WHY = v.picklist([
-  'new',
-  'recreated',
-  'replaces',
-  'replaced',
-  'removed',
-  'retired',
-  'state',
-  'below_floor',
-  'drain',
-  'quarantine_over',
-]);
+export type Why =
+  | 'new'
+  | 'recreated'
+  | 'replaces'
+  | 'replaced'
+  | 'removed'
+  | 'retired'
+  | 'state'
+  | 'below_floor'
+  | 'drain'
+  | 'quarantine_over';
 
 /** Body of a create as it is sent, with the marker. */
-const CREATE_BODY = v.object({
-  bin_id: v.string(),
-  amount: v.number(),
-  label: v.exactOptional(v.string()),
-  spending_limit: v.exactOptional(v.number()),
-  allowed_categories: v.exactOptional(v.array(v.string())),
-  auto_freeze_at: v.exactOptional(v.number()),
-  metadata: v.record(v.string(), v.string()),
-});
+export interface CreateBody {
+  readonly bin_id: string;
+  readonly amount: number;
+  readonly label?: string;
+  readonly spending_limit?: number;
+  readonly allowed_categories?: readonly string[];
+  readonly auto_freeze_at?: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
 
-const ON_CARD = { name: v.string(), card: v.string(), last4: v.string(), why: WHY };
+type OnCard = Readonly<Record<'name' | 'card' | 'last4', string>> & { readonly why: Why };
 
-const STEP = v.variant('do', [
-  v.object({ ...ON_CARD, do: v.picklist(['freeze', 'unfreeze']), seen: v.string() }),
+export type Step =
+  | (OnCard & { readonly do: 'freeze' | 'unfreeze'; readonly seen: string })
   // `returns`: the balance that is to come back.
-  v.object({ ...ON_CARD, do: v.literal('terminate'), returns: v.number(), seen: v.string() }),
-  v.object({
-    ...ON_CARD,
-    do: v.picklist(['fund', 'withdraw']),
-    amount: v.number(),
-    /** First key of its chain. */
-    key: v.string(),
-    /** Money of the card as it was seen; `transaction` is the id of its newest record, empty for none. */
-    seen: v.object({ balance: v.number(), transaction: v.string() }),
-  }),
-  v.object({
-    do: v.literal('create'),
-    name: v.string(),
-    generation: v.number(),
-    key: v.string(),
-    body: CREATE_BODY,
-    why: WHY,
-    /** Id of the card whose place it takes. */
-    instead: v.exactOptional(v.string()),
-  }),
-]);
+  | (OnCard & { readonly do: 'terminate'; readonly returns: number; readonly seen: string })
+  | (OnCard & {
+      readonly do: 'fund' | 'withdraw';
+      readonly amount: number;
+      /** First key of its chain. */
+      readonly key: string;
+      /** Money of the card as it was seen; `transaction` is the id of its newest record, empty for none. */
+      readonly seen: { readonly balance: number; readonly transaction: string };
+    })
+  | {
+      readonly do: 'create';
+      readonly name: string;
+      readonly generation: number;
+      readonly key: string;
+      readonly body: CreateBody;
+      readonly why: Why;
+      /** Id of the card whose place it takes. */
+      readonly instead?: string;
+    };
 
 /** With its number and its phase; rows count from 1. */
-export const NUMBERED_STEP = v.intersect([v.object({ row: v.number(), phase: v.number() }), STEP]);
-
-/** What a schema says, to be read alone. */
-export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
-export type Why = v.InferOutput<typeof WHY>;
-export type CreateBody = Frozen<v.InferOutput<typeof CREATE_BODY>>;
-export type Step = Frozen<v.InferOutput<typeof STEP>>;
-export type NumberedStep = Frozen<v.InferOutput<typeof NUMBERED_STEP>>;
+export type NumberedStep = Step & { readonly row: number; readonly phase: number };
 
 /** Classes of steps that are planned with their exact number alone. */
 export const GUARDED_CLASSES = ['unfreeze', 'recreate', 'terminate', 'removals'] as const;

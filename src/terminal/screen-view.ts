@@ -159,15 +159,11 @@ async function rowLines(
   const { settings, presentation } = screen.job;
   const isWide = settings.format === 'wide';
   const columns = tableColumns(rows, all, { settings, isWide });
-  const toldBelow = columns.flatMap(({ below }) =>
-    all.filter(({ field }) => field === below && !columns.some(shown => shown.field === field)),
-  );
   const tabular = !settings.accessible && screen.columns >= NARROWEST_TABLE;
-  const sheet = tabular ? fittedRows({ rows, all, toldBelow }, screen) : undefined;
+  const sheet = tabular ? fittedRows(rows, columns, screen) : undefined;
   if (sheet === undefined) {
     const style = { now: settings.now, absoluteTimes: isWide, noun: presentation.noun, spoken: settings.accessible };
-    const shown = columns.filter(({ sumOf }) => sumOf === undefined);
-    const records = recordsLines(rows, [...shown, ...toldBelow], style);
+    const records = recordsLines(rows, columns, style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);
@@ -176,60 +172,37 @@ async function rowLines(
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
   }
   if (settings.columns !== undefined || settings.fields !== undefined) return { lines };
-  const shown = new Set([...sheet.columns.map(({ column }) => column.field), ...toldBelow.map(({ field }) => field)]);
+  const shown = new Set(sheet.columns.map(({ column }) => column.field));
   // Columns that are empty in every row are nothing to look for.
   const isHidden = (column: Column) =>
-    !shown.has(column.field) &&
-    column.sumOf === undefined &&
-    rows.some(row => plainText(valueAt(row, column.field)) !== '');
+    !shown.has(column.field) && rows.some(row => plainText(valueAt(row, column.field)) !== '');
   return all.some(isHidden) ? { lines, hidden: 'More columns: -o wide' } : { lines };
-}
-
-interface TableRows {
-  readonly rows: readonly Row[];
-  readonly all: readonly Column[];
-  /** Columns told below the text of another. */
-  readonly toldBelow: readonly Column[];
 }
 
 /**
  * The first table that shows every column whole, else the one that leaves out the fewest: with whole ids, then with short ones,
  * a wide one at last with relative times too. What is read later, in a pipe or a file, holds whole ids.
  */
-function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
-  const { settings, streams } = screen.job;
+function fittedRows(rows: readonly Row[], columns: readonly Column[], screen: Screen): FittedSheet | undefined {
+  const { settings, streams, env } = screen.job;
   const isWide = settings.format === 'wide';
-  const whole = { isWide, absoluteTimes: isWide, shortIds: false };
-  const shorter = [
-    { ...whole, shortIds: true },
-    { ...whole, absoluteTimes: false, shortIds: true },
+  const styles = [
+    { absoluteTimes: isWide, isShort: false },
+    { absoluteTimes: isWide, isShort: true },
+    { absoluteTimes: false, isShort: true },
   ];
   let best: FittedSheet | undefined;
-  for (const style of [whole, ...(streams.stdout.isTerminal ? shorter.slice(0, isWide ? 2 : 1) : [])]) {
-    const sheet = fittedTable(table, screen, style);
+  for (const { absoluteTimes, isShort } of styles.slice(0, streams.stdout.isTerminal ? (isWide ? 3 : 2) : 1)) {
+    const style = { now: settings.now, absoluteTimes };
+    const cells = rows.map(row => columns.map(column => humanCell(column, valueAt(row, column.field), style)));
+    const whole = { columns, rows: cells };
+    const drawn = withBars(isShort ? withShortIds(whole, ellipsisFor(env)) : whole, rows, screen);
+    const sheet = fitSheet(drawn, screen.columns, screen.measure);
     if (sheet === undefined) continue;
     if (sheet.dropped.length === 0 && (isWide || !sheet.cut)) return sheet;
     if (best === undefined || sheet.dropped.length <= best.dropped.length) best = sheet;
   }
   return best;
-}
-
-type TableStyle = Readonly<Record<'isWide' | 'absoluteTimes' | 'shortIds', boolean>>;
-
-function fittedTable(table: TableRows, screen: Screen, style: TableStyle): FittedSheet | undefined {
-  const { rows, all, toldBelow } = table;
-  const { settings } = screen.job;
-  const { isWide, absoluteTimes } = style;
-  const cell = (column: Column, row: Row) => {
-    const own = humanCell(column, valueAt(row, column.field), { now: settings.now, absoluteTimes });
-    const next = toldBelow.find(({ field }) => field === column.below);
-    const value = next === undefined ? '' : plainText(valueAt(row, next.field));
-    return value === '' ? own : `${own}\ntry: ${printable(value)}`;
-  };
-  const columns = tableColumns(rows, all, { settings, isWide });
-  const whole = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
-  const sheet = style.shortIds ? withShortIds(whole, ellipsisFor(screen.job.env)) : whole;
-  return fitSheet(withBars(sheet, rows, screen), screen.columns, screen.measure);
 }
 
 function withShortIds({ columns, rows }: Sheet, ellipsis: string): Sheet {

@@ -16,7 +16,7 @@ const SHORTEST_LABEL = 10;
 
 export interface Sheet {
   readonly columns: readonly Column[];
-  /** Printable text, one cell a column; a cell may hold several lines. */
+  /** Printable text, one cell a column. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -42,8 +42,7 @@ function candidates({ columns, rows }: Sheet, measure: Measure) {
   return columns.map((column, index) => {
     const title = measure.width(column.title);
     let width = title;
-    for (const row of rows)
-      for (const line of (row[index] ?? '').split('\n')) width = Math.max(width, measure.width(line));
+    for (const row of rows) width = Math.max(width, measure.width(row[index] ?? ''));
     const shortest =
       column.shrink === 'wraps' ? Math.max(SHORTEST_LABEL, longestWord(rows, index, measure)) : SHORTEST_LABEL;
     const least = column.shrink !== undefined ? Math.max(title, Math.min(width, shortest)) : width;
@@ -102,24 +101,9 @@ export function fitSheet(sheet: Sheet, screen: number, measure: Measure): Fitted
   return fit && drawnFrom(sheet, fit, measure);
 }
 
-/** Columns that add up to another one where all of them fit, else that one: some of them alone add up to nothing. */
-function withOrForTheirSum(
-  all: readonly Candidate[],
-  screen: number,
-  gap: number,
-): [kept: Candidate[], dropped: readonly string[]] {
-  const parts = all.filter(({ column }) => column.sumOf === undefined).map(candidate => ({ ...candidate }));
-  const summed = new Set(all.flatMap(({ column }) => column.sumOf ?? []));
-  if (summed.size === 0 || total(parts, gap, ({ least }) => least) <= screen) return [parts, []];
-  const isSummed = ({ column }: Candidate) => summed.has(column.field);
-  return [
-    all.filter(candidate => !isSummed(candidate)).map(candidate => ({ ...candidate })),
-    all.filter(isSummed).map(({ column }) => column.title),
-  ];
-}
-
 function fitWith(all: readonly Candidate[], screen: number, gap: number) {
-  let [kept, dropped] = withOrForTheirSum(all, screen, gap);
+  let kept = all.map(candidate => ({ ...candidate }));
+  let dropped: readonly string[] = [];
   while (total(kept, gap, ({ least }) => least) > screen) {
     const victim = leastImportant(kept);
     if (victim === undefined) return undefined;

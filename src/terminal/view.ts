@@ -48,10 +48,6 @@ export interface Column {
   readonly shrink?: true | 'wraps';
   /** In lines of `field: value` only where there is a value, in a table only where any row has one. */
   readonly unlessEmpty?: true;
-  /** Fields whose sum it holds: on a screen where their columns do not all fit it stands in their place. */
-  readonly sumOf?: readonly string[];
-  /** Field of the next command, told as `try: …` below the text where it has no column of its own. */
-  readonly below?: string;
 }
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { metadataValue, type StatementAccount } from '../books/statement.ts';
 import type { Line } from '../books/statement-lines.ts';
-import { base32 } from '../books/statement-lines.ts';
+import { base32 } from '../core/names.ts';
 
 const printOf = (id: string, length: number) => base32(createHash('sha256').update(id).digest()).slice(0, length);
 

@@ -233,12 +233,11 @@ function findingAnswer(found: Finding) {
 }
 
 const CARD_COLUMNS = columnsOf(
-  { ...CARD, card: CARD.label, net: CARD.opening },
-  'card opening funded:2 withdrawn:2 settled:2 refunded:2 holds_change:2 other:2 net residual closing',
+  { ...CARD, card: CARD.label },
+  'card opening funded:3 withdrawn:5 settled:2 refunded:4 holds_change:4 other:3 residual closing',
   {
     card: { shrink: true },
     holds_change: 'HOLDS',
-    net: { sumOf: ['funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'other'] },
     residual: 'DIFF',
   },
 );
@@ -274,15 +273,13 @@ function shownReport(report: Report): Shown {
 
 /** Money that leaves stands with a minus; nothing is no number. */
 function signed(card: Report['cards'][number]): Row {
-  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned, opening, closing } = card;
+  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned } = card;
   const plus = (amount: number) => (amount === 0 ? null : amount);
   const minus = (...amounts: readonly number[]) => {
     const sum = cents(amounts.reduce((total, amount) => total + toCents(amount), 0));
     return sum === 0 ? null : toUsd(cents(-sum));
   };
   return {
-    // What is not explained stands beside it.
-    net: plus(toUsd(cents(toCents(closing) - toCents(opening) - toCents(residual)))),
     funded: plus(funded),
     refunded: plus(refunded),
     other: plus(other),

@@ -5,7 +5,7 @@ import { effectOf } from '../../books/records.ts';
 import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { eachTime, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { eachTime, local, option, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { recentCards } from '../../cli/recent-cards.ts';
 
@@ -26,7 +26,7 @@ import {
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
-import { differs, type PlanDocument, planDocument } from '../../fleet/plan-file.ts';
+import { differs, PLAN, type PlanDocument, planDocument } from '../../fleet/plan-file.ts';
 import { planText } from '../../fleet/plan-page.ts';
 import {
   type Allowed,
@@ -34,7 +34,6 @@ import {
   GUARDED_CLASSES,
   type Locked,
   type NumberedStep,
-  PHASES,
   type PlanInput,
   type Scope,
 } from '../../fleet/step.ts';
@@ -44,81 +43,11 @@ import { fillingWallet } from '../../writes/refused-write.ts';
 import { type Bin, binFor, rankBins } from '../bins/bins.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet } from './file.ts';
 
-const STEP = {
-  row: tells.count('Its number, from 1.'),
-  phase: tells.count('1 to 6; a phase begins when the one before has ended.'),
-  do: tells.word('What is done.', Object.keys(PHASES)),
-  name: tells.text('Name of the card in the file.'),
-  card: maybe(tells.text('The card; not of a create.')),
-  last4: maybe(tells.text('Its last four digits.')),
-  generation: maybe(tells.count('Of a create: one more than of the card before.')),
-  amount: maybe(tells.usd('What is moved, USD.')),
-  key: maybe(tells.text('Idempotency key; the same for the same intention everywhere.')),
-  body: maybe(tells.json('Of a create: the request.')),
-  instead: maybe(tells.text('Of a create: the card whose place it takes.')),
-  why: tells.text('Why it is there.'),
-  seen: maybe(tells.json('What was seen and must not have changed.')),
-} as const;
-
-/** Members of a plan document. */
-const PLAN_ANSWER = {
-  plan: tells.count('Version of the form: 1.'),
-  id: tells.text('Digest of everything else.'),
-  fleet: tells.text('Name of the fleet.'),
-  created_at: tells.time('When it was made.'),
-  expires_at: tells.time('When it may no longer be applied.'),
-  bound: tells.json('What it holds for: origin, mode, contract, file, witness, version.'),
-  caps: tells.json('Of the file: per_apply, cards, wallet_reserve; USD.'),
-  totals: tells.json('Steps of each kind, and spend, returns, wallet, wallet_after in USD.'),
-  allowed: tells.json('Numbers that were allowed.'),
-  steps: tells.rows(STEP, 'What is done, in this order.'),
-  differences: tells.rows(
-    {
-      name: tells.text('Name of the card in the file.'),
-      card: orNull(tells.text('The card.')),
-      field: tells.text('What differs.'),
-      class: tells.word('fixed: the service cannot change it. drift: it changed at the service.', [
-        'fixed',
-        'drift',
-        'note',
-      ]),
-      is: tells.json('What it is.'),
-      wanted: tells.json('What the file says.'),
-    },
-    'Where cards differ from the file.',
-  ),
-  blocked: tells.texts('Names with a fixed difference and no replace.'),
-  held_back: tells.rows(
-    {
-      class: tells.word('Its class.', GUARDED_CLASSES),
-      count: tells.count('How many steps.'),
-      names: tells.texts('Of these cards.'),
-    },
-    'Steps that need --allow.',
-  ),
-  unknown: tells.rows(
-    { name: tells.text('Name of the card in the file.'), op: tells.text('Operation to resume.') },
-    'Names of which an outcome is not known.',
-  ),
-  to_retire: tells.rows(
-    {
-      card: tells.text('The card.'),
-      name: tells.text('The name it had.'),
-      balance: tells.usd('Its balance, USD.'),
-    },
-    'Frozen cards of which nothing more is wanted.',
-  ),
-  notes: tells.texts('What else is worth knowing.'),
-  cards_after: tells.count('Cards of the fleet that are not terminated, when it is done.'),
-  as_wanted: tells.count('Cards that are as the file says.'),
-  strangers: tells.count('Other cards of the account; never touched.'),
-} as const;
-
 export const planFleetFile = command({
   path: 'fleet plan',
   summary: 'Show how the cards differ from a fleet file, and the steps to it',
   reach: 'service',
-  answers: { one: PLAN_ANSWER },
+  answers: { one: PLAN },
   ends: {
     differs: 'With --exit-code, something is to be done or decided. The plan is printed.',
     outcome_unknown: 'An operation on a card of the file has no known outcome. The rest of the plan is printed.',

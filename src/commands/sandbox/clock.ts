@@ -28,11 +28,11 @@ type Advanced = ResultOf<AdminOperations['clock.advance']>;
 const CLOCK = ADMIN_OPERATIONS['clock.show'].returns.shape;
 const COLUMNS = columnsOf(CLOCK, 'now mode');
 
-const FIRED: readonly Column[] = [
-  { field: 'due_at', title: 'AT', kind: 'text', priority: 1 },
-  { field: 'kind', title: 'WHAT', kind: 'word', priority: 1 },
-  { field: 'ref', title: 'OF', kind: 'id', priority: 1 },
-];
+const FIRED = columnsOf(TIMER, 'due_at kind ref', {
+  due_at: { title: 'AT', kind: 'text' },
+  kind: { title: 'WHAT', kind: 'word' },
+  ref: { title: 'OF', kind: 'id' },
+});
 
 function showClock(): Shown {
   return {

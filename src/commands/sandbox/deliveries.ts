@@ -5,9 +5,9 @@ import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { argument, local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
-import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
+import { ATTEMPT, DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import { usage } from '../../core/errors.ts';
-import { type Column, copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
+import { copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
 import { adminCommand, adminListing, command } from './admin.ts';
 
@@ -80,14 +80,12 @@ type WholeDelivery = ResultOf<AdminOperations['deliveries.get']>;
 
 const COLUMNS = DELIVERY_COLUMNS.filter(({ field }) => field !== 'last');
 
-const ATTEMPT_COLUMNS: readonly Column[] = [
-  { field: 'number', title: 'TRY', kind: 'integer', priority: 1 },
-  { field: 'at', title: 'AT', kind: 'text', priority: 2 },
-  { field: 'status', title: 'STATUS', kind: 'integer', priority: 1 },
-  { field: 'duration_ms', title: 'MS', kind: 'integer', priority: 3 },
-  { field: 'error', title: 'ERROR', kind: 'text', priority: 2, shrink: true },
-  { field: 'address', title: 'ADDRESS', kind: 'text', priority: 4 },
-];
+const ATTEMPT_COLUMNS = columnsOf(ATTEMPT, 'number at:2 status duration_ms:3 error:2 address:4', {
+  number: 'TRY',
+  at: { kind: 'text' },
+  duration_ms: 'MS',
+  error: { shrink: true },
+});
 
 function show(whole: WholeDelivery): Shown {
   const { id, event, webhook_id, state, attempts = [], body, body_hidden: hidden } = whole;

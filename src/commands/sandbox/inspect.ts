@@ -1,6 +1,5 @@
 /** What happened in the sandbox and why. Looking leaves no trace. */
 
-import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { argument, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
@@ -16,11 +15,6 @@ import { checkEvents } from '../webhooks/subscriptions.ts';
 import { adminCommand, adminListing, command } from './admin.ts';
 
 type Checked = ResultOf<AdminOperations['ledger.check']>;
-
-const CHECK_COLUMNS: readonly Column[] = [
-  { field: 'ok', title: 'WHOLE', kind: 'boolean', priority: 1 },
-  { field: 'faults', title: 'FAULTS', kind: 'list', priority: 1 },
-];
 
 const INVARIANT_COLUMNS = columnsOf(INVARIANT, 'id holds says:2', { id: 'INVARIANT', says: { shrink: true } });
 
@@ -40,10 +34,10 @@ export const checkSandbox = adminCommand({
     { does: 'All of them', run: 'sandbox check' },
     { does: 'Their codes', run: "sandbox check --jq '.invariants[].id'" },
   ],
+  columns: ['ok faults', { ok: 'WHOLE' }],
   show: checked => ({
     noun: 'ledger',
     idField: 'ok',
-    columns: CHECK_COLUMNS,
     rows: { columns: INVARIANT_COLUMNS, rows: checked.invariants },
     blocks: [tableBlock(INVARIANT_COLUMNS, checked.invariants), lineBlock(checkInWords(checked))],
     failure: checked.ok
@@ -57,12 +51,6 @@ export const checkSandbox = adminCommand({
 
 type Event = ItemOf<AdminOperations['events']>;
 type Why = ResultOf<AdminOperations['transactions.why']>;
-
-const WHY_COLUMNS: readonly Column[] = [
-  { field: 'transaction', title: 'TRANSACTION', kind: 'id', priority: 1 },
-  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
-  { field: 'decline_reason', title: 'REASON', kind: 'word', priority: 1 },
-];
 
 const STEP_COLUMNS: readonly Column[] = [
   { field: 'check', title: 'CHECK', kind: 'word', priority: 1 },
@@ -81,16 +69,6 @@ function declineInWords({ outcome, decline_reason: reason, checks }: Why): strin
   return `Declined: ${reason}: ${failed.left} against ${failed.right ?? ''}`;
 }
 
-function showWhy(why: Why): Shown {
-  return {
-    noun: 'transaction',
-    idField: 'transaction',
-    columns: WHY_COLUMNS,
-    rows: { columns: STEP_COLUMNS, rows: why.checks },
-    blocks: [lineBlock(declineInWords(why)), tableBlock(STEP_COLUMNS, why.checks)],
-  };
-}
-
 export const whyDeclined = adminCommand({
   path: 'sandbox why',
   about: [
@@ -100,7 +78,13 @@ export const whyDeclined = adminCommand({
   operation: 'transactions.why',
   args: { transaction: argument(takes.text('Transaction.', { names: 'transaction' })) },
   examples: [{ does: 'In words', run: 'sandbox why txn_1' }],
-  show: showWhy,
+  columns: ['transaction outcome decline_reason', { decline_reason: 'REASON' }],
+  show: why => ({
+    noun: 'transaction',
+    idField: 'transaction',
+    rows: { columns: STEP_COLUMNS, rows: why.checks },
+    blocks: [lineBlock(declineInWords(why)), tableBlock(STEP_COLUMNS, why.checks)],
+  }),
 });
 
 const TIMELINE_COLUMNS = [

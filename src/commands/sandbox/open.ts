@@ -1,12 +1,13 @@
 /** Leading a browser to the inspector of a started sandbox. */
 
 import type { Context, StartedBrowser } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
-import { type Column, lineBlock } from '../../terminal/view.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { command, startedSandbox } from './admin.ts';
 
 /** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
@@ -68,6 +69,13 @@ async function redeemed(
 const nobodyCame = () =>
   new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });
 
+const SESSION = {
+  opened: tells.yes('A browser has a session now.'),
+  ended: maybe(tells.count('Sessions that were ended, with --end.')),
+  url: maybe(tells.text('Address that opens it once, with --print.')),
+  expires_at: maybe(tells.time('Until when the address is good, with --print.')),
+} as const;
+
 export const openInspector = command({
   path: 'sandbox open',
   summary: 'Open the inspector of the started sandbox in a browser',
@@ -79,12 +87,7 @@ export const openInspector = command({
     wait_expired: 'No browser used the address within a minute.',
   },
   answers: {
-    one: {
-      opened: tells.yes('A browser has a session now.'),
-      ended: maybe(tells.count('Sessions that were ended, with --end.')),
-      url: maybe(tells.text('Address that opens it once, with --print.')),
-      expires_at: maybe(tells.time('Until when the address is good, with --print.')),
-    },
+    one: SESSION,
   },
   about: [
     `What it opens: a view (${PAGE_VIEWS.join(', ')}), or the id of a card, a transaction, a challenge, a deposit, a request or a delivery. Without one it is the overview.`,
@@ -119,16 +122,10 @@ export const openInspector = command({
   },
   show: ({ opened, ended, url }) => ({
     noun: 'session',
-    columns: url === undefined ? COLUMNS : ADDRESS_COLUMNS,
+    columns: columnsOf(SESSION, url === undefined ? 'opened ended' : 'url', { ended: { unlessEmpty: true } }),
     blocks: [lineBlock(url ?? (opened ? 'The inspector is open.' : sessionsEnded(ended ?? 0)))],
     ...(url !== undefined && { notes: ['Good once, for a minute. The first browser that opens it has the session.'] }),
   }),
 });
-
-const COLUMNS: readonly Column[] = [
-  { field: 'opened', title: 'OPENED', kind: 'boolean', priority: 1 },
-  { field: 'ended', title: 'ENDED', kind: 'integer', priority: 1, unlessEmpty: true },
-];
-const ADDRESS_COLUMNS: readonly Column[] = [{ field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 }];
 
 const sessionsEnded = (ended: number) => (ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);

@@ -1,7 +1,7 @@
 /** Sums of transactions by spans of time, or by what they have in common. */
 import { effectOf } from '../../books/records.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
-import { countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
+import { columnsOf, countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -128,6 +128,8 @@ export function leftOutText(count: number): string {
 
 const by = option(takes.choice(GROUPINGS, 'What to sum by; day by default.'));
 
+const GROUP = orNull(tells.text('First day, month, merchant, card, label or type.'));
+
 const SUMS = {
   transactions: tells.count('How many there are.'),
   spent: tells.usd('Settled less refunded, USD.'),
@@ -141,7 +143,7 @@ export const summarizeTransactions = command({
   path: 'tx summary',
   summary: 'Sum transactions by day, week, month, merchant, card, label or type',
   answers: {
-    list: { group: orNull(tells.text('First day, month, merchant, card, label or type.')), ...SUMS },
+    list: { group: GROUP, ...SUMS },
     page: { by: tells.word('What was added up by.', GROUPINGS), ...SUMS },
   },
   about: [
@@ -202,20 +204,13 @@ function listingOf(summary: Summary, by: Grouping): Listing {
 }
 
 function columnsFor(by: Grouping): readonly Column[] {
-  const kind = by === 'card' ? 'id' : 'text';
-  return [
+  const group = { title: by.toUpperCase(), ...(by === 'card' && { kind: 'id' as const }) };
+  return columnsOf(
+    { group: GROUP, ...SUMS },
+    'group spent transactions:2 settled:6+ refunded:5+ pending:4 declined:7+',
     {
-      field: 'group',
-      title: by.toUpperCase(),
-      kind,
-      priority: 1,
-      ...((by === 'merchant' || by === 'label') && { shrink: true as const }),
+      group: by === 'merchant' || by === 'label' ? { ...group, shrink: true } : group,
+      transactions: 'COUNT',
     },
-    { field: 'spent', title: 'SPENT', kind: 'money', priority: 1 },
-    { field: 'transactions', title: 'COUNT', kind: 'integer', priority: 2 },
-    { field: 'settled', title: 'SETTLED', kind: 'money', priority: 6, wideOnly: true },
-    { field: 'refunded', title: 'REFUNDED', kind: 'money', priority: 5, wideOnly: true },
-    { field: 'pending', title: 'PENDING', kind: 'money', priority: 4 },
-    { field: 'declined', title: 'DECLINED', kind: 'money', priority: 7, wideOnly: true },
-  ];
+  );
 }
