@@ -13,8 +13,8 @@
  * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
  * outcome before anybody reads it (docs/design/reliability.md). What no journal keeps goes through it too (`direct.ts`).
  */
-import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
-import { isExplained, isExplainedByBin, REFUSALS } from '../contract/refusals.ts';
+import { type Evidence, isExplained, isExplainedByBin, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
+import { REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
