@@ -5,12 +5,13 @@ import { found } from '../calls/handler.ts';
 import { spoiltText } from '../faults/faults.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
 import type { LookHandlers } from '../service/service.ts';
-import { requestById, transactionById } from '../store/rows.ts';
+import { type RequestRow, transactionById } from '../store/rows.ts';
 
 export const REQUESTS = {
   'requests.get': ({ sql, parts, input: { request_id: id } }) => {
     const waiting = parts.requestLog.waiting.findLast(each => each.request_id === id);
-    const row = found(waiting ?? requestById(sql, id), 'kept request', id);
+    const stored = 'select * from requests where request_id = ? order by position desc limit 1';
+    const row = found(waiting ?? sql.get<RequestRow>(stored, id), 'kept request', id);
     return wired(REQUEST_PAIR, {
       ...row,
       headers: row.request_headers,

@@ -15,7 +15,7 @@ import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { beginGeneration } from '../store/open.ts';
-import { countActiveSubscriptions } from '../store/rows.ts';
+import { activeWebhooks } from '../store/rows.ts';
 import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
 import { inBulk, isRefusedStatement, type Sql } from '../store/sql.ts';
 import { stateOf } from './state.ts';
@@ -88,7 +88,7 @@ async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Mani
       const looking = { sql, now: sandboxNow(sql, clock.now()) };
       const faults = checkInvariants(sql);
       if (faults.length > 0) throw new Damaged(brokenBooks(faults));
-      return { ...stateOf(looking), webhooks_active: countActiveSubscriptions(sql) };
+      return { ...stateOf(looking), webhooks_active: activeWebhooks(sql).length };
     });
     requestLog.forget();
     requestNumbers.forget();

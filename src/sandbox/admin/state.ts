@@ -23,21 +23,10 @@ import { loadDataSet } from '../data/load.ts';
 import { paged, pageOfList } from '../handlers/service.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, wireRequest } from '../service/logs.ts';
-import type { LookHandlers, ServiceHandlers, ServiceParts, StoreMoment } from '../service/service.ts';
-import { clearSystemTables } from '../store/open.ts';
-import {
-  countAll,
-  emptyAccount,
-  type FaultRow,
-  fitsRequest,
-  KEPT_REQUESTS,
-  pageOfRequests,
-  type RequestFilter,
-  type RequestRow,
-  sendingNow,
-  walletOf,
-} from '../store/rows.ts';
-import { escaped, nextCount, type Page } from '../store/sql.ts';
+import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';
+import { emptyStore } from '../store/open.ts';
+import { countAll, type FaultRow, KEPT_REQUESTS, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
+import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
 
 export const STATE = {
   'faults.add': ({ sql, now, idSource, input }) => {
@@ -144,8 +133,7 @@ export const OF_SERVER = {
     const state = await store.writeLarge(async sql => {
       const now = sandboxNow(sql, parts.clock.now());
       const clock = readClock(sql);
-      emptyAccount(sql);
-      clearSystemTables(sql, seed);
+      emptyStore(sql, seed);
       if (clock.mode !== 'real') setClock(sql, clock);
       // The seed may be another one now.
       const idSource = deterministicIds({ sql });
@@ -197,7 +185,7 @@ export const STATE_LOOKS = {
     return pageOfList('deposits', look, { from: 'deposits', wanted, order: 'created_at desc, id desc' });
   },
 
-  requests: look => paged(look.input, 100, where => newestRequests(look, filterOf(look.input), where), wireRequest),
+  requests: look => paged(look.input, 100, where => newestRequests(look, where), wireRequest),
 
   'clock.show': ({ sql, now, parts }) => {
     const shown = wireClock(readClock(sql), now);
@@ -225,28 +213,34 @@ function wireFault(row: FaultRow, now: number) {
 
 // requests: what was asked of the service.
 
-function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
-  const { operation, idempotency_key: key, card_id, status } = rest;
-  // As the log has it: a key that may hold a card number is masked there.
-  const idempotency_key = key === undefined ? undefined : keptKey(key);
-  return { operation, idempotency_key, card_id, status, since: since === undefined ? undefined : instantOf(since) };
-}
+type Look<N extends keyof LookHandlers> = Parameters<LookHandlers[N]>[0];
 
 /**
  * Newest first. Those that wait in this process come first and stay there: written now, they would get other numbers
  * than they get when nobody looks. They push as many stored ones out as they will when they are written.
  */
-function newestRequests(
-  { sql, parts }: StoreMoment,
-  filter: RequestFilter,
-  { limit, offset }: Page,
-): { readonly rows: readonly RequestRow[]; readonly total: number } {
+function newestRequests({ sql, parts, input }: Look<'requests'>, { limit, offset }: Page) {
+  const { operation, card_id, status } = input;
+  // As the log has it: a key that may hold a card number is masked there.
+  const idempotency_key = input.idempotency_key === undefined ? undefined : keptKey(input.idempotency_key);
+  const equal = { operation, idempotency_key, card_id, status };
+  const since = input.since === undefined ? undefined : instantOf(input.since);
   const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
-  const waiting = kept.filter(row => fitsRequest(row, filter)).toReversed();
-  const newest = KEPT_REQUESTS - kept.length;
+  const isWanted = (row: RequestRow) =>
+    row.at >= (since ?? row.at) &&
+    Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
+  const waiting = kept.filter(isWanted).toReversed();
   const first = waiting.slice(offset, offset + limit);
+  const wanted = {
+    'position > (select coalesce(max(position), 0) from requests) - ?': KEPT_REQUESTS - kept.length,
+    'operation = ?': operation,
+    'at >= ?': since,
+    'idempotency_key = ?': idempotency_key,
+    'card_id = ?': card_id,
+    'status = ?': status,
+  };
   const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
-  const stored = pageOfRequests(sql, { ...filter, newest }, span);
+  const stored = listed<RequestRow>(sql, { from: 'requests', wanted, order: 'position desc' }, span);
   return { rows: [...first, ...stored.rows], total: waiting.length + stored.total };
 }
 

@@ -138,7 +138,7 @@ export async function readBody(request: IncomingMessage): Promise<Readonly<Recor
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Refused('invalid_request', 'The body must be a JSON object.');
   }
-  if (depthOf(value) > DEEPEST) throw new Refused('invalid_request', 'The body is nested too deep.');
+  if (isTooDeep(value)) throw new Refused('invalid_request', 'The body is nested too deep.');
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -179,16 +179,10 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Levels of nesting, counted level by level so that a deep body cannot exhaust the stack. */
-function depthOf(value: object): number {
-  let depth = 0;
-  for (let level: readonly object[] = [value]; level.length > 0 && depth <= DEEPEST; depth += 1) {
-    level = level
-      .flatMap(entry => Object.values(entry) as unknown[])
-      .filter(entry => typeof entry === 'object' && entry !== null) as object[];
-  }
-  return depth;
-}
+const isTooDeep = (value: unknown, levels = DEEPEST): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some(each => isTooDeep(each, levels - 1)));
 
 function tooLarge(): Refused {
   return new Refused('payload_too_large', `A body may have at most ${LIMITS.requestBody.max} bytes.`);

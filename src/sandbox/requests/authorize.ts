@@ -54,17 +54,9 @@ export function admit(parts: ServiceParts, { name, surface }: Route, header: str
 }
 
 /** Throws `environment_mismatch` for a live key in a place whose text would be kept: an address, an idempotency key. */
-export function refuseLiveKeys(texts: Iterable<string | undefined>): void {
+export function refuseLiveKeys(...texts: readonly (string | undefined)[]): void {
   const found = 'A live key stands in the address, the idempotency key or the text of the request';
   for (const text of texts) if (text?.includes(LIVE_PREFIX)) throw liveKey(found);
-}
-
-/** Refuses a live key anywhere in a body or a query: in a label, a note, an address, in names too. */
-export function refuseLiveKeysIn(members: object): void {
-  for (const [name, value] of Object.entries(members)) {
-    refuseLiveKeys([name, typeof value === 'string' ? value : undefined]);
-    if (typeof value === 'object' && value !== null) refuseLiveKeysIn(value);
-  }
 }
 
 const liveKey = (found: string) =>

@@ -41,7 +41,7 @@ import {
 import type { ServiceParts } from '../service/service.ts';
 import { cardById } from '../store/rows.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
-import { admit, healthAnswer, refuseLiveKeys, refuseLiveKeysIn, refuseStrangers } from './authorize.ts';
+import { admit, healthAnswer, refuseLiveKeys, refuseStrangers } from './authorize.ts';
 import { executeRequest, fingerprintOf, type Seen } from './execute.ts';
 
 interface Exchanged extends Omit<Seen, 'allowance'> {
@@ -117,9 +117,8 @@ export class Exchange {
     const arrivedAt = this.parts.clock.monotonic();
     const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
     const keySent = typeof header === 'string' ? header : undefined;
-    refuseLiveKeys([request.url, keySent, ...Object.values(params)]);
     const values = queryValues(route.row.query ?? {}, query);
-    refuseLiveKeysIn(values);
+    refuseLiveKeys(request.url, keySent, JSON.stringify([params, values]));
     const fault = route.surface === 'service' ? faultInHeader(headers[FAULT_HEADER]) : undefined;
     let body: ParsedRequest['body'];
     let bodyRead: ParsedRequest['bodyRead'];
@@ -127,7 +126,7 @@ export class Exchange {
     try {
       bodyRead = await readBody(request);
       body = bodyRead;
-      refuseLiveKeysIn(body);
+      refuseLiveKeys(JSON.stringify(body));
       const key = honouredKey(route, this.parts.activeDialect.dialect.ignoresKeys ? undefined : keySent);
       if (key !== undefined) {
         // the account is part of the record's key already.

@@ -19,72 +19,47 @@ type Parts = Pick<
 
 /** So many parts are named: a body may have thousands of fields that nobody knows. */
 const MOST_NAMED = 40;
-/** Members of a query, and of an object or a list in a body. */
+/** Members of an object or a list in a body. */
 const MOST_ENTRIES = 20;
 
 /** The columns of a logged request that were written by its sender. */
 function keptParts({ route: { row }, path, queryText, keySent, headers, bodyRead }: ParsedRequest): Parts {
   const notKept: string[] = [];
-  const note = (part: string) => {
-    if (notKept.length < MOST_NAMED) notKept.push(part);
+  const kept = <T>(part: string, sent: unknown, left: T): T => {
+    const isKept = sent === left || JSON.stringify(sent) === JSON.stringify(left);
+    if (!isKept && notKept.length < MOST_NAMED) notKept.push(part);
+    return left;
   };
-  const text = (part: string, sent: string) => {
-    const kept = cleanText(sent);
-    if (kept !== sent) note(part);
-    return kept;
-  };
-  /** Values that the row knows, in the order in which they came; of others the names. */
-  const query = (shape: Shape) => {
-    const before = notKept.length;
-    const given = [...new URLSearchParams(queryText)];
-    const kept = given.slice(0, MOST_ENTRIES).map(([name, value]): [string, string] => {
-      const part = `query.${cleanText(name)}`;
-      if (Object.hasOwn(shape, name)) return [name, text(part, value)];
-      note(part);
-      return [cleanText(name), '[redacted]'];
+  /** Members that the row knows, but for secrets; of an address only where it leads to. Of others the names are told. */
+  const members = (part: 'query' | 'body', shape: Shape = {}, sent: readonly (readonly [string, unknown])[]) =>
+    sent.flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+      const isKnown = Object.hasOwn(shape, name) && !shape[name]?.secret;
+      if (!isKnown) return kept(`${part}.${cleanText(name)}`, name, []);
+      return [[name, kept(`${part}.${name}`, value, name === 'url' ? originOf(value) : keptValue(value))]];
     });
-    if (given.length > MOST_ENTRIES) note('query');
-    const isWhole = notKept.length === before && PLAIN.test(queryText);
-    return isWhole ? queryText : new URLSearchParams(kept).toString();
-  };
-  const field = (name: string, value: unknown): unknown => {
-    const part = `body.${name}`;
-    if (typeof value === 'string' && name !== 'url') return text(part, value);
-    const kept = name === 'url' ? originOf(value) : keptValue(value);
-    if (JSON.stringify(value) !== JSON.stringify(kept)) note(part);
-    return kept;
-  };
   // 0 without a body, null where its length was not announced.
   const announced = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.NaN;
   const body_bytes = Number.isSafeInteger(announced) ? announced : null;
-  /** Fields that the row knows, but for secrets; of an address only where it leads to. Null for none. */
-  const fields = (shape: Shape) => {
-    if (bodyRead === undefined) {
-      if (body_bytes !== 0) note('body');
-      return null;
-    }
-    const kept: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(bodyRead)) {
-      if (Object.hasOwn(shape, name) && !shape[name]?.secret) kept[name] = field(name, value);
-      else note(`body.${cleanText(name)}`);
-    }
-    return Object.keys(kept).length === 0 ? null : JSON.stringify(kept);
-  };
-  const idempotency_key = keySent === undefined ? null : keptKey(keySent);
-  const kept = {
-    path: text('path', path),
-    query: queryText === '' ? null : query(row.query ?? {}),
+  const keptPath = kept('path', path, cleanText(path));
+  const query = members('query', row.query, [...new URLSearchParams(queryText)]);
+  const isQueryWhole = PLAIN.test(queryText) && !notKept.some(part => part.startsWith('query.'));
+  if (bodyRead === undefined && body_bytes !== 0) notKept.push('body');
+  const body = members('body', row.body, Object.entries(bodyRead ?? {}));
+  const idempotency_key = keySent === undefined ? null : kept('idempotency_key', keySent, keptKey(keySent));
+  return {
+    path: keptPath,
+    query: queryText === '' ? null : isQueryWhole ? queryText : `${new URLSearchParams(query as [string, string][])}`,
     idempotency_key,
     request_headers: keptHeaders(headers),
-    body: fields(row.body ?? {}),
+    body: body.length === 0 ? null : JSON.stringify(Object.fromEntries(body)),
     body_bytes,
+    not_kept: JSON.stringify(notKept),
   };
-  if (keySent !== undefined && idempotency_key !== keySent) note('idempotency_key');
-  return { ...kept, not_kept: JSON.stringify(notKept) };
 }
 
-/** What of a list or an object is kept; other values are as they were. */
+/** A text without secrets, and what of a list or an object is kept; other values are as they were. */
 function keptValue(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
   const clean = (entry: unknown) => cleanText(typeof entry === 'string' ? entry : JSON.stringify(entry));
   if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map(clean);

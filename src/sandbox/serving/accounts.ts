@@ -18,12 +18,8 @@ import { type Opened, type OpenPlan, openSandbox, randomSecret } from './assembl
 import { LIMITS, serve } from './server.ts';
 import { readSecret, type StartDependencies, serveUnderLock, writeSecret } from './started.ts';
 
-interface AccountsServer {
-  /** Base address of the service, with `/v1`. */
-  readonly url: string;
-  /** File of the token that opens accounts. */
-  readonly tokenFile: string;
-}
+/** Base address of the service, with `/v1`. */
+type AccountsServer = { readonly url: string };
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 const KEY = /^(sk_test|sandbox)_([a-z0-9-]{1,32})_([\w-]{43})$/;
@@ -105,7 +101,7 @@ async function open(around: StartDependencies, options: AccountsServerOptions) {
       accountOf(headers.authorization),
     );
     return {
-      shown: { url: `${behind === undefined ? server.origin : `https://${behind.host}`}${SERVICE_PATH}`, tokenFile },
+      shown: { url: `${behind === undefined ? server.origin : `https://${behind.host}`}${SERVICE_PATH}` },
       async close() {
         await server.stop();
         await close();

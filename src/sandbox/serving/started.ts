@@ -8,7 +8,6 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ADMIN_OPERATIONS, type ServerOptions } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import { isObject, jsonOrUndefined } from '../../core/objects.ts';
@@ -42,15 +41,8 @@ export interface ServerFacts {
   readonly instance: string;
 }
 
-interface ServerPaths {
-  readonly facts: string;
-  readonly key: string;
-  readonly token: string;
-  /** Held while a sandbox is started on the store. */
-  readonly lock: string;
-}
-
-function serverPaths(data: string): ServerPaths {
+/** The lock is held while a sandbox is started on the store. */
+function serverPaths(data: string) {
   const below = (name: string) => join(storeFolder(data), name);
   return {
     facts: below('server.json'),
@@ -59,6 +51,7 @@ function serverPaths(data: string): ServerPaths {
     lock: below('server.lock'),
   };
 }
+type ServerPaths = ReturnType<typeof serverPaths>;
 
 /** Undefined when there is none, or what stands there is not whole. */
 async function readFacts(path: string, around: FileDependencies): Promise<ServerFacts | undefined> {
@@ -253,10 +246,7 @@ export function serveUnderLock<Shown extends object>(
 
 interface StartedSandbox extends Serving {
   readonly facts: ServerFacts;
-  readonly store: string;
-  readonly dialect: DialectName;
   readonly keyFile: string;
-  readonly tokenFile: string;
 }
 
 /**
@@ -344,7 +334,7 @@ async function open(
     await close();
     throw error;
   }
-  return { shown: { facts, store: path, dialect: made.dialect, keyFile: paths.key, tokenFile: paths.token }, close };
+  return { shown: { facts, keyFile: paths.key }, close };
 }
 
 function alreadyStarted(holder: number | 'unreadable', { lock }: ServerPaths, url: string | undefined): CliError {

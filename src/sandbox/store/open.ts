@@ -5,7 +5,7 @@ import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { QueuedStore, type Store } from './queue.ts';
-import { CLEARED_TABLES, MAKING, type META, type RowOf, SCHEMA } from './schema.ts';
+import { CLEARED_TABLES, DOMAIN_TABLES, MAKING, type META, type RowOf, SCHEMA } from './schema.ts';
 import { KIB_ELSE, type Sql, type StoreBroken } from './sql.ts';
 
 export type IdForm = RowOf<typeof META>['ids'];
@@ -42,12 +42,9 @@ function createTables(sql: Sql, first: Meta & { now: number }): void {
   sql.insert('meta', { one: 1, application: APPLICATION, schema_number, instance, seed, ids, created_at });
 }
 
-/**
- * Empties the sandbox's own tables (not those of the domain) and sets the seed, for a reset. Ids
- * and numbers start over with it; rate counters stay.
- */
-export function clearSystemTables(sql: Sql, seed?: number): void {
-  for (const table of CLEARED_TABLES) sql.run(`delete from ${table}`);
+/** Empties the store but for rate counters, and sets the seed, for a reset. Ids and numbers start over with it. */
+export function emptyStore(sql: Sql, seed?: number): void {
+  for (const table of [...DOMAIN_TABLES, ...CLEARED_TABLES]) sql.run(`delete from ${table}`);
   if (seed !== undefined) sql.run('update meta set seed = ? where one = 1', seed);
   beginGeneration(sql);
 }

@@ -1,33 +1,27 @@
 /** Rows of the store, and the statements that several ask. Balances are changed by the ledger alone. */
 import type { Cents } from '../../core/money.ts';
-import {
-  type ATTEMPTS,
-  type BINS,
-  type CARDS,
-  type CHALLENGES,
-  type DELIVERIES,
-  type DEPOSITS,
-  DOMAIN_TABLES,
-  type ENTRIES,
-  type EVENTS,
-  type FAULTS,
-  type POSTINGS,
-  type REQUESTS,
-  type RowOf,
-  type TRANSACTIONS,
-  type WALLETS,
-  type WEBHOOKS,
+import type {
+  ATTEMPTS,
+  BINS,
+  CARDS,
+  CHALLENGES,
+  DELIVERIES,
+  DEPOSITS,
+  ENTRIES,
+  EVENTS,
+  FAULTS,
+  POSTINGS,
+  REQUESTS,
+  RowOf,
+  TRANSACTIONS,
+  WALLETS,
+  WEBHOOKS,
 } from './schema.ts';
 import { escaped, listed, type Page, type Sql } from './sql.ts';
 
 type WalletRow = Omit<RowOf<typeof WALLETS>, 'one' | 'entries'>;
 
 export const walletOf = (sql: Sql) => sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets');
-
-/** Removes all domain rows, the wallet included. */
-export function emptyAccount(sql: Sql): void {
-  for (const table of DOMAIN_TABLES) sql.run(`delete from ${table}`);
-}
 
 export type BinRow = Omit<RowOf<typeof BINS>, 'position'>;
 
@@ -60,9 +54,6 @@ const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balan
   allowed_categories, auto_freeze_at, metadata, created_at, expires_at`;
 
 export const cardById = (sql: Sql, id: string) => sql.get<CardRow>(`select ${COLUMNS} from cards where id = ?`, id);
-
-export const isNumberTaken = (sql: Sql, number: string) =>
-  sql.get('select 1 as one from cards where number = ?', number) !== undefined;
 
 /** Inserts a card, with what its first entry puts on it, posted in the same transaction, and with the card as it is sent. */
 export function insertCard(
@@ -159,15 +150,6 @@ export const countAll = (sql: Sql) => sql.known(COUNTS)[0] as Readonly<Record<(t
 
 export type RequestRow = Omit<RowOf<typeof REQUESTS>, 'position'>;
 
-export interface RequestFilter {
-  readonly operation?: string | undefined;
-  /** ms UTC. */
-  readonly since?: number | undefined;
-  readonly idempotency_key?: string | undefined;
-  readonly card_id?: string | undefined;
-  readonly status?: number | undefined;
-}
-
 /** Rows that are kept at least; at most `SLACK` more. */
 export const KEPT_REQUESTS = 1_000;
 const SLACK = 100;
@@ -175,34 +157,6 @@ const SLACK = 100;
 export function insertRequest(sql: Sql, row: RequestRow): void {
   const position = sql.insert('requests', row);
   if (position % SLACK === 0) sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
-}
-
-/** Whether a row is one that a filter asks for, for rows that are in no store yet. */
-export function fitsRequest(row: RequestRow, { since, ...wanted }: RequestFilter): boolean {
-  const isWanted = Object.entries(wanted).every(
-    ([name, value]) => value === undefined || row[name as keyof RequestRow] === value,
-  );
-  return isWanted && (since === undefined || row.at >= since);
-}
-
-export const requestById = (sql: Sql, id: string) =>
-  sql.get<RequestRow>('select * from requests where request_id = ? order by position desc limit 1', id);
-
-/** A page, newest first, of the `newest` of all there are: those that wait to be written push others out. */
-export function pageOfRequests(
-  sql: Sql,
-  { operation, since, idempotency_key, card_id, status, newest }: RequestFilter & { readonly newest: number },
-  page: Page,
-) {
-  const wanted = {
-    'position > (select coalesce(max(position), 0) from requests) - ?': newest,
-    'operation = ?': operation,
-    'at >= ?': since,
-    'idempotency_key = ?': idempotency_key,
-    'card_id = ?': card_id,
-    'status = ?': status,
-  };
-  return listed<RequestRow>(sql, { from: 'requests', wanted, order: 'position desc' }, page);
 }
 
 // Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks into.
@@ -253,9 +207,6 @@ export const sendingNow = (sql: Sql) =>
 export const cancelQueued = (sql: Sql, webhook_id: string) =>
   sql.update('deliveries', { webhook_id, state: 'queued' }, { state: 'cancelled' });
 
-/** How many deliveries go to. */
-export const countActiveSubscriptions = (sql: Sql) => activeWebhooks(sql).length;
-
 // Statements on `webhooks`, the subscriptions. Deliveries are the outbox's.
 
 export type WebhookRow = RowOf<typeof WEBHOOKS>;
@@ -269,7 +220,3 @@ export const allWebhooks = (sql: Sql) =>
 /** Those that receive events now, oldest first; the reader matches `events`. */
 export const activeWebhooks = (sql: Sql) =>
   sql.known<WebhookRow>("select * from webhooks where status = 'active' order by created_at, id");
-
-/** A change is a fresh start: earlier failures count no more. */
-export const updateWebhook = (sql: Sql, { id, url, events, status, updated_at }: WebhookRow) =>
-  sql.update('webhooks', { id }, { url, events, status, updated_at, failing_since: null });
