@@ -3,6 +3,7 @@ import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
+import { capital } from '../core/row-words.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
@@ -162,57 +163,41 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
         : { ...last },
     footer(rows) {
       if (everything) {
-        if (options.limit === undefined) return counted(rows, options.noun);
+        if (options.limit === undefined) return cutTo(rows, options.noun, undefined);
         const told = keep.length > 0 ? undefined : last.total;
         const total = told ?? (ended || saysLast(last) ? kept + leftOut : undefined);
         if (total !== undefined) return cutTo(rows, options.noun, total);
         // Whether there are more has not been looked for.
         return `${countOf(rows, options.noun)}, and ${leftOut > 0 ? '' : 'perhaps '}more.`;
       }
-      const absent = absentPage(rows, options.noun, last);
-      return absent === undefined ? pageFooter(rows, options.noun, last) : `There is ${absent}.   All of them: --all`;
+      const told = pageTold(rows, last, options);
+      return told.isCut ? `${capital(told.says)}${MORE}.` : `${told.says}.`;
     },
-    cutShort: () => (everything ? undefined : partOf(kept, last, options)),
+    cutShort() {
+      const { says, isCut } = pageTold(kept, last, options);
+      // That a page of its number is one of several is known.
+      const isAsked = everything || (options.numbered === true && kept > 0);
+      return isCut && !isAsked ? `${says}${MORE}` : undefined;
+    },
   };
 }
 
-/** What a program is told that got one page of more, or a page that is not there. */
-function partOf(
-  kept: number,
-  last: PageFacts,
-  { noun, numbered, perPage = PAGE_SIZE }: ListOptions,
-): string | undefined {
-  const all = '; --all gives all of them';
-  if (numbered === true) {
-    const absent = absentPage(kept, noun, last);
-    return absent === undefined ? undefined : `there is ${absent}${all}`;
-  }
-  const { has_more, total, total_pages } = last;
-  if ([has_more, total, total_pages].every(fact => fact === undefined)) {
-    return kept >= perPage ? `${countOf(kept, noun)}, and perhaps more${all}` : undefined;
-  }
-  if (isLast(last) && kept >= (total ?? 0)) return undefined;
-  return `${kept}${total === undefined ? '' : ` of ${total}`} ${plural(noun, total ?? kept)}${all}`;
-}
+const MORE = '; --all gives all of them';
 
-/** Of one page: how many rows it has, of how many, and how to get the others. */
-function pageFooter(rows: number, noun: string, last: PageFacts): string {
-  const { has_more, page, total_pages, total } = last;
-  if (rows === 0 && !total) return counted(rows, noun);
+/** What a page is of all, `25 of 288 cards, page 1 of 12`, and whether there may be other rows. */
+function pageTold(rows: number, last: PageFacts, { noun, perPage = PAGE_SIZE }: ListOptions) {
+  const { has_more, page, total, total_pages } = last;
+  if (rows === 0 && total && page !== undefined && page > 1) {
+    const pages = total_pages === undefined ? '' : ` on ${countOf(total_pages, 'page')}`;
+    return { says: `there is no page ${page}: ${countOf(total, noun)}${pages}`, isCut: true };
+  }
   // A service that says nothing about further pages may have some.
   if ([has_more, total_pages, total].every(fact => fact === undefined)) {
-    return `${countOf(rows, noun)} on this page.   All pages: --all`;
+    const isCut = rows >= perPage;
+    return { says: isCut ? `${countOf(rows, noun)}, and perhaps more` : ofAll(rows, noun, undefined), isCut };
   }
-  const where = page === undefined ? '' : `, page ${page}${total_pages ? ` of ${total_pages}` : ''}`;
-  const isPart = total !== undefined && total > rows;
-  return `${ofAll(rows, noun, total)}${where}.${isLast(last) && !isPart ? '' : '   All pages: --all'}`;
-}
-
-/** Said of a page behind the last one; undefined of any other. */
-function absentPage(rows: number, noun: string, { page, total, total_pages }: PageFacts): string | undefined {
-  if (rows > 0 || page === undefined || page === 1 || !total) return undefined;
-  const pages = total_pages === undefined ? '' : ` on ${countOf(total_pages, 'page')}`;
-  return `no page ${page}: ${countOf(total, noun)}${pages}`;
+  const where = page === undefined || rows === 0 ? '' : `, page ${page}${total_pages ? ` of ${total_pages}` : ''}`;
+  return { says: `${ofAll(rows, noun, total)}${where}`, isCut: !isLast(last) || rows < (total ?? 0) };
 }
 
 /** The service says that no page comes after this one; one that tells nothing of pages does not. */
@@ -222,7 +207,8 @@ function saysLast(last: PageFacts): boolean {
 
 /** `4 of 288 cards`, or `4 cards` where that is all there is. */
 function ofAll(rows: number, noun: string, total: number | undefined): string {
-  return total === undefined || total <= rows ? `${countOf(rows, noun)}` : `${rows} of ${countOf(total, noun)}`;
+  if (total !== undefined && total > rows) return `${rows} of ${countOf(total, noun)}`;
+  return rows === 0 ? `No ${plural(noun, 0)}` : countOf(rows, noun);
 }
 
 /** Whether the service says that no page comes after this one. */
@@ -236,7 +222,7 @@ function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
 export function wholeListing(list: ListPage<object>, options: ListOptions): Listing {
   const { keep = [], noun, limit } = options;
   const rows = (list.data as readonly Row[]).filter(row => keep.every(test => test(row)));
-  const footer = (count: number) => (limit === undefined ? counted(count, noun) : cutTo(count, noun, list.page.total));
+  const footer = (count: number) => cutTo(count, noun, limit === undefined ? undefined : list.page.total);
   return rowsListing(rows, { page: { ...list.page }, footer });
 }
 
@@ -253,11 +239,7 @@ export function rowsListing(
 
 /** `4 of 288 cards.` Who said `--limit` knows how to get the others. */
 export function cutTo(count: number, noun: string, total: number | undefined): string {
-  return total === undefined || total <= count ? counted(count, noun) : `${ofAll(count, noun, total)}.`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count === 0 ? 'No' : count} ${plural(noun, count)}.`;
+  return `${ofAll(count, noun, total)}.`;
 }
 
 /** `1 card`, `2 cards`. */

@@ -16,7 +16,7 @@ async function said(page: PageFacts, options: { rows?: number; all?: boolean; nu
 }
 
 test.each<[PageFacts, { rows?: number; all?: boolean; numbered?: boolean; perPage?: number }, string | undefined]>([
-  [{ page: 1, total: 288, total_pages: 12 }, {}, '25 of 288 cards; --all gives all of them'],
+  [{ page: 1, total: 288, total_pages: 12 }, {}, '25 of 288 cards, page 1 of 12; --all gives all of them'],
   [{ total: 288 }, {}, '25 of 288 cards; --all gives all of them'],
   [{ has_more: true }, {}, '25 cards; --all gives all of them'],
   [{}, {}, '25 cards, and perhaps more; --all gives all of them'],

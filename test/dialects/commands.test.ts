@@ -216,9 +216,11 @@ describe.runIf(isWhole)('run under each dialect', () => {
 describe('what people read', () => {
   it('a page that may not be the last says so', async () => {
     await using here = await world({ dialect: 'minimal', data: 'demo', terminal: 80 });
-    expect((await here.run('cards list --per-page 5')).all).toContain('5 cards on this page.   All pages: --all');
+    expect((await here.run('cards list --per-page 5')).all).toContain(
+      '5 cards, and perhaps more; --all gives all of them',
+    );
     await using more = await world({ dialect: 'envelope-more', data: 'demo', terminal: 80 });
-    expect((await more.run('cards list --per-page 5')).all).toContain('5 cards.   All pages: --all');
+    expect((await more.run('cards list --per-page 5')).all).toContain('5 cards; --all gives all of them');
   });
 
   it('a transfer names its amount, whatever the answer leaves out', async () => {
