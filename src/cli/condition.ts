@@ -4,14 +4,14 @@
  */
 import type { AnyField, Shape } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
-import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../core/money.ts';
+import { centsOf } from '../core/money.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Copy } from '../mirror/mirror.ts';
 import type { Found } from '../mirror/search.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { PAGING_FLAGS } from './listing.ts';
 import { eachTime, needs, type OwnFlag, option, takes } from './parsing/flag.ts';
-import { parseTimeWord, quote, SHORT_MARK } from './parsing/values.ts';
+import { parseTimeWord, parseValue, quote, SHORT_MARK } from './parsing/values.ts';
 
 export type Test = (row: Row) => boolean;
 
@@ -123,21 +123,16 @@ interface Comparable {
 function comparable(field: AnyField, { wanted, operator, where, now }: Wanted): Comparable {
   const only = (value: number | string) => () => [value, value] as const;
   switch (field.kind) {
-    case 'money': {
-      const amount = parseAmount(wanted.replace(/^-/, ''));
-      const meant = amount === undefined ? amountBehindNoise(wanted) : undefined;
-      const write =
-        meant === undefined ? 'such as 25 or 1250.00' : `with at most two decimals: write ${plainAmount(meant)}`;
-      if (amount === undefined) throw usage(`${where}: ${quote(wanted)} is not an amount ${write}`);
-      const bounds = only(wanted.startsWith('-') ? -amount : amount);
-      return { bounds, read: value => (typeof value === 'number' ? centsOf(value) : undefined) };
-    }
+    case 'money':
     case 'integer':
     case 'number': {
-      const isWhole = field.kind === 'integer';
-      if (!(isWhole ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,6})?$/).test(wanted))
-        throw usage(`${where}: ${quote(wanted)} is not a ${isWhole ? 'whole number' : 'number'}`);
-      return { bounds: only(Number(wanted)), read: value => (typeof value === 'number' ? value : undefined) };
+      // It may ask for what no request could hold.
+      const { min: _min, max: _max, ...bare } = field;
+      const isNegative = field.kind === 'money' && wanted.startsWith('-');
+      const typed = parseValue(`${where}:`, bare, isNegative ? wanted.slice(1) : wanted, { now: 0, grouped: false });
+      const bounds = only(isNegative ? -Number(typed) : Number(typed));
+      const asNumber = field.kind === 'money' ? centsOf : (value: number) => value;
+      return { bounds, read: value => (typeof value === 'number' ? asNumber(value) : undefined) };
     }
     case 'time': {
       const bounds = () => {

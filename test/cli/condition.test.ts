@@ -130,7 +130,7 @@ describe('a wrong condition', () => {
     ['colour=red', 'fields: id, bin_id, network'],
     ['toString=x', 'is not <field><op><value>'],
     ['__proto__=x', 'is not <field><op><value>'],
-    ['balance<twenty', '"twenty" is not an amount such as 25 or 1250.00'],
+    ['balance<twenty', '"twenty" is not an amount'],
     ['balance<1.999', '"1.999" is not an amount'],
     ['balance<--5', 'is not an amount'],
     ['created_at>soon', '"soon" is not a time such as 2026-11-01'],

@@ -98,27 +98,12 @@ function checkColumns(name: string, operation: BulkOperation, header: readonly C
   if (faults.length === 0) return;
   const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
   if (takesIntents(operation)) known.push(INTENT_COLUMN);
-  const separator = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ['Columns are separated by commas.'] : [];
   throw new CliError('usage', {
     message: `${name}: the header is wrong. Nothing was sent`,
-    notes: [
-      ...faults.map(faultLine),
-      ...separator,
-      ...otherForm(operation, names),
-      `The columns are ${known.join(', ')}.`,
-    ],
+    notes: [...faults.map(faultLine), `Columns, separated by commas: ${known.join(', ')}.`],
     evidence: { faults },
     outcome: 'not_sent',
   });
-}
-
-/** A first line that is no header at all: a table, or ids alone. */
-function otherForm(operation: BulkOperation, names: readonly string[]): readonly string[] {
-  const [first = ''] = names;
-  if (names.length !== 1 || /[;\t]/.test(first)) return [];
-  if (ID.test(first) && /^[a-z]+_/.test(first) && !movesMoney(operation))
-    return [`Ids alone, one a line, are given without --file: cardwright ${operation.replace('.', ' ')} - < ids.txt`];
-  return ['Lists are printed in a form that fits here by -o csv and by -o ndjson.'];
 }
 
 function headerFault(fields: Shape, column: string, again: boolean): string | undefined {
@@ -346,7 +331,7 @@ interface Reading {
   readonly bestBin: BulkDeclaration['bestBin'];
 }
 
-/** A file of another kind has a fault in every row. */
+/** Faults that are shown one by one: a file of another kind has one in every row. */
 const SHOWN_FAULTS = 50;
 
 /** Throws `usage` with line and column of every fault, and when the file changes under the reader. */
@@ -360,23 +345,48 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   });
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
   const rows: PlannedRow[] = [];
-  const faults = createFaults();
+  const skipped: RowOutcome[] = [];
+  const faults: Fault[] = [];
   const intents = new Map<string, number>();
-  let counted = 0;
   for (const record of records) {
-    counted += 1;
     const made = plannedRow(record, rules);
     const twice = 'operation' in made ? intentTwice(intents, made, record) : undefined;
-    if (twice !== undefined) faults.add(record.row, [twice]);
-    else if ('operation' in made) {
-      if (!keepGoing && faults.wrong() > 0) continue;
-      rows.push(made);
-    } else faults.add(record.row, made);
+    const wrong = twice === undefined ? made : [twice];
+    if ('operation' in wrong) rows.push(wrong);
+    else {
+      faults.push(...wrong);
+      skipped.push(wrongRow(record.row, wrong.map(faultLine).join('; ')));
+    }
   }
   if (!(await input.unchanged())) throw usage(`${name} changed while it was read. Nothing was sent`);
-  const all = faults.wrong() === counted && counted > 0;
-  if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
-  return readAs(name, operation, rows, faults.outcomes());
+  if (skipped.length > 0 && (!keepGoing || rows.length === 0)) {
+    const are = skipped.length === 1 ? '1 row is' : `${skipped.length} rows are`;
+    const message = `${name}: ${are} wrong of ${skipped.length + rows.length}`;
+    const evidence = { faults: faults.slice(0, SHOWN_FAULTS) };
+    throw wrongRows(message, faults.map(faultLine), rows.length > 0).with({ evidence });
+  }
+  return readAs(name, operation, rows, skipped);
+}
+
+/** A row that is wrong, and is left out. */
+export function wrongRow(row: number, text: string, cardId?: string): RowOutcome {
+  const error = new CliError('usage', { message: text, outcome: 'not_sent' });
+  return { row, outcome: 'not_sent', ...(cardId !== undefined && { cardId }), error };
+}
+
+/** The refusal of an input that has wrong rows; `--keep-going` leaves them out where there are others. */
+export function wrongRows(message: string, lines: readonly string[], hasOthers: boolean): CliError {
+  const more = lines.length - SHOWN_FAULTS;
+  return new CliError('usage', {
+    message: `${message}. Nothing was sent`,
+    notes: [
+      ...lines.slice(0, SHOWN_FAULTS),
+      ...(more > 0 ? [`and ${more} more`] : []),
+      ...(hasOthers ? ['--keep-going skips them.'] : []),
+    ],
+    ...(hasOthers && { hint: sameCommandWith('--keep-going') }),
+    outcome: 'not_sent',
+  });
 }
 
 /** Rows of an input, and those of it that are wrong. */
@@ -423,37 +433,6 @@ function repeatsIn(operation: BulkOperation, rows: readonly PlannedRow[]): reado
   }
   const same = [...counts.values()].filter(count => count > 1).reduce((sum, count) => sum + count, 0);
   return same === 0 ? [] : [`${same} rows are equal to another row of this file.`];
-}
-
-function createFaults() {
-  const shown: Fault[] = [];
-  const outcomes: RowOutcome[] = [];
-  let found = 0;
-  return {
-    wrong: () => outcomes.length,
-    outcomes: () => outcomes,
-    add(row: number, faults: readonly Fault[]): void {
-      found += faults.length;
-      shown.push(...faults.slice(0, SHOWN_FAULTS - shown.length));
-      const message = faults.map(faultLine).join('; ');
-      outcomes.push({ row, outcome: 'not_sent', error: new CliError('usage', { message, outcome: 'not_sent' }) });
-    },
-    error(name: string, rows: number, keptGoing: boolean): CliError {
-      const are = outcomes.length === 1 ? '1 row is' : `${outcomes.length} rows are`;
-      const maySkip = !keptGoing && outcomes.length < rows;
-      return new CliError('usage', {
-        message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
-        notes: [
-          ...shown.map(faultLine),
-          ...(found > shown.length ? [`and ${found - shown.length} more`] : []),
-          ...(maySkip ? ['--keep-going skips wrong rows.'] : []),
-        ],
-        ...(maySkip && { hint: sameCommandWith('--keep-going') }),
-        evidence: { faults: shown },
-        outcome: 'not_sent',
-      });
-    },
-  };
 }
 
 /** What is left to do of an input. `uses` is `Journal.earlierUses` of it. */

@@ -8,7 +8,6 @@ import { fromWholeList } from '../../contract/whole-list.ts';
 import { durationOf, isoTime } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/shell-quote.ts';
 import { inputDigest } from '../../journal/digest.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -20,14 +19,12 @@ import { pagesWithProgress, SHORT_ID } from '../listing.ts';
 import { quote } from '../parsing/values.ts';
 import { recentCards } from '../recent-cards.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
-import type { ReadRows } from './rows.ts';
+import { type ReadRows, wrongRow, wrongRows } from './rows.ts';
 
 type Card = Item<'cards.list'>;
 
 /** Cards shown one by one before the question; a dry run shows every one. */
 const SHOWN_CARDS = 20;
-/** Cards named in an error. */
-const NAMED_CARDS = 20;
 
 /**
  * Every card that meets the conditions and that the operation can act on, oldest first. Throws `usage` for conditions
@@ -42,7 +39,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const { found, leftOut } = await matching(ctx, operation, { test, idle });
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
-  const wrong: { readonly row: number; readonly cardId: string; readonly text: string }[] = [];
+  const wrong: RowOutcome[] = [];
   let [there, total] = [0, 0];
   for (const card of found) {
     const moved = to === undefined ? amount : movedTo(operation, { card, to });
@@ -53,7 +50,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     const row = rows.length + wrong.length + 1;
     const text = moved === undefined ? undefined : amountFault(operation, moved);
     if (text !== undefined) {
-      wrong.push({ row, cardId: card.id, text: `${card.id}: ${text}` });
+      wrong.push(wrongRow(row, `${card.id}: ${text}`, card.id));
       continue;
     }
     rows.push({
@@ -67,12 +64,11 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     total = cents(total + (moved ?? 0));
     if (lines.length < SHOWN_CARDS) lines.push(cardLine(operation, card, moved));
   }
-  if (wrong.length > 0 && !keepGoing)
-    throw cannotBe(
-      name,
-      wrong.map(({ text }) => text),
-      rows.length,
-    );
+  if (wrong.length > 0 && !keepGoing) {
+    const message = `${name}: ${wrong.length} of ${wrong.length + rows.length} cards cannot reach that balance`;
+    const texts = wrong.map(({ error }) => error?.message ?? '');
+    throw wrongRows(message, texts, rows.length > 0);
+  }
   if (rows.length > lines.length)
     lines.push(`… and ${rows.length - lines.length} more${ctx.dryRun ? '' : ': --dry-run shows every one'}`);
   const counted = [
@@ -86,7 +82,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     found: [counted.join(' '), ...lines],
     rows,
     total: cents(total),
-    skipped: wrong.map(notSent),
+    skipped: wrong,
     leftOut: leftOut.length,
     digest: inputDigest([{ operation, input: { where: [...where].sort(), idle, to, amount } }]),
     aimed: to !== undefined || amount === undefined,
@@ -180,25 +176,6 @@ function cardLine(operation: BulkOperation, card: Card, moved: Cents | undefined
 function aimReached(operation: BulkOperation, count: number, to: Cents): string {
   const has = count === 1 ? '1 has' : `${count} have`;
   return `${has} ${dollars(to)} or ${operation === 'cards.fund' ? 'more' : 'less'} already.`;
-}
-
-function notSent({ row, cardId, text }: { row: number; cardId: string; text: string }): RowOutcome {
-  const error = new CliError('usage', { message: text, outcome: 'not_sent' });
-  return { row, outcome: 'not_sent', cardId, error };
-}
-
-function cannotBe(name: string, texts: readonly string[], others: number): CliError {
-  const more = texts.length - NAMED_CARDS;
-  return new CliError('usage', {
-    message: `${name}: ${texts.length} of ${texts.length + others} cards cannot reach that balance. Nothing was sent`,
-    notes: [
-      ...texts.slice(0, NAMED_CARDS),
-      ...(more > 0 ? [`and ${more} more`] : []),
-      ...(others > 0 ? ['--keep-going skips them.'] : []),
-    ],
-    ...(others > 0 && { hint: sameCommandWith('--keep-going') }),
-    outcome: 'not_sent',
-  });
 }
 
 interface Idling {
