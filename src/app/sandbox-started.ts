@@ -220,20 +220,6 @@ function notStarted(error: unknown): unknown {
 /** Runs that are remembered. */
 const MOST_RUNS = 20;
 
-type PlayedStep = ScenarioRun['steps'][number];
-
-interface Ended extends Pick<ScenarioRun, 'state' | 'says'> {
-  /** What was found, and what was expected, of the step that failed. */
-  readonly fault?: string | undefined;
-}
-
-interface Playing {
-  readonly text: string;
-  readonly stage: Stage;
-  /** Told of each step once it is done. */
-  readonly asDone: (step: StepDone) => void;
-}
-
 export function scenarioPlayer(run: Run): ScenarioPlayer {
   const runs = new Map<string, ScenarioRun>();
   let isPlaying = false;
@@ -259,54 +245,54 @@ export function scenarioPlayer(run: Run): ScenarioPlayer {
       }
     },
     async play(text, stage) {
-      const steps = await stepsOf(text);
+      const { readScenario } = await import('../scenario/read.ts');
+      const told = readScenario(text, 'scenario').steps;
       if (isPlaying) return undefined;
       isPlaying = true;
-      const id = `run_${Buffer.from(run.host.noise.bytes(8)).toString('hex')}`;
-      const begun: ScenarioRun = { id, state: 'running', steps, says: null };
-      runs.set(id, begun);
-      for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
-      const update = (next: Partial<ScenarioRun>) => runs.set(id, { ...(runs.get(id) ?? begun), ...next });
-      const asDone = (done: StepDone) => update({ steps: withDone(runs.get(id)?.steps ?? begun.steps, done) });
-      void played(run, { text, stage, asDone }).then(({ state, says, fault }) => {
-        isPlaying = false;
-        const { steps: now } = runs.get(id) ?? begun;
-        update({ state, says, steps: state === 'failed' ? withFault(now, fault) : now });
+      const steps = told.map(({ nth: step, line, operation }): ScenarioRun['steps'][number] => {
+        return { step, line, operation: operation.name, state: 'waiting', outcome: null, id: null, says: null };
       });
-      return begun;
+      const id = `run_${Buffer.from(run.host.noise.bytes(8)).toString('hex')}`;
+      runs.set(id, { id, state: 'running', steps, says: null });
+      for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
+      const onStep = ({ step, outcome, id: made }: StepDone) => {
+        const before = steps[step - 1];
+        if (before !== undefined) steps[step - 1] = { ...before, state: 'as_expected', outcome, id: made };
+      };
+      void played(run, { text, stage, onStep }).then(failure => {
+        isPlaying = false;
+        runs.set(id, {
+          id,
+          state: failure === undefined ? 'as_expected' : 'failed',
+          steps,
+          says: failure?.says ?? null,
+        });
+        if (failure === undefined) return;
+        // The first that was not done is the one that failed; without a fault of a step nobody knows how far it came.
+        const failed = failure.fault === undefined ? -1 : steps.findIndex(({ state }) => state === 'waiting');
+        for (const [at, step] of steps.entries()) {
+          if (at === failed) steps[at] = { ...step, state: 'failed', says: failure.fault ?? null };
+          else if (step.state === 'waiting') steps[at] = { ...step, state: 'not_done' };
+        }
+      });
+      return runs.get(id);
     },
     find: id => runs.get(id),
   };
 }
 
-/** All steps of a text that was checked, none of them done. */
-async function stepsOf(text: string): Promise<readonly PlayedStep[]> {
-  const { readScenario } = await import('../scenario/read.ts');
-  return readScenario(text, 'scenario').steps.map(({ nth: step, line, operation }) => ({
-    step,
-    line,
-    operation: operation.name,
-    state: 'waiting',
-    outcome: null,
-    id: null,
-    says: null,
-  }));
+interface Playing {
+  readonly text: string;
+  readonly stage: Stage;
+  /** Told of each step once it is done. */
+  readonly onStep: (step: StepDone) => void;
 }
 
-const withDone = (steps: readonly PlayedStep[], { step: nth, outcome, id }: StepDone): readonly PlayedStep[] =>
-  steps.map(step => (step.step === nth ? { ...step, state: 'as_expected', outcome, id } : step));
-
-/** The first that was not done is the one that failed; without a fault of a step nobody knows how far it came. */
-function withFault(steps: readonly PlayedStep[], fault: string | undefined): readonly PlayedStep[] {
-  const failed = fault === undefined ? undefined : steps.find(({ state }) => state === 'waiting');
-  return steps.map(step => {
-    if (step === failed) return { ...step, state: 'failed', says: fault ?? null };
-    return step.state === 'waiting' ? { ...step, state: 'not_done' } : step;
-  });
-}
-
-/** Never rejects: what went wrong is what it says. */
-async function played(run: Run, { text, stage, asDone }: Playing): Promise<Ended> {
+/** Resolves to what went wrong, with what was found and expected of the step that failed; never rejects. */
+async function played(
+  run: Run,
+  { text, stage, onStep }: Playing,
+): Promise<{ readonly says: string; readonly fault?: string | undefined } | undefined> {
   const { runLine } = await import('./programs.ts');
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--no-input', '-o', 'ndjson'];
   const { code, err } = await runLine(run, words, {
@@ -316,19 +302,16 @@ async function played(run: Run, { text, stage, asDone }: Playing): Promise<Ended
     onOut(lines) {
       for (const line of lines.trimEnd().split('\n')) {
         const done = jsonOrUndefined(line);
-        if (isObject(done)) asDone(done as unknown as StepDone);
+        if (isObject(done)) onStep(done as unknown as StepDone);
       }
     },
   });
-  return code === 0 ? { state: 'as_expected', says: null } : failed(err, code);
-}
-
-function failed(err: string, code: number): Ended {
+  if (code === 0) return undefined;
   const reported = errorInLastLine(err);
-  if (reported === undefined) return { state: 'failed', says: `It ended with ${code}. ${lastLine(err)}` };
+  if (reported === undefined) return { says: `It ended with ${code}. ${lastLine(err)}` };
   const { kind, message, notes = [], faults } = reported;
-  const fault = kind === 'check_failed' ? faults?.map(({ text }) => text).join('\n') : undefined;
-  return { state: 'failed', says: [message, ...notes].join('\n'), fault };
+  const fault = kind === 'check_failed' ? faults?.map(each => each.text).join('\n') : undefined;
+  return { says: [message, ...notes].join('\n'), fault };
 }
 
 /** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */
