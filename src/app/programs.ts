@@ -77,7 +77,7 @@ export async function runForAccount(
   program: readonly string[],
   { variables, handsKeys }: { readonly variables: Readonly<Record<string, string>>; readonly handsKeys: boolean },
 ): Promise<number> {
-  const { runChild } = await import('../cli/child.ts');
+  const { runProgram } = await import('../cli/child.ts');
   const { programEnvironment } = await import('../profile/resolve.ts');
   const { cwd, platform } = host;
   const identity = await opened.identity().catch(thrown => {
@@ -88,7 +88,8 @@ export async function runForAccount(
   const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
   const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
   const isHidden = host.hidesPrograms === true;
-  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: terminal.stdin.isTerminal, isHidden });
+  const sharesTerminal = terminal.stdin.isTerminal;
+  return (await runProgram(program, { env, cwd, platform, handOver, sharesTerminal, isHidden })).code;
 }
 
 /** What opens a file with the program meant for it. */

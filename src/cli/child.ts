@@ -55,11 +55,6 @@ export async function findProgram(
   throw cannotStart(`${JSON.stringify(name)} ${where}`);
 }
 
-/** Resolves to the exit code, 128 and the signal's number after a signal. Throws `usage` when it cannot be started. */
-export async function runChild(program: readonly string[], settings: ChildSettings): Promise<number> {
-  return (await runProgram(program, settings)).code;
-}
-
 /** Resolves when the program has ended. Throws `usage` when it cannot be started. */
 export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
   const [name, ...args] = program;

@@ -68,10 +68,7 @@ function flagWords(name: string, value: string): readonly string[] {
 }
 
 function askFlag(context: Context, command: Command, flag: ResolvedFlag, settings: ValueSettings) {
-  const { field, name, placeholder, repeats } = flag;
-  // Words beside the kind of value, as `auto` in `<bin|auto>`.
-  const literals =
-    /\|/.test(placeholder) && field.choices === undefined ? placeholder.slice(1, -1).split('|').slice(1) : [];
+  const { field, name, literals, repeats } = flag;
   const check = repeats ? () => undefined : problemOf(name, field, settings);
   return ask(context, command, { field, question: `${sentence(field.doc)} (${name})`, flag: name, literals, check });
 }

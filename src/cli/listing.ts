@@ -130,8 +130,6 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
   let last: PageFacts = {};
   let read = 0;
   let kept = 0;
-  /** Rows that the limit left out, of the pages that were read. */
-  let leftOut = 0;
   let ended = false;
 
   async function* batches(): AsyncGenerator<readonly Row[]> {
@@ -142,7 +140,6 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
       const fitting = keep.length === 0 ? all : all.filter(row => keep.every(test => test(row)));
       const rows = fitting.length > limit - kept ? fitting.slice(0, limit - kept) : fitting;
       kept += rows.length;
-      leftOut += fitting.length - rows.length;
       yield rows;
       if (!everything || kept >= limit) return;
     }
@@ -164,11 +161,10 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
     footer(rows) {
       if (everything) {
         if (options.limit === undefined) return cutTo(rows, options.noun, undefined);
-        const told = keep.length > 0 ? undefined : last.total;
-        const total = told ?? (ended || saysLast(last) ? kept + leftOut : undefined);
+        const total = (keep.length > 0 ? undefined : last.total) ?? (ended ? kept : undefined);
         if (total !== undefined) return cutTo(rows, options.noun, total);
         // Whether there are more has not been looked for.
-        return `${countOf(rows, options.noun)}, and ${leftOut > 0 ? '' : 'perhaps '}more.`;
+        return `${countOf(rows, options.noun)}, and perhaps more.`;
       }
       const told = pageTold(rows, last, options);
       return told.isCut ? `${capital(told.says)}${MORE}.` : `${told.says}.`;
@@ -198,11 +194,6 @@ function pageTold(rows: number, last: PageFacts, { noun, perPage = PAGE_SIZE }: 
   }
   const where = page === undefined || rows === 0 ? '' : `, page ${page}${total_pages ? ` of ${total_pages}` : ''}`;
   return { says: `${ofAll(rows, noun, total)}${where}`, isCut: !isLast(last) || rows < (total ?? 0) };
-}
-
-/** The service says that no page comes after this one; one that tells nothing of pages does not. */
-function saysLast(last: PageFacts): boolean {
-  return (last.has_more !== undefined || last.total_pages !== undefined) && isLast(last);
 }
 
 /** `4 of 288 cards`, or `4 cards` where that is all there is. */

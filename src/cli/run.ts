@@ -73,11 +73,6 @@ interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated' | 'noInput'
   readonly json: boolean;
 }
 
-/** Words of the command that an error is about. */
-interface Words {
-  readonly argv: readonly string[];
-}
-
 function lookOf({ machine, debug, colour, repeated, noInput }: Globals): Look {
   return { json: machine, debug, colour, repeated, noInput };
 }
@@ -228,7 +223,11 @@ export async function report(machine: Machine, error: CliError): Promise<number>
   return fail(machine, error, { ...(await lookAsTyped(machine.host)), argv: machine.host.argv });
 }
 
-async function fail(machine: Machine, thrown: CliError, look: Look & Words): Promise<number> {
+async function fail(
+  machine: Machine,
+  thrown: CliError,
+  look: Look & { readonly argv: readonly string[] },
+): Promise<number> {
   const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
   const { errorWithRepeated } = await import('./repeated.ts');
   const { env, streams } = machine.host;

@@ -8,7 +8,6 @@ import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Command, Registry } from '../parsing/declaration.ts';
-import type { ResolvedFlag } from '../parsing/globals.ts';
 import { type KnownOption, type Node, type Walked, walk } from '../parsing/tree.ts';
 
 export interface Candidate {
@@ -172,19 +171,9 @@ async function operandCandidates({ line, current, ask }: Place, asked: Asked): P
 async function valuesOf({ flag, global, argChoices }: KnownOption, typed: string, ask: AskFor) {
   if (flag?.field.local === 'file' || /^<file\b/.test(flag?.placeholder ?? `<${global?.value}>`))
     return [{ value: FILES }];
-  if (flag !== undefined) return [...wordsBeside(flag), ...(await fieldValues(flag.field, typed, ask))];
+  if (flag !== undefined)
+    return [...flag.literals.map(value => ({ value })), ...(await fieldValues(flag.field, typed, ask))];
   return argChoices?.map(value => ({ value })) ?? (global?.names === undefined ? [] : ask(global.names));
-}
-
-/** Words that stand for a value, as `auto` in `<bin|auto>`. */
-function wordsBeside({ placeholder, field }: ResolvedFlag): readonly Candidate[] {
-  const { choices, names } = field.item ?? field;
-  if (choices !== undefined || field.choices !== undefined || names === undefined) return [];
-  return placeholder
-    .slice(1, -1)
-    .split('|')
-    .slice(1)
-    .map(value => ({ value }));
 }
 
 /** Choices of a field, or what is known of the things it names; the part after the last comma for a list. */

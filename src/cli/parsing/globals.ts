@@ -21,6 +21,8 @@ export interface ResolvedFlag {
   readonly needed: boolean;
   /** `<usd>`; empty for a switch. */
   readonly placeholder: string;
+  /** Words that stand for a value, as `auto` in `<bin|auto>`. */
+  readonly literals: readonly string[];
   /** May be given several times. */
   readonly repeats: boolean;
   /** Its values are a list of texts as typed, whatever the kind of the field. */
@@ -41,6 +43,9 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
     const needed = typeof source === 'string' ? own.field.must : own.needed;
     const eachTime = own.eachTime === true;
     const repeats = eachTime || own.field.kind === 'list' || own.field.kind === 'map';
+    const word = placeholder(own.field, own.placeholder);
+    const { choices, names } = own.field.item ?? own.field;
+    const isName = names !== undefined && choices === undefined && own.field.choices === undefined;
     return {
       key,
       name: flagName(key),
@@ -50,7 +55,8 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
       repeats,
       eachTime,
       typedOnly: own.typedOnly === true,
-      placeholder: placeholder(own.field, own.placeholder),
+      placeholder: word,
+      literals: isName ? word.slice(1, -1).split('|').slice(1) : [],
     };
   });
 }
