@@ -164,33 +164,25 @@ function cardDifferences(card: Values, asked: Values): string[] {
   return [...differences, ...fixedDifferences(card, asked)];
 }
 
-/** Clauses: what of a card is otherwise than it was asked for, of what never changes. What a card leaves out says nothing. */
+/** Of what never changes of a card: whether what is shown is what was asked for. */
+const AS_ASKED: Readonly<Record<string, (shown: unknown, asked: unknown) => boolean>> = {
+  bin_id: (shown, asked) => typeof shown !== 'string' || isSaid(shown, asked),
+  label: (shown, asked) => typeof shown !== 'string' || isSaid(shown, asked),
+  spending_limit: sameAmount,
+  auto_freeze_at: sameAmount,
+  allowed_categories: sameCategories,
+};
+
+/** Clauses: what of it is otherwise. A member that a card leaves out says nothing; null says that there is none. */
 export function fixedDifferences(card: Values, asked: Values): readonly string[] {
-  const differences: string[] = [];
-  for (const name of ['bin_id', 'label']) {
-    const differs = asked[name] !== undefined && typeof card[name] === 'string' && !isSaid(card[name], asked[name]);
-    if (differs) differences.push(`its ${name} is another than was asked for`);
-  }
-  for (const name of ['spending_limit', 'auto_freeze_at']) {
-    if (isShownOtherwise(card, asked, name, sameAmount)) differences.push(`its ${name} is another than was asked for`);
-  }
-  if (isShownOtherwise(card, asked, 'allowed_categories', sameCategories)) {
-    differences.push('its allowed_categories are others than were asked for');
-  }
+  const others = Object.entries(AS_ASKED).filter(
+    ([name, isSame]) => asked[name] !== undefined && card[name] !== undefined && !isSame(card[name], asked[name]),
+  );
+  const differences = others.map(([name]) => `its ${name} is another than was asked for`);
   if (!hasMetadata(membersOf(card['metadata']), membersOf(asked['metadata']))) {
     differences.push('its metadata is other than was asked for');
   }
   return differences;
-}
-
-/** A member that is left out shows nothing; null shows that there is none. */
-function isShownOtherwise(
-  card: Values,
-  asked: Values,
-  name: string,
-  isSame: (shown: unknown, wanted: unknown) => boolean,
-): boolean {
-  return asked[name] !== undefined && card[name] !== undefined && !isSame(card[name], asked[name]);
 }
 
 /** USD of an answer, and cents that were asked for. */

@@ -1,5 +1,5 @@
 /** Signatures of webhook payloads: made as documented, read more kindly, and mistakes named. */
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explainMismatch, matchSignature, sign } from '../../src/contract/signature/signature.ts';
@@ -100,16 +100,11 @@ describe('explainMismatch', () => {
     ['newline_removed', text, sign(Buffer.from(`${text}\n`), SECRET)],
     ['line_ends_changed', withCr, sign(Buffer.from(lines), SECRET)],
     ['line_ends_changed', lines, sign(Buffer.from(withCr), SECRET)],
-    ['byte_order_mark', `\ufeff${text}`, hex],
-    ['byte_order_mark', text, sign(Buffer.from(`\ufeff${text}`), SECRET)],
     ['json_written_again', JSON.stringify(value, null, 2), hex],
     ['json_written_again', python, hex],
     ['json_written_again', text, sign(Buffer.from(python), SECRET)],
     ['json_written_again', text.replaceAll('/', '\\/'), hex],
     ['json_written_again', `\ufeff${JSON.stringify(value, null, 4)}`, hex],
-    ['other_algorithm', text, createHmac('sha1', SECRET.expose()).update(BODY).digest('hex')],
-    ['other_algorithm', text, `sha512=${createHmac('sha512', SECRET.expose()).update(BODY).digest('hex')}`],
-    ['no_secret_used', text, createHash('sha256').update(BODY).digest('hex')],
     ['no_signature', text, '  '],
     ['not_a_digest', text, 'abc'],
   ])('finds %s', (mistake, body, received) => {

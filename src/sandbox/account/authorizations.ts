@@ -241,30 +241,21 @@ export function increment(act: Act, authorization: TransactionRow, amount: Cents
 
 /** A settlement nobody authorized: posted whatever the state of the card, never declined. */
 export function forcePost(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
-  const row = postUnlinked(act, card, { purchase, type: 'settlement' });
-  const sink = destinationOf(card.status);
-  const moves = { [sink]: -row.amount, network: row.amount };
-  const moved = moveOnCard(act, card, { kind: 'settle', ref: row.id, moves });
-  act.emit('transaction.settled', wireTransaction(row));
-  if (sink === 'card') afterDecrease(act, moved.card);
+  const { row, moved } = postUnlinked(act, card, purchase, 'settlement');
+  if (destinationOf(card.status) === 'card') afterDecrease(act, moved.card);
   return row;
 }
 
 /** A refund without a purchase, to the card, or to the wallet once the card is terminated. */
-export function unlinkedRefund(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
-  const row = postUnlinked(act, card, { purchase, type: 'refund' });
-  const moves = { network: -row.amount, [destinationOf(card.status)]: row.amount };
-  moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
-  act.emit('transaction.refunded', wireTransaction(row));
-  return row;
-}
+export const unlinkedRefund = (act: Act, card: CardRow, purchase: Purchase): TransactionRow =>
+  postUnlinked(act, card, purchase, 'refund').row;
 
-function postUnlinked(
-  act: Act,
-  card: CardRow,
-  { purchase, type }: { readonly purchase: Purchase; readonly type: 'settlement' | 'refund' },
-): TransactionRow {
+function postUnlinked(act: Act, card: CardRow, purchase: Purchase, type: 'settlement' | 'refund') {
   const row: TransactionRow = { ...record(act, card, purchase), type, status: 'completed' };
   act.sql.insert('transactions', row);
-  return row;
+  const spent = type === 'settlement' ? row.amount : -row.amount;
+  const moves = { [destinationOf(card.status)]: -spent, network: spent };
+  const moved = moveOnCard(act, card, { kind: type === 'settlement' ? 'settle' : 'refund', ref: row.id, moves });
+  act.emit(type === 'settlement' ? 'transaction.settled' : 'transaction.refunded', wireTransaction(row));
+  return { row, moved };
 }

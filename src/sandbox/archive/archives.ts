@@ -67,34 +67,25 @@ export function manifestIn(line: string): Manifest | undefined {
 const NOT_KEPT = `pragma journal_mode = off; pragma secure_delete = on; delete from rate_hits; delete from advances;
   update requests set took = null, key_last4 = null`;
 
-/** Copies the store into a new file, one moment of it. */
-async function copyStore(store: Store, path: string): Promise<void> {
-  await store.copyTo(path);
-  await onStore(path, copy => copy.exec(NOT_KEPT));
-}
-
-/** Work on the store in a file, which is closed afterwards. */
-async function onStore<T>(path: string, work: (copy: Connection) => T | Promise<T>): Promise<T> {
-  const copy = connectTo(path);
-  try {
-    return await work(copy);
-  } finally {
-    copy.close();
-  }
-}
-
 /** Writes a snapshot into a new file, synced. `real` is real time, ms UTC. */
 export async function writeSnapshot(store: Store, path: string, real: number): Promise<Manifest> {
   const place = `${path}.db`;
+  let facts: ReturnType<typeof factsOf>;
   try {
-    await copyStore(store, place);
+    await store.copyTo(place);
+    const copy = connectTo(place);
+    try {
+      copy.exec(NOT_KEPT);
+      facts = factsOf(copy, real);
+    } finally {
+      copy.close();
+    }
     const hash = createHash('sha256');
     let bytes = 0;
     for await (const piece of createReadStream(place) as AsyncIterable<Uint8Array>) {
       hash.update(piece);
       bytes += piece.length;
     }
-    const facts = await onStore(place, copy => factsOf(copy, real));
     const manifest: Manifest = { ...facts, bytes, store: hash.digest('hex') };
     const pieces = async function* () {
       yield manifestLine(manifest);

@@ -245,53 +245,33 @@ const GONE = 410;
 /** Kept of an answer. */
 const MOST_KEPT = 4_096;
 
-/** Writes down what came of a claimed delivery; nothing when the lease is not ours any more. */
-export function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, came: Came): void {
-  const { clock } = parts;
-  const { row, token, attempt } = claimed;
+/**
+ * Writes down what came of a claimed delivery, nothing when the lease is not ours any more; and whether its subscription goes on: 410
+ * ends it at once, five days of nothing but failures too (A-78, A-80).
+ */
+export function record(sql: Sql, { clock }: DeliveryParts, claimed: Claimed, came: Came): void {
+  const { row, token, attempt, request } = claimed;
   const now = sandboxNow(sql, clock.now());
   const webhook = webhookById(sql, row.webhook_id);
-  const next = nextState(sql, { claimed, came, now, webhook });
-  const isOurs = sql.update('deliveries', { id: row.id, lease_token: token }, { ...next, ...FREE });
+  const [isTaken, isGone] = [isDelivered(came.reply), came.reply.status === GONE];
+  const wait = isGone ? undefined : retryWait(attempt, { seed: seedOf(sql), delivery: row.id });
+  const stateAfterFailure = (): DeliveryState => {
+    if (wait === undefined) return 'failed';
+    return webhook?.status === 'active' ? 'queued' : 'cancelled';
+  };
+  const state = isTaken ? 'delivered' : stateAfterFailure();
+  const due_at = state === 'queued' && !came.isCutOff ? now + (wait ?? 0) : row.due_at;
+  const isOurs = sql.update('deliveries', { id: row.id, lease_token: token }, { state, due_at, ...FREE });
   if (isOurs === 0) return;
   sql.update('attempts', { delivery_id: row.id, number: attempt }, kept(claimed, came));
-  if (webhook !== undefined && !came.isCutOff) checkSubscription(sql, { webhook, claimed, came, now });
-}
-
-interface Outcome {
-  readonly claimed: Claimed;
-  readonly came: Came;
-  readonly now: number;
-  readonly webhook: WebhookRow | undefined;
-}
-
-function nextState(sql: Sql, { claimed, came, now, webhook }: Outcome): { state: DeliveryState; due_at: number } {
-  const { row, attempt } = claimed;
-  const { due_at } = row;
-  if (isDelivered(came.reply)) return { state: 'delivered', due_at };
-  const wait = came.reply.status === GONE ? undefined : retryWait(attempt, { seed: seedOf(sql), delivery: row.id });
-  if (wait === undefined) return { state: 'failed', due_at };
-  if (webhook?.status !== 'active') return { state: 'cancelled', due_at };
-  return { state: 'queued', due_at: came.isCutOff ? due_at : now + wait };
-}
-
-/** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too. */
-function checkSubscription(
-  sql: Sql,
-  { webhook, claimed, came, now }: Outcome & { readonly webhook: WebhookRow },
-): void {
-  const { id, failing_since, status, url } = webhook;
   // What an address said says nothing about the one that took its place meanwhile.
-  if (status !== 'active' || url !== claimed.request.url) return;
-  if (isDelivered(came.reply)) {
-    if (failing_since !== null) sql.update('webhooks', { id }, { failing_since: null });
-    return;
-  }
-  const since = failing_since ?? now;
-  if (came.reply.status === GONE || now - since >= DELIVERY_GIVEN_UP) {
+  if (came.isCutOff || webhook?.status !== 'active' || webhook.url !== request.url) return;
+  const { id, failing_since } = webhook;
+  const since = isTaken ? null : (failing_since ?? now);
+  if (isGone || (since !== null && now - since >= DELIVERY_GIVEN_UP)) {
     sql.update('webhooks', { id }, { status: 'disabled', updated_at: now, failing_since: null });
     cancelQueued(sql, id);
-  } else if (failing_since === null) sql.update('webhooks', { id }, { failing_since: since });
+  } else if (since !== failing_since) sql.update('webhooks', { id }, { failing_since: since });
 }
 
 /** What is kept of an answer: its beginning, without cookies and without any secret or one-time code a receiver sent back. */

@@ -35,12 +35,10 @@ export function createDispatcher(
   const parts: DeliveryParts = { ...sender, allowRemote, limits: { ...LIMITS, ...limits } };
   const stopping = new AbortController();
   let held = 0;
-  const isHeld = () => held > 0;
-  const background = live
-    ? runDeliveries(parts, { kind: 'signal', signal: stopping.signal, isHeld }).catch(parts.onFault)
-    : undefined;
+  const deliver = (until: Until) => runDeliveries(parts, until, () => until.kind !== 'idle' && held > 0);
+  const background = live ? deliver({ kind: 'signal', signal: stopping.signal }).catch(parts.onFault) : undefined;
   return {
-    deliver: until => runDeliveries(parts, until.kind === 'due' ? { ...until, isHeld } : until),
+    deliver,
     hold() {
       held += 1;
       let isOver = false;
@@ -53,7 +51,7 @@ export function createDispatcher(
       const due = earliestDue(sql);
       return due !== undefined && due <= upTo ? due : undefined;
     },
-    fireDue: upTo => runDeliveries(parts, { kind: 'idle', upTo }),
+    fireDue: upTo => deliver({ kind: 'idle', upTo }),
     async stop() {
       stopping.abort();
       await background;
@@ -62,14 +60,15 @@ export function createDispatcher(
 }
 
 /**
- * `signal`: until aborted. `idle`: until nothing that is due at or before `upTo` (ms on the clock of the sandbox; now
- * when left out) is left, in this process or another, or until aborted. Each overdue delivery is tried once by it.
+ * `signal`: until aborted. `due`: until nothing due is left for this process to begin; another one's attempts are not waited for.
+ * `idle`: until nothing that is due at or before `upTo` (ms on the clock of the sandbox; now when left out) is left, in this process or
+ * another; each overdue delivery is tried once by it.
  */
-export type Until =
-  | { readonly kind: 'signal'; readonly signal: AbortSignal; readonly isHeld?: () => boolean }
-  /** Until nothing due is left for this process to begin: another one's attempts are not waited for. */
-  | { readonly kind: 'due'; readonly signal: AbortSignal; readonly isHeld?: () => boolean }
-  | { readonly kind: 'idle'; readonly upTo?: number | undefined; readonly signal?: AbortSignal | undefined };
+export interface Until {
+  readonly kind: 'signal' | 'due' | 'idle';
+  readonly signal?: AbortSignal | undefined;
+  readonly upTo?: number | undefined;
+}
 
 /** One attempt, for whoever moved the clock. */
 export interface DeliveryAttempt {
@@ -83,7 +82,11 @@ export interface DeliveryAttempt {
 const MOST_AT_ONCE = 16;
 
 /** Resolves to what was tried until idle; to nothing when it ran until a signal. Attempts in the air are cut off. */
-async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readonly DeliveryAttempt[]> {
+async function runDeliveries(
+  parts: DeliveryParts,
+  until: Until,
+  isHeld: () => boolean,
+): Promise<readonly DeliveryAttempt[]> {
   const { store, clock } = parts;
   const stop = until.signal ?? new AbortController().signal;
   // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
@@ -94,7 +97,7 @@ async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readon
   const attempts: DeliveryAttempt[] = [];
   const inTheAir = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
-  const start = ({ ...claimed }: Claimed) => {
+  const start = (claimed: Claimed) => {
     const flight = attempt(parts, claimed, stop).then(({ isDelivered, written }) => {
       if (until.kind === 'idle') attempts.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at, isDelivered });
       inTheAir.delete(flight);
@@ -104,9 +107,10 @@ async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readon
     inTheAir.add(flight);
   };
   while (!stop.aborted) {
-    const isHeld = until.kind !== 'idle' && until.isHeld?.() === true;
     const look =
-      inTheAir.size < MOST_AT_ONCE && !isHeld ? await lookForWork(parts, upTo, writing.size > 0) : { isPending: true };
+      inTheAir.size < MOST_AT_ONCE && !isHeld()
+        ? await lookForWork(parts, upTo, writing.size > 0)
+        : { isPending: true };
     if (look.claimed !== undefined) {
       start(look.claimed);
       continue;
