@@ -60,7 +60,7 @@ const MAY_HASH = [
   'sandbox/archive/archives.ts',
   'sandbox/data/load.ts',
   'sandbox/page/inspector-sessions.ts',
-  'sandbox/requests/authorize.ts',
+  'sandbox/requests/exchange.ts',
   'sandbox/serving/accounts.ts',
   'writers/accounts.ts',
 ];

@@ -8,7 +8,6 @@ import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/ser
 import { advanceClock } from './advance-clock.ts';
 import { DELIVERIES, DELIVERY_LOOKS } from './deliveries.ts';
 import { HOLDINGS } from './holdings.ts';
-import { REQUESTS } from './requests.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { SNAPSHOTS } from './snapshots.ts';
 import { OF_SERVER, STATE, STATE_LOOKS } from './state.ts';
@@ -40,7 +39,6 @@ export const LOOK_HANDLERS: Pick<LookHandlers, Look> = {
   ...STATE_LOOKS,
   ...DELIVERY_LOOKS,
   ...HOLDINGS,
-  ...REQUESTS,
   ...TIMELINE,
 };
 

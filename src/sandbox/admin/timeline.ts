@@ -1,10 +1,12 @@
-/** cards.timeline: everything that happened to a card, of every kind, in one order. */
-import { TIMELINE_ITEM, TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
+/** requests.get, transactions.why, cards.timeline: what was asked, why it was answered so, and everything that happened to a card in one order. */
+import { REQUEST_PAIR, TIMELINE_ITEM, TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
 import { type Cents, plainAmount } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
-import { Refused } from '../calls/handler.ts';
+import { found, Refused } from '../calls/handler.ts';
+import { spoiltText } from '../faults/faults.ts';
 import { pageFacts } from '../handlers/service.ts';
+import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import {
   ABOUT_CARD,
@@ -18,6 +20,7 @@ import {
   pageOfTransactions,
   type RequestRow,
   type TransactionRow,
+  transactionById,
 } from '../store/rows.ts';
 
 export interface TimelineItem {
@@ -31,6 +34,30 @@ export interface TimelineItem {
 }
 
 export const TIMELINE = {
+  'requests.get': ({ sql, parts, input: { request_id: id } }) => {
+    const waiting = parts.requestLog.waiting.findLast(each => each.request_id === id);
+    const stored = 'select * from requests where request_id = ? order by position desc limit 1';
+    const row = found(waiting ?? sql.get<RequestRow>(stored, id), 'kept request', id);
+    return wired(REQUEST_PAIR, {
+      ...row,
+      headers: row.request_headers,
+      took_ms: row.took,
+      on_the_wire: spoiltText(row.fault),
+    });
+  },
+
+  /** Values are kept of declines alone; of a record that was approved, every check held. */
+  'transactions.why': ({ sql, input: { transaction_id: id } }) => {
+    const row = found(transactionById(sql, id), 'transaction', id);
+    const about = { transaction: id, decline_reason: row.decline_reason };
+    if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
+    if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
+    const statement = 'select facts from decline_facts where transaction_id = ?';
+    const kept = sql.get<{ facts: string }>(statement, id);
+    const judged = kept && (JSON.parse(kept.facts) as DeclineFacts);
+    return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
+  },
+
   'cards.timeline': look => {
     const { card_id: card, kinds, page = 1, per_page: limit = 50 } = look.input;
     cardOf(look, card);

@@ -8,7 +8,7 @@ import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import type { AdminName, Call, Handlers, PartialReply, StartedWith } from '../calls/handler.ts';
 import { type Firing, fireDue, nextDue, sandboxNow, type TimerActions } from '../clock/clock.ts';
-import type { Dispatcher } from '../delivery/run.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
 import type { LimitsKept } from '../http/answer.ts';
 import { recordEvent } from '../outbox/outbox.ts';

@@ -12,7 +12,7 @@ import { Secret } from '../../core/secret.ts';
 import { type FileDependencies, privateFolder } from '../../files/private-files.ts';
 import { Refused } from '../calls/handler.ts';
 import { SERVICE_PATH } from '../http/request.ts';
-import { bearerIn } from '../requests/authorize.ts';
+import { bearerIn } from '../requests/exchange.ts';
 import type { OpenAccount, ServiceParts } from '../service/service.ts';
 import { type Opened, type OpenPlan, openSandbox, randomSecret } from './assemble.ts';
 import { LIMITS, serve } from './server.ts';

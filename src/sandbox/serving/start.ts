@@ -13,7 +13,7 @@ import { atOnceInOurWords, makeFolders, privateFolder, systemCode } from '../../
 import type { Host } from '../../platform/host.ts';
 import { SYSTEM_CLOCK } from '../../platform/time.ts';
 import { type ClockRow, REAL_CLOCK } from '../clock/clock.ts';
-import type { DeliveryOptions } from '../delivery/attempt.ts';
+import type { DeliveryOptions } from '../delivery/dispatcher.ts';
 import { dialectNamed } from '../dialects/table.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import { type Assembled, assemble, type SandboxHost } from './assemble.ts';

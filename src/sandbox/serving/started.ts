@@ -24,7 +24,7 @@ import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/use
 import type { Clock, Folders, Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { PageFiles } from '../page/inspector-sessions.ts';
-import { proofOf } from '../requests/authorize.ts';
+import { proofOf } from '../requests/exchange.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
 import { assemble, randomKey } from './assemble.ts';
