@@ -7,7 +7,7 @@ import type { ReadOptions } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between, rest } from '../platform/time.ts';
-import type { Verdict } from './request.ts';
+import type { Verdict, Wait } from './request.ts';
 
 const ATTEMPTS = 3;
 /** A service that asks to wait longer is not waited for. */
@@ -15,13 +15,6 @@ const LONGEST_WAIT_MS = 60_000;
 const CEILING_MS = 20_000;
 /** How long the first pause is at most. */
 const FIRST_MS = { network: 100, throttled: 1_000 };
-
-export interface Wait {
-  readonly ms: number;
-  readonly because: 'network' | 'throttled';
-  /** Number of the attempt that follows; the first is 1. */
-  readonly attempt: number;
-}
 
 /** What all requests of a client share. */
 export interface Traffic {

@@ -20,7 +20,6 @@ import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { type Decoded, decodeAnswer, decodeRaw, withoutSecrets } from './decode.ts';
 import { isWrite, keyHeader, type Target } from './encode.ts';
 import { errorOf, type Failure, type RequestFacts, readErrorBody } from './errors.ts';
-import type { Wait } from './read.ts';
 import { learnSecrets, type Redactor } from './redact.ts';
 import { type Certificate, createTransport, type Exchange, type Transport } from './transport.ts';
 import {
@@ -75,6 +74,14 @@ export interface ServiceSettings<T extends Table> {
   /** False inside another program, whose engine is not ours to set. */
   readonly isProgram?: boolean;
   readonly mode: 'sandbox' | 'test' | 'live';
+}
+
+/** A pause before a read is sent again. */
+export interface Wait {
+  readonly ms: number;
+  readonly because: 'network' | 'throttled';
+  /** Number of the attempt that follows; the first is 1. */
+  readonly attempt: number;
 }
 
 /** What an answer shows beside its content, for `doctor`. */

@@ -11,28 +11,10 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { rest } from '../platform/time.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
-import type { Before, Change } from './records.ts';
+import type { Before, Change, Look } from './records.ts';
 import { type MarkerIndex, rowOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-
-export interface Look {
-  /** `several`: more than one card carries the marker of the change. */
-  readonly found: 'there' | 'several' | 'not there' | 'cannot tell';
-  /** What was looked at and seen, in one clause. */
-  readonly text: string;
-  /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
-  readonly isFinal?: boolean | undefined;
-  /** Nothing could be read: it takes nothing away from what an earlier look has seen. */
-  readonly isUnread?: boolean | undefined;
-  /** Nothing that could be read speaks for the change: a refusal is believed. */
-  readonly letsRefusalStand?: boolean | undefined;
-  /** What is there: the card, or the balances of a transfer. */
-  readonly result?: Values | undefined;
-  readonly cards?: readonly Values[] | undefined;
-  /** Changes of card and wallet since before, cents; of the wallet where it is evidence. */
-  readonly moved?: { readonly card: number; readonly wallet: number | undefined } | undefined;
-}
 
 /** Looks until the effect is there, or for `READ_LAG`. Never throws for the service's sake: what cannot be read cannot be told. */
 export async function look(work: Work, change: Change): Promise<Look> {

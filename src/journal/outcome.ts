@@ -26,7 +26,6 @@ import {
   addedLately,
   failedReading,
   isOwnMarker,
-  type Look,
   look,
   lookOnce,
   otherwise,
@@ -35,7 +34,7 @@ import {
   UNLISTED,
 } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
-import { type Change, isRefused, keptError } from './records.ts';
+import { type Change, isRefused, keptError, type Look } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
 import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
 import { isKeyUsable, rowOf, timeOf, type Work } from './work.ts';

@@ -3,7 +3,6 @@ import type { WriteName } from '../contract/calls.ts';
 import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
 import type { SqlRow, SqlValue, Transaction } from './database.ts';
 import type { Held } from './holder.ts';
-import type { RowResult } from './types.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -38,6 +37,8 @@ export interface Op extends Held {
   readonly objections: readonly string[];
 }
 
+export type RowResult = 'done' | 'refused' | 'unknown' | 'not_sent';
+
 export type ChangeState = 'planned' | 'sent' | 'done' | 'refused' | 'not_sent' | 'unknown';
 
 /** Balances or the state that were read just before a change was sent first; cents. */
@@ -48,6 +49,25 @@ export interface Before {
   readonly last4?: string | undefined;
   /** When they were read, ms UTC by the clock of the store. */
   readonly at: number;
+}
+
+/** What one look has come to. */
+export interface Look {
+  /** `several`: more than one card carries the marker of the change. */
+  readonly found: 'there' | 'several' | 'not there' | 'cannot tell';
+  /** What was looked at and seen, in one clause. */
+  readonly text: string;
+  /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
+  readonly isFinal?: boolean | undefined;
+  /** Nothing could be read: it takes nothing away from what an earlier look has seen. */
+  readonly isUnread?: boolean | undefined;
+  /** Nothing that could be read speaks for the change: a refusal is believed. */
+  readonly letsRefusalStand?: boolean | undefined;
+  /** What is there: the card, or the balances of a transfer. */
+  readonly result?: Values | undefined;
+  readonly cards?: readonly Values[] | undefined;
+  /** Changes of card and wallet since before, cents; of the wallet where it is evidence. */
+  readonly moved?: { readonly card: number; readonly wallet: number | undefined } | undefined;
 }
 
 /** What showed an effect, or what the last look saw. */

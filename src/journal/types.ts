@@ -8,7 +8,7 @@ import type { Attempt, PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import type { Capability } from './account.ts';
-import type { Change } from './records.ts';
+import type { Change, RowResult } from './records.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -67,8 +67,6 @@ export interface RunPlan {
   /** `--resend-absent`: as `ResumeOptions` has it, in the very run that is begun. */
   readonly resendAbsent?: boolean | undefined;
 }
-
-export type RowResult = 'done' | 'refused' | 'unknown' | 'not_sent';
 
 /** What a resume does with a row that is not over: send it, look for it once more, or leave it to a person. */
 export type NextOfRow = 'send' | 'send_again' | 'look' | 'decide';

@@ -113,138 +113,122 @@ function ownFirst({ card }: Change, ids: readonly string[]): readonly string[] {
   return [...ids].sort((one, other) => Number(other === card) - Number(one === card));
 }
 
-/** The lists of the BINs that cards were made from, read once. `isWhole`: nothing that was done is too young for them. */
-async function compareCards(work: Work, creates: readonly Change[], isCurrent: boolean): Promise<Compared> {
-  const byId = new Map<string, Change>();
-  const byMarker = new Map<string, Change>();
-  /** Answered with a card that another row was answered with, too. */
-  const shared = new Set<Change>();
-  const objections: string[] = [];
-  for (const change of creates) {
-    const { card, marker } = change;
-    if (marker !== undefined) byMarker.set(marker, change);
-    if (card === undefined) continue;
-    const first = byId.get(card);
-    if (first === undefined) byId.set(card, change);
-    else shared.add(first).add(change);
-  }
-  const missing = new Map(byId);
-  const unmarked = new Map<string, Change>();
-  const older: Compared['missing'][number][] = [];
-  let [isDenied, isWhole] = [false, isCurrent];
-  const onIncomplete = () => {
-    isWhole = false;
-  };
-  const marked = new Map<Change, string[]>();
-  for (const binId of new Set(creates.map(({ input }) => String(input['bin_id'])))) {
-    const listed = { bin_id: binId, per_page: 100 };
-    for await (const { data } of work.reader.pages('cards.list', listed, { onIncomplete })) {
-      for (const card of data) {
-        missing.delete(card.id);
-        const own = byMarker.get(card.metadata?.[MARKER_KEY] ?? '');
-        if (own !== undefined) marked.set(own, [...(marked.get(own) ?? []), card.id]);
-        const answered = byId.get(card.id);
-        // A card made a day before the op cannot be its own, however far the clocks are apart.
-        const isOld = Date.parse(card.created_at ?? '') < work.op.created - DAY;
-        if (answered && isOld) older.push({ change: answered, reason: `card ${card.id} is older than this operation` });
-        if (isOld || answered?.marker === undefined || card.metadata?.[MARKER_KEY] === answered.marker) continue;
-        unmarked.set(card.id, answered);
-        isDenied ||= card.metadata !== undefined && card.metadata !== null;
-      }
-    }
-  }
-  const found: { change: Change; card: string }[] = [];
-  for (const [change, ids] of marked) {
-    const { n, card } = change;
-    if (card !== undefined && !ids.includes(card)) {
-      // The answered card may only be listed without its metadata.
-      if (await carriesMarker(work, card, change.marker ?? '')) {
-        objections.push(...duplicateNotes(n, [card, ...ids]));
-        continue;
-      }
-      objections.push(
-        `row ${n}: the answer named the card ${card}, which is another one; the card of row ${n} is ${ids.join(', ')}, which carries its marker`,
-      );
-    } else {
-      if (ids.length > 1) objections.push(...duplicateNotes(n, ownFirst(change, ids)));
-      if (!isRefused(change)) continue;
-      objections.push(`row ${n} was refused, and made all the same: ${ids.join(', ')} carries its marker`);
-    }
-    const [only = ''] = ids;
-    if (ids.length === 1 || isRefused(change)) found.push({ change, card: only });
-  }
-  for (const [id, change] of unmarked) if (marked.has(change)) unmarked.delete(id);
-  const old = older.filter(({ change }) => !marked.has(change));
-  const others = await otherCards(work, unmarked, isDenied);
-  for (const { change } of [...old, ...others]) shared.delete(change);
-  for (const { change } of found) missing.delete(change.card ?? '');
-  const unclear = creates.filter(change => !isWhole && isRefused(change) && !marked.has(change));
-  const absent = (await notThere(work, missing)).map(change => ({
-    change,
-    reason: `the answer named card ${change.card}, and no reading shows it`,
-  }));
-  return {
-    objections,
-    found,
-    missing: [...absent, ...old, ...others, ...(await ofAnother(work, shared, marked))],
-    unclear,
-  };
-}
-
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */
 const MOST_READ = 20;
 
-/**
- * An answer may hold our marker beside the id of a card that was there before: the card itself does not carry it. Where one is found
- * among the first, or the list shows metadata without the marker, none is believed before it was read.
- */
-async function otherCards(
-  work: Work,
-  unmarked: ReadonlyMap<string, Change>,
-  isDenied: boolean,
-): Promise<Compared['missing']> {
-  const others: Compared['missing'][number][] = [];
+/** What the lists show of a create. */
+interface Listed {
+  /** Cards with its marker. */
+  readonly marked: string[];
+  /** The card of its answer is there; `isOld`: made a day before the op, so not its own, however far the clocks are apart. */
+  isThere: boolean;
+  isOld: boolean;
+}
+
+/** Creates beside the lists of their BINs, which are read once. `isCurrent`: nothing that was done is too young for them. */
+async function compareCards(work: Work, creates: readonly Change[], isCurrent: boolean): Promise<Compared> {
+  const byMarker = new Map<string, Change>();
+  const byCard = new Map<string, Change[]>();
+  const lists = new Map<Change, Listed>();
+  for (const change of creates) {
+    const { card, marker } = change;
+    lists.set(change, { marked: [], isThere: false, isOld: false });
+    if (marker !== undefined) byMarker.set(marker, change);
+    if (card !== undefined) byCard.set(card, [...(byCard.get(card) ?? []), change]);
+  }
+  let [isWhole, showsMetadata] = [isCurrent, false];
+  const onIncomplete = () => {
+    isWhole = false;
+  };
+  for (const binId of new Set(creates.map(({ input }) => String(input['bin_id'])))) {
+    const listed = { bin_id: binId, per_page: 100 };
+    for await (const { data } of work.reader.pages('cards.list', listed, { onIncomplete })) {
+      for (const { id, metadata, created_at: madeAt } of data) {
+        const own = byMarker.get(metadata?.[MARKER_KEY] ?? '');
+        if (own !== undefined) lists.get(own)?.marked.push(id);
+        for (const change of byCard.get(id) ?? []) {
+          const isOld = Date.parse(madeAt ?? '') < work.op.created - DAY;
+          Object.assign(lists.get(change) ?? {}, { isThere: true, isOld });
+          showsMetadata ||= own !== change && !isOld && metadata !== undefined && metadata !== null;
+        }
+      }
+    }
+  }
+  const isUnlisted = ([{ card }, { marked, isThere }]: [Change, Listed]) =>
+    card !== undefined && marked.length === 0 && !isThere;
+  const gone = await notThere(
+    work,
+    [...lists].filter(isUnlisted).map(([change]) => change),
+  );
+  const objections: string[] = [];
+  const [found, missing, unclear]: [Compared['found'][number][], Compared['missing'][number][], Change[]] = [
+    [],
+    [],
+    [],
+  ];
   let read = 0;
-  for (const [id, change] of unmarked) {
-    if (read === MOST_READ && !isDenied && others.length === 0) break;
-    read += 1;
-    if (await carriesMarker(work, id, change.marker ?? '')) continue;
-    others.push({ change, reason: `card ${id} does not carry the marker of this run, so it is not the one asked for` });
+  for (const [change, { marked, isOld }] of lists) {
+    const { n, card = '', marker = '' } = change;
+    const [first] = marked;
+    if (first === undefined) {
+      if (isRefused(change)) {
+        if (!isWhole) unclear.push(change);
+        continue;
+      }
+      const isShared = (byCard.get(card)?.length ?? 0) > 1;
+      // Where one is found to be another card, or the list shows metadata without the marker, none is believed unread.
+      const isRead = isShared || (marker !== '' && (read < MOST_READ || showsMetadata || missing.length > 0));
+      const isKnown = isOld || gone.has(change) || !isRead;
+      const now = isKnown ? undefined : await cardNow(work, card);
+      if (!isKnown) read += 1;
+      const why = isOld
+        ? `card ${card} is older than this operation`
+        : gone.has(change)
+          ? `the answer named card ${card}, and no reading shows it`
+          : isRead && marker !== '' && !mayCarry(now, marker)
+            ? `card ${card} does not carry the marker of this run, so it is not the one asked for`
+            : isShared && (marker === '' || now?.metadata?.[MARKER_KEY] !== marker)
+              ? `the answer named card ${card}, and so did that of another row`
+              : undefined;
+      if (why !== undefined) missing.push({ change, reason: why });
+    } else if (card !== '' && !marked.includes(card)) {
+      // The answered card may only be listed without its metadata.
+      if (mayCarry(await cardNow(work, card), marker)) {
+        objections.push(...duplicateNotes(n, [card, ...marked]));
+        continue;
+      }
+      objections.push(
+        `row ${n}: the answer named the card ${card}, which is another one; the card of row ${n} is ${marked.join(', ')}, which carries its marker`,
+      );
+      found.push({ change, card: first });
+    } else {
+      if (marked.length > 1) objections.push(...duplicateNotes(n, ownFirst(change, marked)));
+      if (!isRefused(change)) continue;
+      objections.push(`row ${n} was refused, and made all the same: ${marked.join(', ')} carries its marker`);
+      found.push({ change, card: first });
+    }
   }
-  return others;
+  return { objections, found, missing, unclear };
 }
 
-async function carriesMarker(work: Work, id: string, marker: string): Promise<boolean> {
-  const card = await cardNow(work, id);
-  if (card === undefined) return false;
-  return card.metadata === undefined || card.metadata === null || card.metadata[MARKER_KEY] === marker;
-}
-
-/** Of rows with one card it is the card of the row whose marker it carries. */
-async function ofAnother(
-  work: Work,
-  shared: ReadonlySet<Change>,
-  marked: ReadonlyMap<Change, unknown>,
-): Promise<Compared['missing']> {
-  const missing: Compared['missing'][number][] = [];
-  for (const change of shared) {
-    const { card = '', marker } = change;
-    if (marked.has(change) || (marker && (await cardNow(work, card))?.metadata?.[MARKER_KEY] === marker)) continue;
-    missing.push({ change, reason: `the answer named card ${card}, and so did that of another row` });
-  }
-  return missing;
+/** An answer may hold our marker beside the id of a card that was there before; one whose metadata is not shown may be ours. */
+function mayCarry(card: Awaited<ReturnType<typeof cardNow>>, marker: string): boolean {
+  return (
+    card !== undefined &&
+    (card.metadata === undefined || card.metadata === null || card.metadata[MARKER_KEY] === marker)
+  );
 }
 
 /** A list may be behind; a card that is not in it is asked for by its id, and again a little later. */
-async function notThere(work: Work, missing: ReadonlyMap<string, Change>): Promise<readonly Change[]> {
-  let left = [...missing];
+async function notThere(work: Work, unlisted: readonly Change[]): Promise<ReadonlySet<Change>> {
+  let left = unlisted;
   for (const pause of [...READ_LAG_PAUSES, undefined]) {
-    const gone: typeof left = [];
-    for (const entry of left) if ((await cardNow(work, entry[0])) === undefined) gone.push(entry);
+    const gone: Change[] = [];
+    for (const change of left) if ((await cardNow(work, change.card ?? '')) === undefined) gone.push(change);
     left = gone;
     if (left.length === 0 || pause === undefined || !(await rest(pause, work.clock, work.stop))) break;
   }
-  return left.map(([, change]) => change);
+  return new Set(left);
 }
 
 /** Undefined where there is none. */

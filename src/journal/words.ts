@@ -5,9 +5,8 @@ import { CliError, type ErrorFacts } from '../core/errors.ts';
 import { cents, dollars, plainAmount } from '../core/money.ts';
 import { resolveCommand, riskOfResend } from '../core/row-words.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import type { Look } from './look.ts';
 import { MARKER_KEY } from './names.ts';
-import { type Change, type Op, rowState } from './records.ts';
+import { type Change, type Look, type Op, rowState } from './records.ts';
 import type { RowOutcome } from './types.ts';
 
 /** What every outcome of a change says. */
