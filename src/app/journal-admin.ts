@@ -5,7 +5,7 @@ import { CliError, notSent, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
-import type { Database, Transaction } from '../journal/database.ts';
+import { type Database, sql, type Transaction } from '../journal/database.ts';
 import { noteKnownState } from '../journal/known-states.ts';
 import { isOp } from '../journal/names.ts';
 import { setAsideSandbox, summaries } from '../journal/ops.ts';
@@ -103,11 +103,12 @@ export function journalAdmin(
       const journal = await database.read(journalId);
       const ops = await summaries(database, selfFor(host, place), account);
       const found = await database.read(async tx => {
-        const [row] = await tx.all<{ seq: number }>('select audit_seq as seq from account where id = ?', account ?? '');
+        const [row] = await tx.all<{ seq: number }>(
+          sql`select audit_seq as seq from account where id = ${account ?? ''}`,
+        );
         const { limits } = await journalLimits(tx, account ?? '');
         const approvers = await tx.all<{ person: string; keyid: string }>(
-          "select person, keyid from approver where account in (?, '') and removed is null order by person",
-          account ?? '',
+          sql`select person, keyid from approver where account in (${account ?? ''}, '') and removed is null order by person`,
         );
         return { seq: row?.seq, limits, approvers };
       });
@@ -245,7 +246,8 @@ async function lockedBy(database: Database): Promise<readonly string[]> {
   const rows = await database.read(tx =>
     tx.all<{ pid: number; role: string }>(
       `select distinct a.pid, a.usename::text as role from pg_locks l join pg_stat_activity a on a.pid = l.pid
-        join pg_class c on c.oid = l.relation where c.relname = 'account' and l.mode = 'RowShareLock' and a.pid <> pg_backend_pid()`,
+        join pg_class c on c.oid = l.relation where c.relname = 'account' and l.mode = 'RowShareLock'
+        and a.pid <> pg_backend_pid()`,
     ),
   );
   return rows.map(({ pid, role }) => `${role} (session ${pid})`);

@@ -9,7 +9,7 @@ import { maybe, tells } from '../contract/own-field.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import { jsonOrUndefined } from '../core/objects.ts';
-import type { Database, Transaction } from '../journal/database.ts';
+import { type Database, sql, type Transaction } from '../journal/database.ts';
 import type { Clock } from '../platform/host.ts';
 
 /** Which line is wrong and why. */
@@ -161,7 +161,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
         after = line;
       }
       await tx.insert('audit', ['account', 'seq', 'line', 'hash'], rows);
-      await tx.run('update account set audit_seq = ?, audit_hash = ? where id = ?', after.seq, after.hash, MACHINE);
+      await tx.run(sql`update account set audit_seq = ${after.seq}, audit_hash = ${after.hash} where id = ${MACHINE}`);
       return after.seq;
     }, durability);
   }
@@ -174,8 +174,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
       return { seq: 0, hash: BEGINNING };
     }
     const [last] = await tx.all<{ seq: number; hash: string }>(
-      'select seq, hash from audit where account = ? order by seq desc limit 1',
-      MACHINE,
+      sql`select seq, hash from audit where account = ${MACHINE} order by seq desc limit 1`,
     );
     const { audit_seq: seq, audit_hash: hash } = head;
     if ((last?.seq ?? 0) === seq && (last?.hash ?? BEGINNING) === hash) return { seq, hash };
@@ -212,7 +211,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     const found = await existing();
     return found?.read(async tx => ({
       head: await headOf(tx),
-      lines: await tx.all<{ line: string }>('select line from audit where account = ? order by seq', MACHINE),
+      lines: await tx.all<{ line: string }>(sql`select line from audit where account = ${MACHINE} order by seq`),
     }));
   }
 
@@ -253,9 +252,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
 async function* newestFirst(tx: Pick<Transaction, 'all'>): AsyncGenerator<Partial<AuditEntry>> {
   for (let below = Number.MAX_SAFE_INTEGER; ; ) {
     const some = await tx.all<{ seq: number; line: string }>(
-      'select seq, line from audit where account = ? and seq < ? order by seq desc limit 256',
-      MACHINE,
-      below,
+      sql`select seq, line from audit where account = ${MACHINE} and seq < ${below} order by seq desc limit 256`,
     );
     if (some.length === 0) return;
     for (const { line } of some) yield (jsonOrUndefined(line) ?? {}) as Partial<AuditEntry>;
@@ -272,6 +269,6 @@ function endFlaw(entries: readonly AuditEntry[], { seq, hash }: { readonly seq: 
 }
 
 async function headOf(tx: Pick<Transaction, 'all'>): Promise<Head | undefined> {
-  const [head] = await tx.all<Head>('select audit_seq, audit_hash from account where id = ?', MACHINE);
+  const [head] = await tx.all<Head>(sql`select audit_seq, audit_hash from account where id = ${MACHINE}`);
   return head;
 }

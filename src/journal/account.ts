@@ -4,7 +4,7 @@
  */
 import type { WriteName } from '../contract/calls.ts';
 import { KEY_RETENTION } from '../contract/spans.ts';
-import type { Transaction } from './database.ts';
+import { sql, type Transaction } from './database.ts';
 
 /** Who this process acts as. */
 export interface Acting {
@@ -29,17 +29,13 @@ export async function findAccount(
     mode === 'sandbox'
       ? []
       : await tx.all<{ id: string }>(
-          'select a.id from account a join account_key k on k.account = a.id where k.print = ? and a.mode = ?',
-          keyPrint,
-          mode,
+          sql`select a.id from account a join account_key k on k.account = a.id where k.print = ${keyPrint}
+            and a.mode = ${mode}`,
         );
   if (byKey !== undefined) return byKey.id;
   const [byOrigin] = await tx.all<{ id: string }>(
-    `select a.id from account a where a.mode = ? and (a.origin = ? or exists
-      (select 1 from account_key k where k.account = a.id and k.origin = ?)) order by a.id`,
-    mode,
-    origin,
-    origin,
+    sql`select a.id from account a where a.mode = ${mode} and (a.origin = ${origin} or exists
+      (select 1 from account_key k where k.account = a.id and k.origin = ${origin})) order by a.id`,
   );
   return byOrigin?.id;
 }
@@ -51,10 +47,7 @@ export async function useAccount(tx: Transaction, acting: Acting, keyPrint: stri
   const id = found ?? `${mode} ${origin}`;
   if (found === undefined) await tx.insert('account', ['id', 'origin', 'mode'], [[id, origin, mode]]);
   const [known] = await tx.all(
-    'select 1 as yes from account_key where account = ? and print = ? and origin = ?',
-    id,
-    keyPrint,
-    origin,
+    sql`select 1 as yes from account_key where account = ${id} and print = ${keyPrint} and origin = ${origin}`,
   );
   if (known === undefined) {
     const columns = ['account', 'print', 'origin', 'listed', 'listed_by'];
@@ -89,9 +82,7 @@ export const OF_SANDBOX: Capability = { key: 'honoured', ttl_ms: KEY_RETENTION, 
 /** What probes have found of a test key; nothing that one account was found to do says anything about another. */
 export async function probedOf(tx: Finding, origin: string, keyPrint: string): Promise<Found> {
   const [row] = await tx.all<{ capability: string }>(
-    'select capability from account_key where print = ? and origin = ? and capability is not null',
-    keyPrint,
-    origin,
+    sql`select capability from account_key where print = ${keyPrint} and origin = ${origin} and capability is not null`,
   );
   return row === undefined ? {} : JSON.parse(row.capability);
 }
@@ -100,9 +91,6 @@ export async function probedOf(tx: Finding, origin: string, keyPrint: string): P
 export async function keepProbed(tx: Transaction, origin: string, keyPrint: string, found: Found): Promise<void> {
   const known = { ...(await probedOf(tx, origin, keyPrint)), ...found };
   await tx.run(
-    'update account_key set capability = ? where print = ? and origin = ?',
-    JSON.stringify(known),
-    keyPrint,
-    origin,
+    sql`update account_key set capability = ${JSON.stringify(known)} where print = ${keyPrint} and origin = ${origin}`,
   );
 }

@@ -15,7 +15,7 @@ import {
 } from '../approvals/request.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import type { Transaction } from './database.ts';
+import { sql, type Transaction } from './database.ts';
 
 /** What a line may tell; no secrets, no labels. */
 export interface ChainFacts {
@@ -51,22 +51,17 @@ export const KEPT_MS = 90 * DAY;
 /** Appends a line; the account stays locked until the transaction ends. Resolves to its number. */
 export async function appendLine(tx: Transaction, account: string, facts: ChainFacts, skip = 0): Promise<number> {
   const [head] = await tx.all<{ audit_seq: number; audit_hash: string }>(
-    'update account set audit_seq = audit_seq + ? where id = ? returning audit_seq, audit_hash',
-    1 + skip,
-    account,
+    sql`update account set audit_seq = audit_seq + ${1 + skip} where id = ${account} returning audit_seq, audit_hash`,
   );
   if (head === undefined) return 0;
   const line = canonicalJson({ ...facts, seq: head.audit_seq, at: await tx.now() });
   const hash = linkOf(head.audit_hash, line);
   const [added] = await Promise.all([
     tx.run(
-      'insert into audit (account, seq, line, hash) values (?, ?, ?, ?) on conflict (account, seq) do nothing',
-      account,
-      head.audit_seq,
-      line,
-      hash,
+      sql`insert into audit (account, seq, line, hash) values (${account}, ${head.audit_seq}, ${line}, ${hash})
+        on conflict (account, seq) do nothing`,
     ),
-    tx.run('update account set audit_hash = ? where id = ?', hash, account),
+    tx.run(sql`update account set audit_hash = ${hash} where id = ${account}`),
   ]);
   if (added !== 1) throw lineTaken(head.audit_seq);
   return head.audit_seq;
@@ -94,15 +89,16 @@ export async function plannedDigest(tx: Reading, op: string): Promise<string> {
 
 /** The changes of an op as they are signed. Keys are not part of it: a refusal may be kept under one. */
 export function signedChanges(tx: Reading, op: string): Promise<readonly SignedChange[]> {
-  return tx.all<SignedChange>('select n, operation, request, amount, marker from change where op = ? order by n', op);
+  return tx.all<SignedChange>(
+    sql`select n, operation, request, amount, marker from change where op = ${op} order by n`,
+  );
 }
 
 /** Digest of what came of the changes of an op. */
 export async function outcomeDigest(tx: Reading, op: string): Promise<string> {
   const hash = createHash('sha256');
   const rows = await tx.all<{ n: number; state: string; card: string | null }>(
-    'select n, state, card from change where op = ? order by n',
-    op,
+    sql`select n, state, card from change where op = ${op} order by n`,
   );
   for (const { n, state, card } of rows) hash.update(`${canonicalJson([n, state, card])}\n`);
   return hash.digest('hex');
@@ -128,8 +124,7 @@ export async function checkChain(
   const ended = new Map<string, string>();
   let [before, last, lines] = ['', 0, 0];
   const rows = await tx.all<{ seq: number; line: string; hash: string; by_role: string }>(
-    'select seq, line, hash, by_role from audit where account = ? order by seq',
-    account,
+    sql`select seq, line, hash, by_role from audit where account = ${account} order by seq`,
   );
   for (const { seq, line, hash, by_role: role } of rows) {
     lines += 1;
@@ -154,8 +149,7 @@ export async function checkChain(
     [before, last] = [hash, seq];
   }
   const [head] = await tx.all<{ audit_seq: number; audit_hash: string }>(
-    'select audit_seq, audit_hash from account where id = ?',
-    account,
+    sql`select audit_seq, audit_hash from account where id = ${account}`,
   );
   if (head !== undefined && (head.audit_seq !== last || head.audit_hash !== before))
     flaws.push({ what: `the account names audit line ${head.audit_seq} as its last, and ${last} is` });
@@ -168,15 +162,13 @@ export async function checkChain(
     request: string | null;
     by_role: string | null;
   }>(
-    `select id, state, day, total, r.request, r.by_role,
+    sql`select id, state, day, total, r.request, r.by_role,
       (select sum(amount) from change c where c.op = o.id and c.state in ('done', 'unknown')
         and c.operation in ('cards.create', 'cards.fund')) as moved
-      from op o left join approval_request r on r.op = o.id where account = ?`,
-    account,
+      from op o left join approval_request r on r.op = o.id where account = ${account}`,
   );
   const listed = await tx.all<{ person: string; key: string }>(
-    "select person, key from approver where account in (?, '')",
-    account,
+    sql`select person, key from approver where account in (${account}, '')`,
   );
   const known = listed.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`));
   const ever = [...approvers, ...known.filter(each => each !== undefined)];
@@ -190,7 +182,7 @@ export async function checkChain(
     }
     const wasSent = state === 'open' || Number(moved ?? 0) > 0;
     if (request !== null && wasSent) {
-      const given = await tx.all<Approval>('select keyid, signature from approval where op = ?', id);
+      const given = await tx.all<Approval>(sql`select keyid, signature from approval where op = ${id}`);
       const { persons, refused } = countApprovals(request, given, { approvers: ever, requester: role || undefined });
       for (const why of refused) flaws.push({ what: `an approval of ${id} does not count: ${why}`, op: id });
       if (persons.length < readRequest(request, id).needed)
@@ -207,8 +199,7 @@ export async function checkChain(
     begun.delete(id);
   }
   const days = await tx.all<{ day: string; used: number }>(
-    "select day, held + spent as used from spent where account = ? and scope = 'account'",
-    account,
+    sql`select day, held + spent as used from spent where account = ${account} and scope = 'account'`,
   );
   const used = new Map(days.map(row => [row.day, row.used]));
   for (const [day, cents] of counted)

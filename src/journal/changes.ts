@@ -7,7 +7,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
 import { appendLine, outcomeDigest } from './chain.ts';
 import { type ClaimRules, moment, reserve, workedOn } from './claim.ts';
-import type { Database, Transaction } from './database.ts';
+import { type Database, sql, type Transaction } from './database.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import {
   type Change,
@@ -59,16 +59,12 @@ export async function holdCard(
       const now = await tx.now();
       await refuseLost(tx, op, now);
       await tx.run(
-        'insert into card_hold (account, card, op, n) values (?, ?, ?, ?) on conflict (account, card) do nothing',
-        op.account,
-        card ?? '',
-        op.id,
-        n,
+        sql`insert into card_hold (account, card, op, n) values (${op.account}, ${card ?? ''}, ${op.id}, ${n})
+          on conflict (account, card) do nothing`,
       );
       const [held] = await tx.all<{ op: string; n: number; state: ChangeState }>(
-        'select h.op, h.n, c.state from card_hold h join change c on c.op = h.op and c.n = h.n where h.account = ? and h.card = ?',
-        op.account,
-        card ?? '',
+        sql`select h.op, h.n, c.state from card_hold h join change c on c.op = h.op and c.n = h.n
+          where h.account = ${op.account} and h.card = ${card ?? ''}`,
       );
       if (held === undefined || (held.op === op.id && held.n === n)) return { now };
       const other = await readOp(tx, held.op);
@@ -85,7 +81,7 @@ export async function holdCard(
 
 /** Lets the card of a change go that was not sent. */
 export function releaseCard({ database, op }: HeldOp, n: number): Promise<number> {
-  return database.grouped(tx => tx.run('delete from card_hold where op = ? and n = ?', op.id, n));
+  return database.grouped(tx => tx.run(sql`delete from card_hold where op = ${op.id} and n = ${n}`));
 }
 
 /** Durable before the first byte leaves. Throws `guarded` when another process has the op. */
@@ -96,16 +92,10 @@ export async function markSent({ database, op }: HeldOp, change: Change): Promis
     const [, changed] = await Promise.all([
       refuseLost(tx, op, now),
       tx.run(
-        `update change set state = 'sent', attempts = attempts + 1, sent_at = coalesce(sent_at, ?), last_sent_at = ?,
-        before = case when state = 'planned' then ? else coalesce(before, ?) end, idempotency_key = ?, error = null
-        where op = ? and n = ? and state in ('planned', 'sent', 'unknown')`,
-        now,
-        now,
-        before,
-        before,
-        change.key ?? null,
-        op.id,
-        change.n,
+        sql`update change set state = 'sent', attempts = attempts + 1, sent_at = coalesce(sent_at, ${now}),
+          last_sent_at = ${now},
+        before = case when state = 'planned' then ${before} else coalesce(before, ${before}) end, idempotency_key = ${change.key}, error = null
+        where op = ${op.id} and n = ${change.n} and state in ('planned', 'sent', 'unknown')`,
       ),
     ]);
     if (changed !== 1) throw taken(op.id);
@@ -152,9 +142,8 @@ async function madeByOther(
 ): Promise<MadeBy | undefined> {
   if (operation !== 'cards.create' || card === undefined || via !== 'answer') return undefined;
   const made = await tx.all<MadeBy & { readonly evidence: string; readonly account: string }>(
-    `select op, n, evidence, (select account from op where id = change.op) as account from change
-      where card = ? and operation = 'cards.create' and state = 'done'`,
-    card,
+    sql`select op, n, evidence, (select account from op where id = change.op) as account from change
+      where card = ${card} and operation = 'cards.create' and state = 'done'`,
   );
   const others = made.filter(other => other.account === account && (other.op !== op || other.n !== n));
   // A service that was set back gives its ids anew: then the card is younger than what was done with it before.
@@ -181,23 +170,15 @@ export async function writeSettled(
     (state === 'not_sent' && error?.kind !== 'rate_limited');
   await Promise.all([
     tx.run(
-      `update change set state = ?, card = ?, last4 = ?, evidence = ?, error = ?, idempotency_key = ?, decided_at = ?, decided_by = ?
-      ${isUnsent ? ', sent_at = null, last_sent_at = null, before = null' : ''} where op = ? and n = ?`,
-      state,
-      card ?? null,
-      last4 ?? null,
-      JSON.stringify(evidence),
-      error === undefined ? null : JSON.stringify(error),
-      key ?? null,
-      now,
-      by,
-      op.id,
-      change.n,
+      sql`update change set state = ${state}, card = ${card}, last4 = ${last4}, evidence = ${JSON.stringify(evidence)},
+        error = ${error && JSON.stringify(error)}, idempotency_key = ${key}, decided_at = ${now}, decided_by = ${by}
+        ${isUnsent ? sql`, sent_at = null, last_sent_at = null, before = null` : sql``}
+        where op = ${op.id} and n = ${change.n}`,
     ),
     // An unknown transfer keeps its card: another one would blur the balance that is its evidence.
     state === 'unknown' || change.operation === 'cards.create'
       ? 0
-      : tx.run('delete from card_hold where op = ? and n = ?', op.id, change.n),
+      : tx.run(sql`delete from card_hold where op = ${op.id} and n = ${change.n}`),
   ]);
   const settled = { state, card, last4, evidence, error, key, decidedAt: now, decidedBy: by };
   return isUnsent ? { ...settled, sentAt: undefined, lastSentAt: undefined, before: undefined } : settled;
@@ -211,7 +192,7 @@ export async function addEvent(
   op: string,
   { n, kind, text }: { readonly n?: number; readonly kind: EventKind; readonly text: string },
 ): Promise<void> {
-  const [last] = await tx.all<{ seq: number | null }>('select max(seq) as seq from event where op = ?', op);
+  const [last] = await tx.all<{ seq: number | null }>(sql`select max(seq) as seq from event where op = ${op}`);
   const row = [op, (last?.seq ?? 0) + 1, n ?? null, await tx.now(), kind, text] as const;
   await tx.insert('event', ['op', 'seq', 'n', 'at', 'kind', 'facts'], [row]);
 }
@@ -240,19 +221,15 @@ export async function writeFinished(
   isAcknowledged: boolean,
 ): Promise<void> {
   const [sum] = await tx.all<{ spent: number | null }>(
-    `select sum(amount) as spent from change where op = ? and state in ('done', 'unknown') and operation in ('cards.create', 'cards.fund')`,
-    op.id,
+    sql`select sum(amount) as spent from change where op = ${op.id} and state in ('done', 'unknown')
+      and operation in ('cards.create', 'cards.fund')`,
   );
   // The line locks the account, before a row of its day is written: in the order of a claim.
   await appendLine(tx, op.account, { event: 'finished', op: op.id, outcome: await outcomeDigest(tx, op.id) });
   if (op.state === 'open') await reserve(tx, op, -1, Number(sum?.spent ?? 0));
   await tx.run(
-    `update op set state = 'finished', finished = ?, acknowledged = ?, objections = ?, touched = ? where id = ?`,
-    now,
-    isAcknowledged ? now : null,
-    objections.length === 0 ? null : JSON.stringify(objections),
-    now,
-    op.id,
+    sql`update op set state = 'finished', finished = ${now}, acknowledged = ${isAcknowledged ? now : null},
+      objections = ${objections.length === 0 ? null : JSON.stringify(objections)}, touched = ${now} where id = ${op.id}`,
   );
 }
 
@@ -261,10 +238,8 @@ export function acknowledge(database: Database, op: Pick<Op, 'id' | 'epoch'>): P
   return database.grouped(
     async tx =>
       tx.run(
-        'update op set acknowledged = ?, lease = 0 where id = ? and epoch = ? and acknowledged is null',
-        await tx.now(),
-        op.id,
-        op.epoch,
+        sql`update op set acknowledged = ${await tx.now()}, lease = 0 where id = ${op.id} and epoch = ${op.epoch}
+          and acknowledged is null`,
       ),
     'soon',
   );
@@ -272,17 +247,17 @@ export function acknowledge(database: Database, op: Pick<Op, 'id' | 'epoch'>): P
 
 /** Lets an op go that is not over: whoever resumes it need not wait for the lease. */
 export function letGo({ database, op }: HeldOp): Promise<number> {
-  return database.grouped(tx => tx.run('update op set lease = 0 where id = ? and epoch = ?', op.id, op.epoch), 'soon');
+  return database.grouped(
+    tx => tx.run(sql`update op set lease = 0 where id = ${op.id} and epoch = ${op.epoch}`),
+    'soon',
+  );
 }
 
 export function renewLease({ database, op }: HeldOp): Promise<number> {
   return database.grouped(
     async tx =>
       tx.run(
-        'update op set lease = ? where id = ? and epoch = ? and lease > 0',
-        (await tx.now()) + LEASE_MS,
-        op.id,
-        op.epoch,
+        sql`update op set lease = ${(await tx.now()) + LEASE_MS} where id = ${op.id} and epoch = ${op.epoch} and lease > 0`,
       ),
     'soon',
   );
@@ -318,15 +293,8 @@ export function takeOp(
     const lease = now + LEASE_MS;
     const acknowledged = op.finished === undefined ? null : (op.acknowledged ?? null);
     await tx.run(
-      'update op set state = ?, day = ?, epoch = epoch + 1, process = ?, holder = ?, lease = ?, touched = ?, acknowledged = ? where id = ?',
-      state,
-      day,
-      process,
-      self.holder,
-      lease,
-      now,
-      acknowledged,
-      id,
+      sql`update op set state = ${state}, day = ${day}, epoch = epoch + 1, process = ${process}, holder = ${self.holder},
+        lease = ${lease}, touched = ${now}, acknowledged = ${acknowledged} where id = ${id}`,
     );
     const why = around.reason === undefined ? '' : `: ${around.reason}`;
     await addEvent(tx, id, { kind: 'resumed', text: `by ${self.holder}${why}` });
@@ -338,8 +306,8 @@ export function takeOp(
 
 /** An op, with its account locked as a claim locks it: caps are counted by one at a time. Throws `not_found`. */
 export async function lockedOp(tx: Transaction, { lock }: Pick<Database, 'lock'>, id: string): Promise<Op> {
-  await tx.all(`select id from account where id = (select account from op where id = ?)${lock}`, id);
-  const [row] = await tx.all(`select * from op where id = ?${lock}`, id);
+  await tx.all(sql`select id from account where id = (select account from op where id = ${id})${lock}`);
+  const [row] = await tx.all(sql`select * from op where id = ${id}${lock}`);
   if (row === undefined) throw unknownOp(id);
   return opOf(row);
 }
@@ -354,7 +322,7 @@ function refuseLost(tx: Transaction, { id, epoch }: Op, now: number): Promise<vo
   const check =
     checked.get(holder) ??
     tx
-      .run('update op set lease = ?, touched = ? where id = ? and epoch = ?', now + LEASE_MS, now, id, epoch)
+      .run(sql`update op set lease = ${now + LEASE_MS}, touched = ${now} where id = ${id} and epoch = ${epoch}`)
       .then(held => {
         if (held !== 1) throw taken(id);
       });
@@ -390,10 +358,10 @@ function transferUnsettled(card: string, op: Op): CliError {
  */
 export async function doubtOpen(tx: Transaction, account?: string): Promise<void> {
   await tx.run(
-    `update change set state = 'unknown', attempts = case when attempts = 0 then 1 else attempts end, decided_at = ?,
+    sql`update change set state = 'unknown', attempts = case when attempts = 0 then 1 else attempts end,
+      decided_at = ${await tx.now()},
       sent_at = coalesce(sent_at, (select o.created from op o where o.id = change.op))
-      where state = 'planned' and op in (select id from op where state <> 'finished' and account = coalesce(?, account))`,
-    await tx.now(),
-    account ?? null,
+      where state = 'planned' and op in (select id from op where state <> 'finished'
+      and account = coalesce(${account}, account))`,
   );
 }

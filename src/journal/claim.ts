@@ -9,7 +9,7 @@ import { CliError } from '../core/errors.ts';
 import { capital, rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
-import type { Database, Transaction } from './database.ts';
+import { type Database, sql, type Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import { type Change, changeOf, insertChanges, insertOp, type Op, opOf, readOp } from './records.ts';
@@ -126,7 +126,7 @@ export async function foresee(
 async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): Promise<ClaimResult> {
   const { self, rules, database } = claiming;
   const account = await claiming.useAccount(tx);
-  const locked = tx.all(`select id from account where id = ?${database.lock}`, account);
+  const locked = tx.all(sql`select id from account where id = ${account}${database.lock}`);
   const [when] = await Promise.all([moment(tx, account), locked]);
   const claimed: Claimed = { ...draft, account, ...when };
   const refused = await earlierOp(tx, self, claimed);
@@ -159,7 +159,7 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
   await appendLine(tx, account, { ...planned, changes: await plannedDigest(tx, op.id) });
   const pending = await rules?.approval(tx, claimed);
   if (pending !== undefined) {
-    await tx.run("update op set state = 'pending', lease = 0 where id = ?", op.id);
+    await tx.run(sql`update op set state = 'pending', lease = 0 where id = ${op.id}`);
     await reserve(tx, op, -1);
     return { kind: 'pending', error: pending };
   }
@@ -171,8 +171,7 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
 /** The time, and the UTC day whose caps count what is begun or released now: never one before the newest that was counted in. */
 export async function moment(tx: Pick<Transaction, 'all' | 'now'>, account: string) {
   const [counted] = await tx.all<{ day: string | null }>(
-    'select max(day) as day from spent where account = ?',
-    account,
+    sql`select max(day) as day from spent where account = ${account}`,
   );
   const now = await tx.now();
   const today = new Date(now).toISOString().slice(0, 10);
@@ -198,12 +197,10 @@ async function earlierOp(
 /** What is held for approval is meant by whoever asks for the same once more, row by row under the same names. */
 async function heldBefore(tx: Pick<Transaction, 'all'>, { account, digest, givenKey, rows }: Claimed) {
   const held = await tx.all<{ id: string; given_key: string | null }>(
-    "select id, given_key from op where account = ? and state = 'pending' and digest = ?",
-    account,
-    digest,
+    sql`select id, given_key from op where account = ${account} and state = 'pending' and digest = ${digest}`,
   );
   for (const { id, given_key: key } of held) {
-    const names = await tx.all<{ intent: string | null }>('select intent from change where op = ? order by n', id);
+    const names = await tx.all<{ intent: string | null }>(sql`select intent from change where op = ${id} order by n`);
     const isSame = [...rows].every(({ intent = null }, index) => names[index]?.intent === intent);
     if (isSame && (key ?? undefined) === givenKey) return { kind: 'earlier', op: id } as const;
   }
@@ -213,7 +210,7 @@ async function heldBefore(tx: Pick<Transaction, 'all'>, { account, digest, given
 /** 1. The caller's own key: the run that was begun with it. Throws `usage` where that was another change. */
 async function usedKey(tx: Pick<Transaction, 'all'>, { account, givenKey, digest, bulk }: Claimed) {
   if (givenKey === undefined) return undefined;
-  const [row] = await tx.all('select * from op where account = ? and given_key = ?', account, givenKey);
+  const [row] = await tx.all(sql`select * from op where account = ${account} and given_key = ${givenKey}`);
   if (row === undefined) return undefined;
   const op = opOf(row);
   if (bulk) {
@@ -225,7 +222,7 @@ async function usedKey(tx: Pick<Transaction, 'all'>, { account, givenKey, digest
     });
   }
   if (op.digest !== digest) throw keyTaken(givenKey, op.id);
-  const [change] = (await tx.all('select * from change where op = ?', op.id)).map(changeOf);
+  const [change] = (await tx.all(sql`select * from change where op = ${op.id}`)).map(changeOf);
   // What was refused or never sent has left nothing under the key.
   if (change?.state === 'refused' || change?.state === 'not_sent') return undefined;
   return { kind: 'earlier', op: op.id } as const;
@@ -235,13 +232,11 @@ async function usedKey(tx: Pick<Transaction, 'all'>, { account, givenKey, digest
 async function freeGivenKey(tx: Transaction, { account, givenKey, op }: Claimed): Promise<boolean> {
   if (givenKey === undefined) return false;
   const [row] = await tx.all<{ id: string; state: string }>(
-    'select o.id, c.state from op o join change c on c.op = o.id where o.account = ? and o.given_key = ? and o.id <> ?',
-    account,
-    givenKey,
-    op,
+    sql`select o.id, c.state from op o join change c on c.op = o.id where o.account = ${account}
+      and o.given_key = ${givenKey} and o.id <> ${op}`,
   );
   if (row === undefined) return false;
-  await tx.run('update op set given_key = null where id = ?', row.id);
+  await tx.run(sql`update op set given_key = null where id = ${row.id}`);
   return row.state === 'refused';
 }
 
@@ -271,14 +266,12 @@ export async function intentsNamed(
 async function intentsKept(tx: Pick<Transaction, 'all'>, account: string, names: readonly string[]) {
   const kept: UsedIntent[] = [];
   for (let from = 0; from < names.length; from += MANY) {
-    const some = names.slice(from, from + MANY);
-    const places = some.map(() => '?').join(', ');
     const rows = await tx.all<UsedIntent>(
-      `select i.name, i.op, i.n, i.digest, i.key_print,
+      sql`select i.name, i.op, i.n, i.digest, i.key_print,
           case when c.state in ('refused', 'not_sent') and o.finished is not null then 1 else 0 end as is_free
-        from intent i left join change c on c.op = i.op and c.n = i.n left join op o on o.id = i.op where i.account = ? and i.name in (${places})`,
-      account,
-      ...some,
+        from intent i left join change c on c.op = i.op and c.n = i.n left join op o on o.id = i.op
+        where i.account = ${account}
+          and i.name in (${names.slice(from, from + MANY)})`,
     );
     kept.push(...rows);
   }
@@ -339,11 +332,8 @@ async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Cl
 async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
   const { account, now, waitedFor = [] } = claimed;
   const open = await tx.all(
-    `select * from op where account = ? and (acknowledged is null or state <> 'finished'
-      or (epoch > 1 and id in (?${', ?'.repeat(waitedFor.length)}))) order by created`,
-    account,
-    '',
-    ...waitedFor,
+    sql`select * from op where account = ${account} and (acknowledged is null or state <> 'finished'
+      or (epoch > 1 and id in (${waitedFor}))) order by created`,
   );
   // One that was taken up again is no purchase of its own: whoever repeats its command, or waited for it, means that one.
   const others = open.map(opOf).filter(op => op.epoch > 1 || whoWorks(op, self, now) !== 'here');
@@ -356,9 +346,9 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
   if (wanted.size === 0) return undefined;
   for (const other of others) {
     const rows = await tx.all<SameRow>(
-      `select n, digest, state from change where op = ? and intent is null
-        and state in ('planned', 'sent', 'unknown', 'done', ${other.finished === undefined ? "'refused'" : "'unknown'"}) order by n`,
-      other.id,
+      sql`select n, digest, state from change where op = ${other.id} and intent is null
+        and state in ('planned', 'sent', 'unknown', 'done', ${other.finished === undefined ? 'refused' : 'unknown'})
+        order by n`,
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
     // A done and acknowledged row refuses nothing: it is only mentioned beside one that does.
@@ -380,8 +370,9 @@ async function sameRows(
 ) {
   if (!bulk || !movesMoney || again || plan.phased === true) return undefined;
   const since = now - DAY;
-  const recent = 'select 1 as yes from op where account = ? and bulk = 1 and moves_money = 1 and touched > ? limit 1';
-  if ((await tx.all(recent, account, since)).length === 0) return undefined;
+  const recent = sql`select 1 as yes from op where account = ${account} and bulk = 1 and moves_money = 1
+    and touched > ${since} limit 1`;
+  if ((await tx.all(recent)).length === 0) return undefined;
   const wanted: Pick<Change, 'n' | 'digest'>[] = [];
   for (const { n, digest, intent, operation } of changes()) {
     if (!intent && CALLS[operation].repeat !== 'freely') wanted.push({ n, digest });
@@ -390,7 +381,6 @@ async function sameRows(
   const there = new Map<string, number>();
   let newest: { readonly id: string; readonly finished: number | null; readonly created: number } | undefined;
   for (let from = 0; from < digests.length; from += MANY) {
-    const some = digests.slice(from, from + MANY);
     const earlier = await tx.all<{
       id: string;
       finished: number | null;
@@ -398,13 +388,11 @@ async function sameRows(
       digest: string;
       rows: number;
     }>(
-      `select o.id, o.finished, o.created, c.digest, count(*) as rows from change c join op o on o.id = c.op
-        where c.digest in (${some.map(() => '?').join(', ')}) and c.intent is null and o.account = ? and o.bulk = 1
-          and o.touched > ? and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
+      sql`select o.id, o.finished, o.created, c.digest, count(*) as rows from change c join op o on o.id = c.op
+        where c.digest in (${digests.slice(from, from + MANY)}) and c.intent is null and o.account = ${account} and o.bulk = 1
+          and o.touched > ${since} and (c.state = 'done' or (o.finished is null
+          and c.state in ('planned', 'sent', 'unknown')))
         group by o.id, o.finished, o.created, c.digest`,
-      ...some,
-      account,
-      since,
     );
     for (const { digest, rows, ...op } of earlier) {
       there.set(digest, (there.get(digest) ?? 0) + Number(rows));
@@ -451,10 +439,9 @@ const RECENT_MS = 10 * MINUTE;
 async function madeMoments(tx: Pick<Transaction, 'all'>, { account, now, plan, changes }: Claimed) {
   if (plan.markerPrefix === undefined) return undefined;
   const made = await tx.all<{ marker: string; op: string; card: string }>(
-    `select c.marker, c.op, c.card from change c join op o on o.id = c.op
-      where o.account = ? and c.operation = 'cards.create' and c.state = 'done' and c.decided_at >= ?`,
-    account,
-    now - RECENT_MS,
+    sql`select c.marker, c.op, c.card from change c join op o on o.id = c.op
+      where o.account = ${account} and c.operation = 'cards.create' and c.state = 'done'
+      and c.decided_at >= ${now - RECENT_MS}`,
   );
   const byMarker = new Map(made.map(each => [each.marker, each]));
   for (const { marker } of byMarker.size === 0 ? [] : changes()) {
@@ -476,17 +463,18 @@ async function insertIntents(
 ): Promise<void> {
   const named = new Map<string, PlannedRow>();
   for (const row of rows) if (row.intent !== undefined) named.set(row.intent, row);
-  const columns = ['digest', 'key_print', 'op', 'n', 'at'];
-  const valuesOf = (row: PlannedRow) => [intentDigest(row, bulk ? undefined : givenKey), keyPrint, op, row.row, now];
+  const digestOf = (row: PlannedRow) => intentDigest(row, bulk ? undefined : givenKey);
   // A name still in the table is free by now: this op takes it over.
   for (const { name } of await intentsKept(tx, account, [...named.keys()])) {
-    const places = columns.map(column => `${column} = ?`).join(', ');
-    const values = valuesOf(named.get(name) as PlannedRow);
-    await tx.run(`update intent set ${places} where account = ? and name = ?`, ...values, account, name);
+    const row = named.get(name) as PlannedRow;
+    await tx.run(
+      sql`update intent set digest = ${digestOf(row)}, key_print = ${keyPrint}, op = ${op}, n = ${row.row}, at = ${now}
+        where account = ${account} and name = ${name}`,
+    );
     named.delete(name);
   }
-  const added = [...named].map(([name, row]) => [account, name, ...valuesOf(row)]);
-  await tx.insert('intent', ['account', 'name', ...columns], added);
+  const added = [...named].map(([name, row]) => [account, name, digestOf(row), keyPrint, op, row.row, now]);
+  await tx.insert('intent', ['account', 'name', 'digest', 'key_print', 'op', 'n', 'at'], added);
 }
 
 /** Holds what an op may take from the wallet, for the account and for its profile; -1 lets it go. */
@@ -499,13 +487,9 @@ export async function reserve(
   if (total === 0 && spent === 0) return;
   for (const scope of ['account', `profile:${profile}`]) {
     await tx.run(
-      `insert into spent (account, scope, day, held, spent) values (?, ?, ?, ?, ?)
+      sql`insert into spent (account, scope, day, held, spent)
+        values (${account}, ${scope}, ${day}, ${sign * total}, ${spent})
         on conflict (account, scope, day) do update set held = spent.held + excluded.held, spent = spent.spent + excluded.spent`,
-      account,
-      scope,
-      day,
-      sign * total,
-      spent,
     );
   }
 }
@@ -513,9 +497,8 @@ export async function reserve(
 /** Finished ops of long ago are removed with their changes; names stay, so that a purchase is made once. */
 async function pruneFinished(tx: Transaction, account: string, now: number): Promise<void> {
   await tx.run(
-    'delete from op where account = ? and touched < ? and finished is not null and acknowledged is not null and given_key is null and not exists (select 1 from intent i where i.op = op.id)',
-    account,
-    now - KEPT_MS,
+    sql`delete from op where account = ${account} and touched < ${now - KEPT_MS} and finished is not null
+      and acknowledged is not null and given_key is null and not exists (select 1 from intent i where i.op = op.id)`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * The seam between the journal and the engine that keeps it. Two engines implement it, `sqlite.ts` and `postgres.ts`; no
- * rule above it asks which one it has. Statements are the SQL that both engines take, with `?` for values.
+ * rule above it asks which one it has. Statements are the SQL that both engines take; `sql` puts values where they are used.
  *
  * What an engine guarantees:
  * - A transaction that resolves is on the disk. One that rejects has left nothing behind, unless it rejects with
@@ -18,12 +18,44 @@ import type { Clock } from '../platform/host.ts';
 
 export type { SqlRow, SqlValue } from '../engine/connection.ts';
 
+/** A statement, or a part of one, with its values: `texts` are what stands before, between and behind them. */
+export interface Sql {
+  readonly texts: readonly string[];
+  readonly values: readonly SqlValue[];
+}
+
+type Part = SqlValue | undefined | Sql | readonly SqlValue[];
+
+const isSql = (part: Part): part is Sql => typeof part === 'object' && part !== null && 'texts' in part;
+
+/** A statement with values in it: an array is a list of them, undefined is null, and a part is put in as it is. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): Sql {
+  if (!parts.some(part => typeof part === 'object' && part !== null))
+    return { texts: strings, values: parts.map(part => (part as SqlValue | undefined) ?? null) };
+  const [texts, values]: [string[], SqlValue[]] = [[strings[0] ?? ''], []];
+  for (const [index, part = null] of parts.entries()) {
+    const list = Array.isArray(part) && part.length > 0 ? part : [Array.isArray(part) ? null : part];
+    const { texts: within, values: more } = isSql(part)
+      ? part
+      : { texts: ['', ...list.slice(1).fill(', '), ''], values: list as readonly SqlValue[] };
+    texts.push(`${texts.pop()}${within[0]}`, ...within.slice(1));
+    texts.push(`${texts.pop()}${strings[index + 1]}`);
+    values.push(...more);
+  }
+  return { texts, values };
+}
+
+/** The text of a statement; `place` names the nth value, from 1. */
+export function textOf({ texts }: Sql, place: (nth: number) => string): string {
+  return texts.map((text, nth) => (nth === 0 ? text : `${place(nth)}${text}`)).join('');
+}
+
 /** One transaction. Not to be used after its work has ended. */
 export interface Transaction {
   /** Rows of a query, or of a statement with `returning`. */
-  all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  all<Row = SqlRow>(statement: string | Sql): Promise<readonly Row[]>;
   /** Resolves to the number of rows that were changed. */
-  run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
+  run(statement: string | Sql): Promise<number>;
   /** Many rows of one table: `insert('change', ['op', 'n'], rows)`. The engine chooses how many go in a statement. */
   insert(table: string, columns: readonly string[], rows: Iterable<readonly SqlValue[]>): Promise<void>;
   /** ms UTC by the clock of the store: of this machine for a file, of the server for a database. */
@@ -36,7 +68,7 @@ export interface Database {
   /** For a person: path of the file, or address of the database without a password. */
   readonly shown: string;
   /** Behind a `select` of a row that is kept from others until the transaction ends; empty where a transaction locks all. */
-  readonly lock: ' for update' | '';
+  readonly lock: Sql;
   /** One transaction that may write. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -131,7 +163,7 @@ export function keepsNothing(clock: Pick<Clock, 'now'>): Database {
   return {
     isShared: false,
     shown: '',
-    lock: '',
+    lock: sql``,
     transaction: work => work(tx),
     grouped: work => work(tx),
     read: work => work(tx),

@@ -2,7 +2,7 @@
 
 import { CliError } from '../core/errors.ts';
 import { identify, isProvablyGone, isProvablyRunning, type ProcessIdentity } from '../files/lock.ts';
-import type { Database, Transaction } from './database.ts';
+import { type Database, sql, type Transaction } from './database.ts';
 
 /** How long an op stays with a holder who writes nothing, ms by the clock of the store. */
 export const LEASE_MS = 60_000;
@@ -75,37 +75,28 @@ export async function holdFleet(
     const account = await useAccount(tx);
     const now = await tx.now();
     const [held] = await tx.all<{ holder: string; process: string; lease: number }>(
-      'select holder, process, lease from fleet_hold where account = ? and fleet = ?',
-      account,
-      fleet,
+      sql`select holder, process, lease from fleet_hold where account = ${account} and fleet = ${fleet}`,
     );
     if (held !== undefined && whoWorks(held, self, now) !== 'nobody') throw applied(fleet, held.holder);
     await tx.run(
-      `insert into fleet_hold (account, fleet, holder, process, lease) values (?, ?, ?, ?, ?)
+      sql`insert into fleet_hold (account, fleet, holder, process, lease)
+        values (${account}, ${fleet}, ${self.holder}, ${self.process}, ${now + LEASE_MS})
         on conflict (account, fleet) do update set holder = excluded.holder, process = excluded.process, lease = excluded.lease`,
-      account,
-      fleet,
-      self.holder,
-      self.process,
-      now + LEASE_MS,
     );
     return account;
   });
   const renew = () =>
     database.grouped(async tx =>
       tx.run(
-        'update fleet_hold set lease = ? where account = ? and fleet = ? and process = ?',
-        (await tx.now()) + LEASE_MS,
-        account,
-        fleet,
-        self.process,
+        sql`update fleet_hold set lease = ${(await tx.now()) + LEASE_MS} where account = ${account} and fleet = ${fleet}
+          and process = ${self.process}`,
       ),
     );
   const renewal = setInterval(() => void renew().catch(() => undefined), RENEW_MS).unref();
   return async () => {
     clearInterval(renewal);
     await database.grouped(tx =>
-      tx.run('delete from fleet_hold where account = ? and fleet = ? and process = ?', account, fleet, self.process),
+      tx.run(sql`delete from fleet_hold where account = ${account} and fleet = ${fleet} and process = ${self.process}`),
     );
   };
 }

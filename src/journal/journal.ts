@@ -22,7 +22,7 @@ import {
   refuseOtherUse,
   whenFree,
 } from './claim.ts';
-import { type Database, keepsNothing, type Transaction } from './database.ts';
+import { type Database, keepsNothing, sql, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
 import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
@@ -357,9 +357,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       if (database === undefined || account === undefined) return undefined;
       const [found] = await database.read(tx =>
         tx.all<{ id: string; finished: number | null }>(
-          'select id, finished from op where account = ? and given_key = ?',
-          account,
-          name,
+          sql`select id, finished from op where account = ${account} and given_key = ${name}`,
         ),
       );
       return found && { op: found.id, ended: found.finished ?? undefined };

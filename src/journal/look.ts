@@ -3,6 +3,7 @@
  * where nothing else of this journal moves it), a state by reading it, a subscription by the list of them. Lists and replicas may be
  * behind, so it looks again for 8.75 seconds (`READ_LAG`) before it says that something is not there. It only reads.
  */
+
 import { fixedDifferences, isSubscribed, proofOf, unshown } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
@@ -10,6 +11,7 @@ import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { rest } from '../platform/time.ts';
+import { sql } from './database.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { Before, Change, Look } from './records.ts';
 import { type MarkerIndex, rowOf, type Work } from './work.ts';
@@ -211,18 +213,15 @@ async function lookForSubscription(reader: Reader, { input }: Change): Promise<L
 export async function othersMovedWallet({ database, op }: Work, since: number): Promise<boolean> {
   const found = await database.read(tx =>
     tx.all(
-      `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.decided_at >= ?
+      sql`select 1 as yes from change c join op o on o.id = c.op where o.account = ${op.account} and o.id <> ${op.id}
+        and c.decided_at >= ${since}
         and c.attempts > 0 and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
        union all
-       select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.state = 'sent'
-        and c.last_sent_at > ? and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
+       select 1 as yes from change c join op o on o.id = c.op where o.account = ${op.account} and o.id <> ${op.id}
+       and c.state = 'sent'
+        and c.last_sent_at > ${since - RECENT_MS}
+        and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
        limit 1`,
-      op.account,
-      op.id,
-      since,
-      op.account,
-      op.id,
-      since - RECENT_MS,
     ),
   );
   return found.length > 0;
@@ -232,14 +231,10 @@ export async function othersMovedWallet({ database, op }: Work, since: number): 
 async function othersMovedCard({ database, op }: Work, { n, card = '' }: Change, since: number): Promise<boolean> {
   const found = await database.read(tx =>
     tx.all(
-      `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and c.card = ? and not (c.op = ? and c.n = ?)
+      sql`select 1 as yes from change c join op o on o.id = c.op where o.account = ${op.account} and c.card = ${card}
+        and not (c.op = ${op.id} and c.n = ${n})
         and c.operation in ('cards.fund', 'cards.withdraw', 'cards.terminate')
-        and (c.state = 'sent' or (c.state in ('done', 'unknown') and c.decided_at > ?)) limit 1`,
-      op.account,
-      card,
-      op.id,
-      n,
-      since,
+        and (c.state = 'sent' or (c.state in ('done', 'unknown') and c.decided_at > ${since})) limit 1`,
     ),
   );
   return found.length > 0;
@@ -247,18 +242,15 @@ async function othersMovedCard({ database, op }: Work, { n, card = '' }: Change,
 
 /** Cents that this journal has added to a card, or to the wallet, so lately that a reading may not show them. */
 export async function addedLately({ database, op }: Work, card: string | undefined): Promise<number> {
-  const [adding, ...values] =
+  const adding =
     card === undefined
-      ? ["c.operation in ('cards.withdraw', 'cards.terminate')"]
-      : ["c.operation in ('cards.create', 'cards.fund') and c.card = ?", card];
+      ? sql`c.operation in ('cards.withdraw', 'cards.terminate')`
+      : sql`c.operation in ('cards.create', 'cards.fund') and c.card = ${card}`;
   const found = await database.read(tx =>
     tx.all<{ operation: string; cents: number }>(
-      `select c.operation, sum(c.amount) as cents from change c join op o on o.id = c.op where o.account = ? and o.id <> ?
-        and coalesce(c.decided_at, c.last_sent_at) >= ? and ${adding} group by c.operation`,
-      op.account,
-      op.id,
-      op.created - READ_LAG,
-      ...values,
+      sql`select c.operation, sum(c.amount) as cents from change c join op o on o.id = c.op where o.account = ${op.account}
+        and o.id <> ${op.id}
+        and coalesce(c.decided_at, c.last_sent_at) >= ${op.created - READ_LAG} and ${adding} group by c.operation`,
     ),
   );
   // What a terminated card held is not known.

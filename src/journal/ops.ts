@@ -6,7 +6,7 @@ import { rowsNamed } from '../core/row-words.ts';
 import { appendLine } from './chain.ts';
 import { addEvent, lockedOp, unknownOp, writeFinished, writeSettled } from './changes.ts';
 import { workedOn } from './claim.ts';
-import type { Database, Transaction } from './database.ts';
+import { type Database, sql, type Transaction } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
 import { type Change, changeOf, type Op, opOf, readChanges, readOp } from './records.ts';
 import type { Closing, OpDetail, OpState, OpSummary, Resolution, Resolved } from './types.ts';
@@ -24,9 +24,12 @@ async function summariesOf(
   self: Self,
   { account, id }: { readonly account?: string; readonly id?: string },
 ): Promise<readonly OpSummary[]> {
-  const [inner, outer] = [id === undefined ? '' : 'where op = ?', account === undefined ? '' : 'where o.account = ?'];
+  const [inner, outer] = [
+    id === undefined ? sql`` : sql`where op = ${id}`,
+    account === undefined ? sql`` : sql`where o.account = ${account}`,
+  ];
   const rows = await tx.all(
-    `select o.*, c.* from op o ${id === undefined ? 'left ' : ''}join (
+    sql`select o.*, c.* from op o ${id === undefined ? sql`left` : sql``} join (
       select op as counted, count(*) as n,
         count(case when state = 'done' then 1 end) as n_done,
         count(case when state = 'refused' or (state = 'planned' and error like '%"insufficient_funds"%') then 1 end) as n_refused,
@@ -36,7 +39,6 @@ async function summariesOf(
         count(case when state = 'planned' then 1 end) as n_planned,
         sum(amount) as cents
       from change ${inner} group by op) c on c.counted = o.id ${outer} order by o.created desc, o.id desc`,
-    ...[id, account].filter(each => each !== undefined),
   );
   const now = await tx.now();
   return rows.map(row => {
@@ -102,8 +104,7 @@ export function detail(database: Database, self: Self, id: string): Promise<OpDe
     const op = await readOp(tx, id);
     if (op === undefined || summary === undefined) throw unknownOp(id);
     const events = await tx.all<{ at: number; n: number | null; kind: string; facts: string }>(
-      'select at, n, kind, facts from event where op = ? order by seq',
-      id,
+      sql`select at, n, kind, facts from event where op = ${id} order by seq`,
     );
     return {
       ...summary,
@@ -158,7 +159,7 @@ export async function resolveRows(
       );
       await addEvent(tx, id, { n: change.n, kind: 'resolved', text: `${as} by ${by}: ${note}` });
     }
-    await tx.run('update op set epoch = epoch + 1, touched = ? where id = ?', now, id);
+    await tx.run(sql`update op set epoch = epoch + 1, touched = ${now} where id = ${id}`);
     if (chosen.left.unknown.length + chosen.left.unsent.length === 0)
       await writeFinished(tx, op, now, op.objections, true);
     return chosen;
@@ -210,10 +211,8 @@ function refuseCard(chosen: readonly Change[], { op, card, shownCard }: Resoluti
 async function refuseCardOfOthers(tx: Reading, { account }: Op, { op, card }: Resolution): Promise<void> {
   if (card === undefined) return;
   const [other] = await tx.all<{ op: string; n: number }>(
-    `select c.op, c.n from change c join op o on o.id = c.op
-      where c.card = ? and c.operation = 'cards.create' and c.state = 'done' and o.account = ?`,
-    card,
-    account,
+    sql`select c.op, c.n from change c join op o on o.id = c.op
+      where c.card = ${card} and c.operation = 'cards.create' and c.state = 'done' and o.account = ${account}`,
   );
   if (other !== undefined) throw otherCard(op, card, `row ${other.n} of ${other.op} is done with it`);
 }
@@ -249,10 +248,9 @@ const RECENT_MS = 10 * MINUTE;
 export function recentChanges(database: Database, account: string): Promise<readonly Change[]> {
   return database.read(async tx => {
     const rows = await tx.all(
-      `select c.* from change c join op o on o.id = c.op where o.account = ? and c.state = 'done' and c.decided_at >= ?
+      sql`select c.* from change c join op o on o.id = c.op where o.account = ${account} and c.state = 'done'
+        and c.decided_at >= ${(await tx.now()) - RECENT_MS}
         order by c.decided_at, c.op, c.n`,
-      account,
-      (await tx.now()) - RECENT_MS,
     );
     return rows.map(changeOf);
   });
@@ -263,10 +261,10 @@ export function setAsideSandbox(database: Database, who: string): Promise<void> 
   return database.transaction(async tx => {
     const accounts = await tx.all<{ id: string }>("select id from account where mode = 'sandbox'");
     for (const { id } of accounts) {
-      await tx.run('delete from intent where account = ?', id);
-      await tx.run('delete from card_hold where account = ?', id);
-      await tx.run('delete from spent where account = ?', id);
-      await tx.run('delete from op where account = ?', id);
+      await tx.run(sql`delete from intent where account = ${id}`);
+      await tx.run(sql`delete from card_hold where account = ${id}`);
+      await tx.run(sql`delete from spent where account = ${id}`);
+      await tx.run(sql`delete from op where account = ${id}`);
       await appendLine(tx, id, { event: 'set_aside', who });
     }
   });
@@ -277,12 +275,11 @@ export function newestOps(
   database: Database,
   { unfinished, most }: { readonly unfinished: boolean; readonly most: number },
 ): Promise<readonly Op[]> {
-  const where = unfinished ? "where state <> 'finished' or acknowledged is null" : '';
+  const [where, first] = unfinished
+    ? [sql`where state <> 'finished' or acknowledged is null`, sql`state = 'finished',`]
+    : [sql``, sql``];
   return database.read(async tx => {
-    const rows = await tx.all(
-      `select * from op ${where} order by ${unfinished ? "state = 'finished', " : ''}touched desc limit ?`,
-      most,
-    );
+    const rows = await tx.all(sql`select * from op ${where} order by ${first} touched desc limit ${most}`);
     return rows.map(opOf);
   });
 }

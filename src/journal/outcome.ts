@@ -22,6 +22,7 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { between, rest } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
+import { sql } from './database.ts';
 import {
   addedLately,
   failedReading,
@@ -647,11 +648,9 @@ async function knownBalance(
   if (facts.aim === undefined || exact) return cents(read);
   const rows = await database.read(async tx =>
     tx.all<{ evidence: string }>(
-      `select c.evidence from change c join op o on o.id = c.op where o.account = ? and c.card = ? and c.state = 'done'
-        and c.decided_at >= ? order by c.decided_at desc limit 1`,
-      op.account,
-      card ?? '',
-      (await tx.now()) - OWN_CHANGE_COUNTS_MS,
+      sql`select c.evidence from change c join op o on o.id = c.op where o.account = ${op.account}
+        and c.card = ${card ?? ''} and c.state = 'done'
+        and c.decided_at >= ${(await tx.now()) - OWN_CHANGE_COUNTS_MS} order by c.decided_at desc limit 1`,
     ),
   );
   const recorded = (JSON.parse(rows[0]?.evidence ?? '{}') as { readonly balance?: number }).balance ?? read;

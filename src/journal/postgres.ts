@@ -15,7 +15,17 @@ import PgClient from 'pg/lib/client.js';
 import { asCliError, CliError } from '../core/errors.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
-import { type Database, type Job, QueuedDatabase, type SqlRow, type SqlValue, type Transaction } from './database.ts';
+import {
+  type Database,
+  type Job,
+  QueuedDatabase,
+  type Sql,
+  type SqlRow,
+  type SqlValue,
+  sql,
+  type Transaction,
+  textOf,
+} from './database.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** Where a database is and who asks, as far as the address and the variables of PostgreSQL say. */
@@ -198,7 +208,7 @@ export async function asAdmin<T>(settings: PostgresSettings, work: (tx: Transact
 
 class PostgresDatabase extends QueuedDatabase {
   readonly isShared = true;
-  readonly lock = ' for update';
+  readonly lock = sql` for update`;
   readonly shown: string;
   readonly #settings: PostgresSettings;
   #client: Client | undefined;
@@ -426,40 +436,33 @@ async function query(
   }
 }
 
-const numbered = new Map<string, string>();
+const numbered = new WeakMap<readonly string[], string>();
 
-/** `?` as `$1`, `$2` …; none of our statements has one in a text. */
-function withNumbers(statement: string): string {
-  let text = numbered.get(statement);
-  if (text === undefined) {
-    let n = 0;
-    text = statement.replaceAll('?', () => {
-      n += 1;
-      return `$${n}`;
-    });
-    numbered.set(statement, text);
-  }
+function withNumbers(statement: Sql): string {
+  const text = numbered.get(statement.texts) ?? textOf(statement, nth => `$${nth}`);
+  numbered.set(statement.texts, text);
   return text;
 }
 
 function transactionOn(client: Client, now: () => Promise<number>): Transaction {
-  const sent = async (statement: string, values: readonly SqlValue[]) =>
-    (await query(client, {
-      text: withNumbers(statement),
-      values: [...values],
-      queryMode: 'extended',
-    })) as pg.QueryResult;
+  const sent = async (given: string | Sql) => {
+    const statement =
+      typeof given === 'string' ? { text: given } : { text: withNumbers(given), values: [...given.values] };
+    return (await query(client, { ...statement, queryMode: 'extended' })) as pg.QueryResult;
+  };
   return {
-    all: async <Row = SqlRow>(statement: string, ...values: readonly SqlValue[]) =>
-      (await sent(statement, values)).rows as Row[],
-    run: async (statement, ...values) => (await sent(statement, values)).rowCount ?? 0,
+    all: async <Row = SqlRow>(statement: string | Sql) => (await sent(statement)).rows as Row[],
+    run: async statement => (await sent(statement)).rowCount ?? 0,
     async insert(table, columns, rows) {
       const names = columns.join(', ');
-      const statement = `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, ?::json)`;
+      const texts = [
+        `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, `,
+        '::json)',
+      ];
       const answers: Promise<unknown>[] = [];
       let chunk: unknown[] = [];
       const send = () => {
-        const answer = sent(statement, [JSON.stringify(chunk)]);
+        const answer = sent({ texts, values: [JSON.stringify(chunk)] });
         answer.catch(() => undefined);
         answers.push(answer);
         chunk = [];

@@ -1,7 +1,7 @@
 /** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
 import type { WriteName } from '../contract/calls.ts';
 import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
-import type { SqlRow, SqlValue, Transaction } from './database.ts';
+import { type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import type { Held } from './holder.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -230,12 +230,12 @@ export function insertChanges(tx: Transaction, changes: Iterable<Change>): Promi
 }
 
 export async function readOp(tx: Pick<Transaction, 'all'>, id: string): Promise<Op | undefined> {
-  const [row] = await tx.all('select * from op where id = ?', id);
+  const [row] = await tx.all(sql`select * from op where id = ${id}`);
   return row === undefined ? undefined : opOf(row);
 }
 
 export async function readChanges(tx: Pick<Transaction, 'all'>, op: string): Promise<Change[]> {
-  return (await tx.all('select * from change where op = ? order by n', op)).map(changeOf);
+  return (await tx.all(sql`select * from change where op = ${op} order by n`)).map(changeOf);
 }
 
 export function opOf(row: SqlRow): Op {

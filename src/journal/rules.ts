@@ -32,7 +32,7 @@ import {
 import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
 import { addEvent, lockedOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
-import type { Database, Transaction } from './database.ts';
+import { type Database, sql, type Transaction } from './database.ts';
 import { REJECTED } from './ops.ts';
 import { type Op, readOp } from './records.ts';
 import { opError } from './words.ts';
@@ -52,8 +52,7 @@ export interface RulesSettings {
 /** The limits that a journal sets for everybody who uses it. */
 export async function journalLimits(tx: Reading, account: string): Promise<SourcedLimits> {
   const rows = await tx.all<{ name: string; value: string }>(
-    "select name, value from approval_rule where account in (?, '')",
-    account,
+    sql`select name, value from approval_rule where account in (${account}, '')`,
   );
   const read = readLimits(Object.fromEntries(rows.map(({ name, value }) => [name, value])));
   const odd = 'wrong' in read ? read.wrong : rows.find(({ name }) => !isLimitName(name))?.name;
@@ -77,8 +76,7 @@ export async function approversOf(
   const named = await approvers();
   if (named !== undefined) return named;
   const rows = await tx.all<{ person: string; key: string }>(
-    "select person, key from approver where account in (?, '') and removed is null",
-    account,
+    sql`select person, key from approver where account in (${account}, '') and removed is null`,
   );
   return rows.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`)).filter(each => each !== undefined);
 }
@@ -106,10 +104,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
     const scopes = [[ofProfile, `profile:${op.profile}`] as const, [others, 'account'] as const];
     for (const [some, scope] of scopes) {
       const [row] = await tx.all<{ used: number }>(
-        'select held + spent as used from spent where account = ? and scope = ? and day = ?',
-        op.account,
-        scope,
-        day,
+        sql`select held + spent as used from spent where account = ${op.account} and scope = ${scope} and day = ${day}`,
       );
       const tooMuch = overDay(strictest(some), cents(row?.used ?? 0), spending.total);
       if (tooMuch !== undefined) throw tooMuch;
@@ -201,8 +196,7 @@ export async function approvalState(
   neededNow = 1,
 ): Promise<ApprovalState> {
   const [row] = await tx.all<{ request: string; by_role: string }>(
-    'select request, by_role from approval_request where op = ?',
-    op.id,
+    sql`select request, by_role from approval_request where op = ${op.id}`,
   );
   if (row === undefined) throw notPending(op.id);
   const request = readRequest(row.request, op.id);
@@ -213,7 +207,7 @@ export async function approvalState(
   const isBySame = !settings.isShared || request.requested_by === row.by_role;
   // Reading it as the request of another op refuses it in the words for what was changed.
   if (!isOfThis || !isBySame) readRequest(row.request, '');
-  const given = await tx.all<Approval>('select keyid, signature from approval where op = ? order by at', op.id);
+  const given = await tx.all<Approval>(sql`select keyid, signature from approval where op = ${op.id} order by at`);
   const approvers = await approversOf(tx, op.account, settings);
   const counted = countApprovals(row.request, given, {
     approvers,
@@ -234,11 +228,8 @@ export function keepApproval(
     const { request } = await approvalState(tx, op, settings);
     if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
     await tx.run(
-      'insert into approval (op, keyid, signature, at) values (?, ?, ?, ?) on conflict (op, keyid) do nothing',
-      id,
-      approval.keyid,
-      approval.signature,
-      await tx.now(),
+      sql`insert into approval (op, keyid, signature, at)
+        values (${id}, ${approval.keyid}, ${approval.signature}, ${await tx.now()}) on conflict (op, keyid) do nothing`,
     );
     const state = await approvalState(tx, op, settings);
     const approvers = await approversOf(tx, op.account, settings);
@@ -267,19 +258,11 @@ export function rejectOp(
     const now = await tx.now();
     const error = JSON.stringify({ kind: 'guarded', message: `rejected by ${who}: ${reason}` });
     await tx.run(
-      "update change set state = 'not_sent', error = ?, decided_at = ?, decided_by = ? where op = ?",
-      error,
-      now,
-      who,
-      id,
+      sql`update change set state = 'not_sent', error = ${error}, decided_at = ${now}, decided_by = ${who} where op = ${id}`,
     );
     await tx.run(
-      "update op set state = 'finished', finished = ?, acknowledged = ?, touched = ?, objections = ?, epoch = epoch + 1 where id = ?",
-      now,
-      now,
-      now,
-      JSON.stringify([`${REJECTED}by ${who}: ${reason}`]),
-      id,
+      sql`update op set state = 'finished', finished = ${now}, acknowledged = ${now}, touched = ${now},
+        objections = ${JSON.stringify([`${REJECTED}by ${who}: ${reason}`])}, epoch = epoch + 1 where id = ${id}`,
     );
     await addEvent(tx, id, { kind: 'rejected', text: `by ${who}: ${reason}` });
     await appendLine(tx, op.account, {
@@ -338,12 +321,9 @@ async function refuseTooFew(
 /** Cents that left the wallet today, or may still, by ops that nobody had to approve. */
 async function unapprovedToday(tx: Reading, { account, day, op }: Claimed): Promise<Cents> {
   const [row] = await tx.all<{ used: number | null }>(
-    `select sum(c.amount) as used from change c join op o on o.id = c.op
-      where o.account = ? and o.day = ? and o.id <> ? and c.operation in ('cards.create', 'cards.fund')
+    sql`select sum(c.amount) as used from change c join op o on o.id = c.op
+      where o.account = ${account} and o.day = ${day} and o.id <> ${op} and c.operation in ('cards.create', 'cards.fund')
       and c.state not in ('refused', 'not_sent') and not exists (select 1 from approval_request r where r.op = o.id)`,
-    account,
-    day,
-    op,
   );
   return cents(row?.used ?? 0);
 }

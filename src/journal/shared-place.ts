@@ -11,7 +11,7 @@ import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
 import { type Acting, findAccount, journalId } from './account.ts';
 import { appendLine, outcomeDigest, plannedDigest } from './chain.ts';
-import type { Database, SqlRow, SqlValue, Transaction } from './database.ts';
+import { type Database, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import { openPostgres, type PostgresSettings } from './postgres.ts';
 
 interface SharedSettings {
@@ -78,10 +78,8 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
       if (known !== undefined) return known;
       const account = (await findAccount(tx, who, print)) ?? `${who.mode} ${who.origin}`;
       await tx.run(
-        'insert into account (id, origin, mode) values (?, ?, ?) on conflict (id) do nothing',
-        account,
-        who.origin,
-        who.mode,
+        sql`insert into account (id, origin, mode) values (${account}, ${who.origin}, ${who.mode})
+          on conflict (id) do nothing`,
       );
       const columns = ['account', 'print', 'origin', 'listed', 'listed_by'];
       await tx.insert('account_key', columns, [[account, print, who.origin, await tx.now(), user]]);
@@ -107,7 +105,7 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
       refuseKept(before, await settings.key(), journal);
       await joinJournal(here, await settings.local(), { acting: await acting(), account, print, printOf });
       const [row] = await here.read(tx =>
-        tx.all<{ seq: number }>('select audit_seq as seq from account where id = ?', account),
+        tx.all<{ seq: number }>(sql`select audit_seq as seq from account where id = ${account}`),
       );
       last = { journal, account, print, shown, seq: row?.seq ?? 0 };
       await seen.note(last);
@@ -179,9 +177,7 @@ function refuseKept(known: readonly SeenJournal[], key: Secret, here?: string): 
 
 async function accountOfKey(tx: Pick<Transaction, 'all'>, mode: string, print: string): Promise<string | undefined> {
   const [row] = await tx.all<{ id: string }>(
-    'select a.id from account a join account_key k on k.account = a.id where k.print = ? and a.mode = ?',
-    print,
-    mode,
+    sql`select a.id from account a join account_key k on k.account = a.id where k.print = ${print} and a.mode = ${mode}`,
   );
   return row?.id;
 }
@@ -260,12 +256,9 @@ function watched(database: Database, note: SeenJournals['note'], last: SeenJourn
   let seen = last;
   const headOf = async (tx: Pick<Transaction, 'all'>, { account, seq }: SeenJournal) => {
     const [row] = await tx.all<{ seq: number; hash: string; own: string | null; accepted: number | null }>(
-      `select audit_seq as seq, audit_hash as hash, (select hash from audit where account = a.id and seq = ?) as own,
-        (select max(seq) from audit where account = a.id and seq > ? and line like '%"event":"accepted"%') as accepted
-        from account a where id = ?`,
-      seq,
-      seq,
-      account,
+      sql`select audit_seq as seq, audit_hash as hash, (select hash from audit where account = a.id and seq = ${seq}) as own,
+        (select max(seq) from audit where account = a.id and seq > ${seq} and line like '%"event":"accepted"%') as accepted
+        from account a where id = ${account}`,
     );
     return row ?? { seq: 0, hash: '', own: null, accepted: null };
   };
@@ -332,21 +325,22 @@ async function joinJournal(shared: Database, local: Database | undefined, joinin
     const own = await findAccount(tx, acting, ownPrint);
     if (own === undefined) return undefined;
     const unfinished = await tx.all<{ id: string }>(
-      "select id from op where account = ? and (state <> 'finished' or acknowledged is null) order by created",
-      own,
+      sql`select id from op where account = ${own} and (state <> 'finished' or acknowledged is null) order by created`,
     );
     if (unfinished.length > 0) throw notFinished(unfinished.map(({ id }) => id));
-    const named = 'select op from intent where account = ?';
+    const named = sql`select op from intent where account = ${own}`;
     return {
-      ops: await tx.all(`select * from op where id in (${named})`, own),
-      changes: await tx.all(`select * from change where op in (${named})`, own),
-      intents: await tx.all('select * from intent where account = ?', own),
+      ops: await tx.all(sql`select * from op where id in (${named})`),
+      changes: await tx.all(sql`select * from change where op in (${named})`),
+      intents: await tx.all(sql`select * from intent where account = ${own}`),
     };
   });
   if (found === undefined || found.intents.length === 0) return;
   await shared.transaction(async tx => {
-    await tx.all(`select id from account where id = ?${shared.lock}`, account);
-    const there = await tx.all<{ name: string; op: string }>('select name, op from intent where account = ?', account);
+    await tx.all(sql`select id from account where id = ${account}${shared.lock}`);
+    const there = await tx.all<{ name: string; op: string }>(
+      sql`select name, op from intent where account = ${account}`,
+    );
     const taken = new Set(there.map(({ name }) => name));
     const known = new Set(there.map(({ op }) => op));
     const intents = found.intents.filter(({ name }) => !taken.has(String(name)));

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Approver } from '../approvals/request.ts';
 import { CliError } from '../core/errors.ts';
 import { appendLine } from './chain.ts';
-import type { Transaction } from './database.ts';
+import { sql, type Transaction } from './database.ts';
 import { asAdmin, type PostgresSettings, SCHEMA } from './postgres.ts';
 import { SCHEMA_VERSION, TABLES } from './schema.ts';
 
@@ -58,14 +58,16 @@ export async function initJournal(settings: PostgresSettings): Promise<InitRepor
     if (server.fsync !== 'on')
       throw unfit(settings, 'its server runs with fsync = off and could lose what it has committed');
     for (const role of [OPERATOR, READER]) {
-      const [there] = await tx.all('select 1 as yes from pg_roles where rolname = ?', role);
+      const [there] = await tx.all(sql`select 1 as yes from pg_roles where rolname = ${role}`);
       if (there !== undefined) continue;
       await tx.run(`create role ${role} nologin`);
       did.push(`Made the role ${role}.`);
     }
-    const [schema] = await tx.all('select 1 as yes from pg_namespace where nspname = ?', SCHEMA);
+    const [schema] = await tx.all(sql`select 1 as yes from pg_namespace where nspname = ${SCHEMA}`);
     if (schema === undefined) await tx.run(`create schema ${SCHEMA}`);
-    const [tables] = await tx.all("select 1 as yes from pg_tables where schemaname = ? and tablename = 'meta'", SCHEMA);
+    const [tables] = await tx.all(
+      sql`select 1 as yes from pg_tables where schemaname = ${SCHEMA} and tablename = 'meta'`,
+    );
     if (tables === undefined) {
       for (const table of TABLES) await tx.run(table);
       for (const table of ['audit', 'approval_request'])
@@ -108,8 +110,7 @@ async function grant(tx: Transaction): Promise<void> {
 export async function leaveJournal(settings: PostgresSettings, role: string): Promise<readonly string[]> {
   return asAdmin(settings, async tx => {
     const [there] = await tx.all<{ quoted: string }>(
-      'select quote_ident(rolname) as quoted from pg_roles where rolname = ?',
-      role,
+      sql`select quote_ident(rolname) as quoted from pg_roles where rolname = ${role}`,
     );
     if (there === undefined)
       throw new CliError('usage', {
@@ -119,11 +120,9 @@ export async function leaveJournal(settings: PostgresSettings, role: string): Pr
       });
     await tx.run(`revoke ${OPERATOR}, ${READER} from ${there.quoted}`);
     const keys = await tx.run(
-      'update approver set removed = ? where person = ? and removed is null',
-      await tx.now(),
-      role,
+      sql`update approver set removed = ${await tx.now()} where person = ${role} and removed is null`,
     );
-    const [left] = await tx.all<{ still: number }>(`select pg_has_role(?, '${OPERATOR}', 'usage') as still`, role);
+    const [left] = await tx.all<{ still: number }>(sql`select pg_has_role(${role}, ${OPERATOR}, 'usage') as still`);
     if (left?.still === 1) {
       throw new CliError('guarded', {
         message: `${role} is still granted ${OPERATOR} in another way, as a superuser or through another role: nothing was changed`,
@@ -148,15 +147,14 @@ export async function setRules(
   const did: string[] = [];
   for (const { name, value } of rules) {
     const [before] = await tx.all<{ value: string }>(
-      "select value from approval_rule where account = '' and name = ?",
-      name,
+      sql`select value from approval_rule where account = '' and name = ${name}`,
     );
-    await tx.run("delete from approval_rule where account = '' and name = ?", name);
+    await tx.run(sql`delete from approval_rule where account = '' and name = ${name}`);
     if (value !== undefined) await tx.insert('approval_rule', ['account', 'name', 'value'], [['', name, value]]);
     did.push(`${name}: ${value ?? 'none'}, and ${before?.value ?? 'none'} before.`);
   }
   for (const { person, key, keyid } of approvers) {
-    const [role] = await tx.all('select 1 as yes from pg_roles where rolname = ?', person);
+    const [role] = await tx.all(sql`select 1 as yes from pg_roles where rolname = ${person}`);
     if (role === undefined) {
       throw new CliError('usage', {
         message: `${person} is no login role of the database: the person of an approver is the role they work as`,
@@ -165,12 +163,9 @@ export async function setRules(
       });
     }
     await tx.run(
-      `insert into approver (account, keyid, person, key, added) values ('', ?, ?, ?, ?)
+      sql`insert into approver (account, keyid, person, key, added)
+        values ('', ${keyid}, ${person}, ${Buffer.from(key).toString('base64')}, ${await tx.now()})
         on conflict (account, keyid) do update set removed = null, person = excluded.person`,
-      keyid,
-      person,
-      Buffer.from(key).toString('base64'),
-      await tx.now(),
     );
     did.push(`${person} may approve with key ${keyid}.`);
   }

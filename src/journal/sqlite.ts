@@ -22,7 +22,7 @@ import { connectTo, engineCode, isBusy, isDamage, isFull, losesAll, violates } f
 import { networkFileSystem } from '../files/file-system.ts';
 import { type FileDependencies, makeFolders, preparePrivateFolder, privateFile } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
-import { type Database, type Job, QueuedDatabase, type SqlValue, type Transaction } from './database.ts';
+import { type Database, type Job, QueuedDatabase, type Sql, sql, type Transaction, textOf } from './database.ts';
 import { SCHEMA_VERSION, TABLES } from './schema.ts';
 
 export const JOURNAL_FILE = 'journal.db';
@@ -102,11 +102,13 @@ async function refusePlace(stateFolder: string, path: string, files: FileDepende
 
 class SqliteDatabase extends QueuedDatabase {
   readonly isShared = false;
-  readonly lock = '';
+  readonly lock = sql``;
   readonly shown: string;
   readonly #connection: Connection;
   readonly #path: string;
+  /** By their text, and of most by their template. */
   readonly #statements = new Map<string, Statement>();
+  readonly #known = new WeakMap<readonly string[], Statement>();
   readonly #tx: Transaction;
   #level: 'normal' | 'full' = 'full';
   /** Audit lines of all accounts that are noted in `journal.seen`. */
@@ -119,11 +121,11 @@ class SqliteDatabase extends QueuedDatabase {
     this.#path = path;
     this.shown = path;
     this.#tx = {
-      all: async <Row = SqlRow>(statement: string, ...values: readonly SqlValue[]) =>
+      all: async <Row = SqlRow>(statement: string | Sql) =>
         this.#prepared(statement)
-          .all(...values.map(bound))
+          .all(...valuesOf(statement))
           .map(plainRow) as Row[],
-      run: async (statement, ...values) => Number(this.#prepared(statement).run(...values.map(bound)).changes),
+      run: async statement => Number(this.#prepared(statement).run(...valuesOf(statement)).changes),
       insert: async (table, columns, rows) => {
         const places = columns.map(() => '?').join(', ');
         const statement = this.#prepared(`insert into ${table} (${columns.join(', ')}) values (${places})`);
@@ -242,12 +244,13 @@ class SqliteDatabase extends QueuedDatabase {
     }
   }
 
-  #prepared(text: string): Statement {
-    let statement = this.#statements.get(text);
-    if (statement === undefined) {
-      statement = this.#connection.prepare(text);
-      this.#statements.set(text, statement);
-    }
+  #prepared(given: string | Sql): Statement {
+    const known = typeof given === 'string' ? undefined : this.#known.get(given.texts);
+    if (known !== undefined) return known;
+    const text = typeof given === 'string' ? given : textOf(given, () => '?');
+    const statement = this.#statements.get(text) ?? this.#connection.prepare(text);
+    this.#statements.set(text, statement);
+    if (typeof given !== 'string') this.#known.set(given.texts, statement);
     return statement;
   }
 
@@ -263,6 +266,8 @@ class SqliteDatabase extends QueuedDatabase {
     }
   }
 }
+
+const valuesOf = (given: string | Sql) => (typeof given === 'string' ? [] : given.values.map(bound));
 
 /** Tells a file from its copy: a copy is another file, or was made at another time. */
 function placeOf({ ino, birthtimeMs }: Stats): string {
@@ -373,6 +378,6 @@ export function copied(path: string): CliError {
 export async function acceptPlace(database: Database): Promise<void> {
   const path = database.shown;
   const mark = Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(8))).toString('hex');
-  await database.transaction(tx => tx.run('update meta set place = ?', `${placeOf(statSync(path))} ${mark}`));
+  await database.transaction(tx => tx.run(sql`update meta set place = ${`${placeOf(statSync(path))} ${mark}`}`));
   rmSync(seenFile(path), { force: true });
 }

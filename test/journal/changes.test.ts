@@ -1,7 +1,7 @@
 /** What is in memory follows what is committed, and never goes before it. */
 import { expect, test } from 'vitest';
 import { markSent, settle } from '../../src/journal/changes.ts';
-import type { Database } from '../../src/journal/database.ts';
+import type { Database, Sql } from '../../src/journal/database.ts';
 import type { Change, Op } from '../../src/journal/records.ts';
 
 const full: Database['grouped'] = async work => {
@@ -32,7 +32,7 @@ test('of two that hold an op one after the other only the later writes, also wit
   const tx = {
     now: async () => 1_000,
     all: async () => [],
-    run: async (text: string, ...values: unknown[]) => (text.startsWith('update op') && values.at(-1) !== 2 ? 0 : 1),
+    run: async ({ texts, values }: Sql) => (texts[0]?.startsWith('update op') && values.at(-1) !== 2 ? 0 : 1),
   };
   const database = { grouped: (work: (shared: typeof tx) => Promise<unknown>) => work(tx) };
   const sent = (epoch: number, n: number) =>

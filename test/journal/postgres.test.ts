@@ -3,7 +3,7 @@ import { createServer, connect as dial, type Server as Net, type Socket } from '
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CliError } from '../../src/core/errors.ts';
-import type { Database } from '../../src/journal/database.ts';
+import { type Database, sql } from '../../src/journal/database.ts';
 import { openPostgres, postgresAddress } from '../../src/journal/postgres.ts';
 import { initJournal, leaveJournal } from '../../src/journal/shared.ts';
 import { type JournalServer, journalServer, settingsAt } from '../postgres/journal-server.ts';
@@ -43,16 +43,16 @@ async function withDatabase(url: string, work: (database: Database) => Promise<v
 }
 
 const account = (id: string) =>
-  ['insert into account (id, origin, mode) values (?, ?, ?)', id, 'https://api.example.com', 'live'] as const;
+  sql`insert into account (id, origin, mode) values (${id}, 'https://api.example.com', 'live')`;
 
 test.skipIf(without)('a transaction that resolves is kept, one that rejects leaves nothing', async () => {
   await withDatabase(socketUrl('ana'), async database => {
     expect(database.isShared).toBe(true);
     await database.transaction(async tx => {
-      expect(await tx.run(...account('kept'))).toBe(1);
+      expect(await tx.run(account('kept'))).toBe(1);
     });
     const thrown = database.transaction(async tx => {
-      await tx.run(...account('lost'));
+      await tx.run(account('lost'));
       throw new Error('on purpose');
     });
     await expect(thrown).rejects.toThrow('on purpose');
@@ -67,7 +67,7 @@ test.skipIf(without)('grouped works share a commit, and one that throws is taken
     const settled = await Promise.allSettled(
       [1, 2, 3].map(n =>
         database.grouped(async tx => {
-          await tx.run(...account(`group ${n}`));
+          await tx.run(account(`group ${n}`));
           if (n === 2) throw new Error('second');
           return n;
         }),
@@ -90,8 +90,7 @@ test.skipIf(without)('many rows are inserted at once, with every value as it was
     await database.transaction(tx => tx.insert('spent', ['account', 'scope', 'day', 'held', 'spent'], rows));
     const [sum] = await database.read(tx =>
       tx.all(
-        'select count(*) as n, min(day) as day, max(spent) as most, sum(held) as held from spent where account = ?',
-        'many',
+        sql`select count(*) as n, min(day) as day, max(spent) as most, sum(held) as held from spent where account = ${'many'}`,
       ),
     );
     expect(sum).toEqual({
@@ -106,9 +105,9 @@ test.skipIf(without)('many rows are inserted at once, with every value as it was
 test.skipIf(without)('pgbouncer in transaction mode may stand between, also when it is started again', async () => {
   const url = `postgres://ana@${encodeURIComponent(bouncer.socket)}:${bouncer.port}/postgres`;
   await withDatabase(url, async database => {
-    await Promise.all([1, 2, 3, 4].map(n => database.transaction(tx => tx.run(...account(`bouncer ${n}`)))));
+    await Promise.all([1, 2, 3, 4].map(n => database.transaction(tx => tx.run(account(`bouncer ${n}`)))));
     await bouncer.again();
-    await database.transaction(tx => tx.run(...account('bouncer 5')));
+    await database.transaction(tx => tx.run(account('bouncer 5')));
     const rows = await database.read(tx => tx.all("select id from account where id like 'bouncer%'"));
     expect(rows).toHaveLength(5);
   });
@@ -192,7 +191,7 @@ test.skipIf(without)(
       }
     });
     await withDatabase(socketUrl('eve'), async database => {
-      expect((await refusal(database.transaction(tx => tx.run(...account('eve')))))?.kind).toBe('guarded');
+      expect((await refusal(database.transaction(tx => tx.run(account('eve')))))?.kind).toBe('guarded');
     });
   },
 );
@@ -211,7 +210,7 @@ test.skipIf(without)('init may be run again, and who leaves loses role and keys'
     tx.all<{ removed: number | null }>("select removed from approver where person = 'cy'"),
   );
   expect(key?.removed).toBeGreaterThan(0);
-  expect((await refusal(cy.transaction(tx => tx.run(...account('cy')))))?.kind).toBe('guarded');
+  expect((await refusal(cy.transaction(tx => tx.run(account('cy')))))?.kind).toBe('guarded');
   await cy.close();
   expect((await refusal(leaveJournal(settingsAt(socketUrl('postgres')), 'postgres')))?.kind).toBe('guarded');
   expect((await refusal(leaveJournal(settingsAt(socketUrl('postgres')), 'nobody')))?.kind).toBe('usage');
@@ -264,10 +263,10 @@ test.skipIf(without)('a COMMIT that is lost on the way there or back is done onc
       proxy.cut(when);
       await database.transaction(async tx => {
         runs += 1;
-        await tx.run(...account(`cut ${when} ${runs}`));
+        await tx.run(account(`cut ${when} ${runs}`));
       });
       const rows = await database.read(tx =>
-        tx.all<{ id: string }>('select id from account where id like ?', `cut ${when}%`),
+        tx.all<{ id: string }>(sql`select id from account where id like ${`cut ${when}%`}`),
       );
       expect(rows).toEqual([{ id: `cut ${when} ${runs}` }]);
       expect(runs).toBe(when === 'before' ? 2 : 1);
@@ -285,7 +284,7 @@ test.skipIf(without)('works whose common COMMIT is lost for good are not done ag
   const works = ['one', 'two'].map(name =>
     database.grouped(async tx => {
       runs += 1;
-      await tx.run(...account(`lost for good ${name}`));
+      await tx.run(account(`lost for good ${name}`));
       // Nobody answers any more.
       proxy.server.close();
     }),
@@ -311,7 +310,7 @@ test.skipIf(without)('a server that stops is waited for, and one that stays away
     return () => undefined;
   };
   const waiting = openPostgres(settingsAt(own.url('ana'), { onWait }));
-  const write = database.transaction(tx => tx.run(...account('after')));
+  const write = database.transaction(tx => tx.run(account('after')));
   await own.start();
   await (await waiting).close();
   expect(await write).toBe(1);

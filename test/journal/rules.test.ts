@@ -7,7 +7,7 @@ import { cents } from '../../src/core/money.ts';
 import { checkChain } from '../../src/journal/chain.ts';
 import { finishOp, settle, takeOp } from '../../src/journal/changes.ts';
 import { type ClaimResult, claim, type Draft } from '../../src/journal/claim.ts';
-import type { Database, Transaction } from '../../src/journal/database.ts';
+import { type Database, type Sql, sql, type Transaction } from '../../src/journal/database.ts';
 import { selfOf } from '../../src/journal/holder.ts';
 import { openPostgres } from '../../src/journal/postgres.ts';
 import type { Change } from '../../src/journal/records.ts';
@@ -105,8 +105,7 @@ test('the day of a cap never goes back, whatever the clock of the machine says',
   const rules = claimRules({ isShared: false, sources, approvers: async () => undefined, requester: 'ana@desk' });
   const useAccount = async (tx: Transaction) => {
     await tx.run(
-      "insert into account (id, origin, mode) values (?, 'https://api.example.com', 'live') on conflict (id) do nothing",
-      ACCOUNT,
+      sql`insert into account (id, origin, mode) values (${ACCOUNT}, 'https://api.example.com', 'live') on conflict (id) do nothing`,
     );
     return ACCOUNT;
   };
@@ -140,7 +139,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       colleague = database;
     }
     await database.transaction(tx =>
-      tx.run("insert into account (id, origin, mode) values (?, 'https://api.example.com', 'live')", ACCOUNT),
+      tx.run(sql`insert into account (id, origin, mode) values (${ACCOUNT}, 'https://api.example.com', 'live')`),
     );
   });
 
@@ -162,8 +161,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
   }
   const flaws = async () =>
     (await database.read(tx => checkChain(tx, ACCOUNT, approvers ?? []))).flaws.map(({ what }) => what);
-  const asOwner = async (statement: string, ...values: (string | number)[]) =>
-    server === undefined ? database.transaction(tx => tx.run(statement, ...values)) : server.sql(statement, ...values);
+  const asOwner = async (statement: string | Sql) =>
+    server === undefined ? database.transaction(tx => tx.run(statement)) : server.sql(statement);
 
   test.skipIf(!isHere)(
     'the cap of a day counts what is held and what is spent, and lets go what was refused',
@@ -175,7 +174,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       expect((await refusal(begin(draft([601]))))?.facts.reason).toBe('max_per_call');
       await finish(await begin(draft([100])));
       limits = [];
-      await asOwner("insert into approval_rule (account, name, value) values (?, 'max_per_day', '10.50')", ACCOUNT);
+      await asOwner(sql`insert into approval_rule (account, name, value) values (${ACCOUNT}, 'max_per_day', '10.50')`);
       const byJournal = await refusal(begin(draft([51])));
       expect(byJournal?.message).toContain('journal');
       await begin(draft([50]));
@@ -190,11 +189,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     expect((await refusal(begin(draft([501]))))?.facts.reason).toBe('approvers');
     for (const each of [bo, cy])
       await asOwner(
-        'insert into approver (account, keyid, person, key, added) values (?, ?, ?, ?, 1)',
-        ACCOUNT,
-        each.keyid,
-        each.person,
-        each.line.split(' ')[2] ?? '',
+        sql`insert into approver (account, keyid, person, key, added)
+          values (${ACCOUNT}, ${each.keyid}, ${each.person}, ${each.line.split(' ')[2]}, 1)`,
       );
     const held = draft([501]);
     const pending = await begin(held);
@@ -231,7 +227,9 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     expect((await refusal(take(held.op)))?.kind).toBe('pending_approval');
     await rejectOp(database, held.op, { who: 'ana@desk', reason: 'not wanted' });
     expect(await refusal(take(held.op))).toBeUndefined();
-    const rows = await database.read(tx => tx.all<{ state: string }>('select state from change where op = ?', held.op));
+    const rows = await database.read(tx =>
+      tx.all<{ state: string }>(sql`select state from change where op = ${held.op}`),
+    );
     expect(rows).toEqual([{ state: 'not_sent' }]);
     expect((await refusal(rejectOp(database, held.op, { who: 'a', reason: 'b' })))?.kind).toBe('usage');
   });
@@ -244,8 +242,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       const used = async () => {
         const rows = await database.read(tx =>
           tx.all<{ day: string; held: number; spent: number }>(
-            "select day, held, spent from spent where account = ? and scope = 'account' order by day",
-            ACCOUNT,
+            sql`select day, held, spent from spent where account = ${ACCOUNT} and scope = 'account' order by day`,
           ),
         );
         return rows.at(-1) ?? { day: '', held: 0, spent: 0 };
@@ -259,7 +256,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
         const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, each.op), settings));
         await keepApproval(colleague, each.op, signRequest(text, bo.privateKey), settings);
         // It was asked on another day.
-        await asOwner("update op set day = '2020-01-01' where id = ?", each.op);
+        await asOwner(sql`update op set day = '2020-01-01' where id = ${each.op}`);
       }
       const by = (place: Database, holder: string, op: string) =>
         takeOp({ database: place, self: { ...self, holder } }, op, {
@@ -312,18 +309,17 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await begin(held);
       const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.op), settings));
       await keepApproval(colleague, held.op, signRequest(text, bo.privateKey), settings);
-      const sql = (statement: string) => colleague.transaction(tx => tx.run(statement, held.op));
-      await sql(
-        `update change set request = '{"method":"POST","path":"/cards","body":"{\\"amount\\":90000}"}' where op = ?`,
-      );
+      const forge = (statement: Sql) => colleague.transaction(tx => tx.run(statement));
+      const request = '{"method":"POST","path":"/cards","body":"{\\"amount\\":90000}"}';
+      await forge(sql`update change set request = ${request} where op = ${held.op}`);
       expect((await refusal(take(held.op)))?.kind).toBe('check_failed');
       expect((await flaws()).join()).toContain(`the changes of ${held.op} are not those that were begun`);
       // Opened by hand: the check says that it was never resumed as approved, and what was begun is not what is there.
-      await sql("update op set state = 'finished' where id = ?");
+      await forge(sql`update op set state = 'finished' where id = ${held.op}`);
       expect((await flaws()).join()).toContain(`no audit line says how ${held.op} ended`);
       const opened = draft([900]);
       await begin(opened);
-      await colleague.transaction(tx => tx.run("update op set state = 'open' where id = ?", opened.op));
+      await colleague.transaction(tx => tx.run(sql`update op set state = 'open' where id = ${opened.op}`));
       expect((await flaws()).join()).toContain(`${opened.op} was held for approval and opened without it`);
       // A signature of nobody, and one that is of other bytes, approve nothing.
       const { signature } = signRequest('other bytes', bo.privateKey);
@@ -340,17 +336,13 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await finish(await begin(done));
       await colleague.transaction(tx => tx.run('update spent set spent = 0, held = 0'));
       expect((await flaws()).join()).toContain('less is counted against the limits of');
-      await colleague.transaction(tx => tx.run("update change set state = 'refused' where op = ?", done.op));
+      await colleague.transaction(tx => tx.run(sql`update change set state = 'refused' where op = ${done.op}`));
       expect((await flaws()).join()).toContain(`what came of ${done.op} was changed`);
       await colleague.transaction(async tx => {
-        const [head] = await tx.all<{ audit_seq: number }>('select audit_seq from account where id = ?', ACCOUNT);
+        const [head] = await tx.all<{ audit_seq: number }>(sql`select audit_seq from account where id = ${ACCOUNT}`);
         const seq = (head?.audit_seq ?? 0) + 1;
         await tx.run(
-          'insert into audit (account, seq, line, hash) values (?, ?, ?, ?)',
-          ACCOUNT,
-          seq,
-          '{"event":"accepted"}',
-          'forged',
+          sql`insert into audit (account, seq, line, hash) values (${ACCOUNT}, ${seq}, ${'{"event":"accepted"}'}, ${'forged'})`,
         );
       });
       expect((await flaws()).join()).toContain('is not one that follows the line before it');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { closeConnection, connectTo } from '../../src/engine/open.ts';
+import { sql } from '../../src/journal/database.ts';
 import { noteKnownState } from '../../src/journal/known-states.ts';
 import { SCHEMA_VERSION } from '../../src/journal/schema.ts';
 import { acceptPlace, openSqlite, setAsideJournal } from '../../src/journal/sqlite.ts';
@@ -98,7 +99,7 @@ test('a file of the journal that was copied before an accept is refused after it
 
 test('a journal of a newer build is refused and stays as it is', async () => {
   const database = await openSqlite(settings(join(folder, 'newer')));
-  await database.transaction(tx => tx.run('update meta set version = ?', SCHEMA_VERSION + 1));
+  await database.transaction(tx => tx.run(sql`update meta set version = ${SCHEMA_VERSION + 1}`));
   await database.close();
   await expect(openSqlite(settings(join(folder, 'newer')))).rejects.toMatchObject({
     kind: 'check_failed',

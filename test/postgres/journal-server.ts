@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as rest } from 'node:timers/promises';
+import type { Sql } from '../../src/journal/database.ts';
 import { asAdmin, openPostgres, type PostgresSettings, postgresAddress, SCHEMA } from '../../src/journal/postgres.ts';
 import { initJournal } from '../../src/journal/shared.ts';
 import { selfSigned } from '../support/certificate.ts';
@@ -29,7 +30,7 @@ export interface JournalServer extends AsyncDisposable {
   /** Address over the socket, where nobody is asked for a password. */
   url(user: string): string;
   /** Statements of the owner of the journal. */
-  sql<Row = Record<string, unknown>>(statement: string, ...values: (string | number)[]): Promise<readonly Row[]>;
+  sql<Row = Record<string, unknown>>(statement: string | Sql): Promise<readonly Row[]>;
   stop(signal?: 'SIGQUIT' | 'SIGINT' | 'SIGKILL'): Promise<void>;
   start(): Promise<void>;
   /** Keeps the state as it is now; the server is stopped for it and started again. */
@@ -65,8 +66,7 @@ async function startedServer(): Promise<JournalServer> {
   let server = await startServer(folder, { port, tls: selfSigned('test/postgres', ['localhost']) });
   const [data, older] = [join(folder, 'data'), join(folder, 'older')];
   const url = (user: string) => `postgres://${user}@${encodeURIComponent(server.socket)}:${port}/postgres`;
-  const sql: JournalServer['sql'] = (statement, ...values) =>
-    asAdmin(settingsAt(url('postgres')), tx => tx.all(statement, ...values));
+  const sql: JournalServer['sql'] = statement => asAdmin(settingsAt(url('postgres')), tx => tx.all(statement));
   await initJournal(settingsAt(url('postgres')));
   for (const [name, group] of Object.entries(PEOPLE))
     await sql(`create role ${name} login password 'of ${name}' in role ${group}`);
