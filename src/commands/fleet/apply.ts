@@ -25,7 +25,7 @@ import {
 } from '../../fleet/plan-file.ts';
 import { countsText, planText } from '../../fleet/plan-page.ts';
 import { type Allowed, type CreateBody, type NumberedStep, PHASES } from '../../fleet/step.ts';
-import type { PlannedRow, PreparedRun, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
+import type { PlannedRow, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { tellPending } from '../../writes/guard.ts';
 import type { Change } from '../../writes/pipeline.ts';
@@ -95,32 +95,37 @@ export const applyFleet = command({
       });
     const named = await fleetOf(ctx, file);
     const limits = { maxTotal, concurrency, resendAbsent };
-    if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
+    if (path === undefined) return locked(ctx, named, () => applyNow(ctx, named, limits));
     const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
     const earlier = await (await ctx.journal.open()).begunAs(plan.id);
     if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
-    return locked(ctx, named, release => applyPlan(ctx, named, { plan, path }, { ...limits, release }));
+    return locked(ctx, named, () => applyPlan(ctx, named, { plan, path }, limits));
   },
   show: shown => shown,
 });
 
-/** One apply of a fleet at a time on this machine; what is carried out holds the lock to its end. */
-async function locked(
-  ctx: Context,
-  { fleet }: NamedFleet,
-  work: (release: () => Promise<void>) => Promise<Shown>,
-): Promise<Shown> {
-  if (ctx.dryRun) return work(async () => undefined);
+/** One apply of a fleet at a time on this machine: the lock is held until its last row was told. */
+async function locked(ctx: Context, { fleet }: NamedFleet, work: () => Promise<Shown>): Promise<Shown> {
+  if (ctx.dryRun) return work();
   const release = await (await ctx.journal.open()).holdFleet(fleet.name);
   try {
-    return await work(release);
+    const shown = await work();
+    const { listing } = shown;
+    async function* batches() {
+      try {
+        if (listing !== undefined) yield* listing.batches;
+      } finally {
+        await release();
+      }
+    }
+    return { ...shown, ...(listing && { listing: { ...listing, batches: batches() } }) };
   } catch (thrown) {
     await release();
     throw thrown;
   }
 }
 
-type Limits = Pick<Carrying, 'maxTotal' | 'concurrency' | 'resendAbsent' | 'release'>;
+type Limits = Omit<Carrying, 'document'>;
 
 /** On a terminal: made, shown and asked about. */
 async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promise<Shown> {
@@ -182,8 +187,6 @@ interface Carrying {
   readonly maxTotal: Cents | undefined;
   /** Steps of which no trace was found are sent again. */
   readonly resendAbsent: boolean;
-  /** Lets another apply of the fleet begin. */
-  release(): Promise<void>;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -193,8 +196,8 @@ const COLUMNS: readonly Column[] = [
 
 /** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
 async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carrying): Promise<Shown> {
-  const { document, concurrency, maxTotal, resendAbsent, release } = carrying;
-  if (document.steps.length === 0) return nothingToDo(ctx, word, carrying);
+  const { document, concurrency, maxTotal, resendAbsent } = carrying;
+  if (document.steps.length === 0) return nothingToDo(ctx, word, document);
   const rows = rowsOfSteps(document.steps, fleet);
   const plan: RunPlan = {
     command: 'fleet apply',
@@ -247,35 +250,14 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
     skipped: [],
     extras,
     beforePhase: phase => lowWallet(ctx, document, phase),
-    begin: () => admitted.begin({ lines: 'run', op: prepared.op, open: () => opened(ctx, prepared, release) }),
+    async begin() {
+      const run = await admitted.begin({ lines: 'run', op: prepared.op, open: () => prepared.begin() });
+      ctx.ui.notice(`${prepared.op}. If anything stops this run: cardwright ops resume ${prepared.op}`);
+      return run;
+    },
   });
   const isWatched = document.totals.terminate > 0 && (await ctx.api.identity()).mode !== 'sandbox';
   return withPins(isWatched ? await watchingWallet(ctx, shown, extras.change) : shown, extras.pins, word);
-}
-
-async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
-  try {
-    const run = holding(await prepared.begin(), release);
-    ctx.ui.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
-    return run;
-  } catch (thrown) {
-    await release();
-    throw thrown;
-  }
-}
-
-/** The fleet is held as long as the run. */
-function holding(run: Run, release: () => Promise<void>): Run {
-  return {
-    ...run,
-    async [Symbol.asyncDispose]() {
-      try {
-        await run[Symbol.asyncDispose]();
-      } finally {
-        await release();
-      }
-    },
-  };
 }
 
 /** A card that nobody can tell is told by its id from then on. */
@@ -373,8 +355,7 @@ async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
   });
 }
 
-async function nothingToDo(ctx: Context, word: string, { document, release }: Carrying): Promise<Shown> {
-  await release();
+function nothingToDo(ctx: Context, word: string, document: PlanDocument): Shown {
   const left = document.blocked.length + document.held_back.reduce((all, { count }) => all + count, 0);
   const says = left === 0 ? 'need no step.' : 'have no step by itself.';
   const waiting = `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
@@ -421,17 +402,15 @@ async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, rese
   return withPins(shown, extras.pins, word);
 }
 
-const MOST_NAMES = 1000;
-
-/** `fleet` is the fleet file as a word of a command; `path` is the name to begin with, such as the plan that is stale. */
+/** `fleet` is the fleet file as a word of a command; `path` is a name to begin with, such as the plan that is stale. */
 async function planAgain(ctx: Context, { fleet, path }: { fleet: string; path: string }): Promise<string> {
-  let name = path;
-  const isThere = () =>
+  const isThere = (name: string) =>
     ctx.files.readFile(name).then(
       () => true,
       () => false,
     );
-  for (let tried = 0; tried < MOST_NAMES && (await isThere()); tried += 1) name = nextPlanName(name);
+  let name = path;
+  while (await isThere(name)) name = nextPlanName(name);
   return `cardwright fleet plan ${fleet} --out ${shellWord(name)}`;
 }
 
