@@ -1,4 +1,5 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
+import { addTo } from '../core/objects.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
 import { type LateRow, rowsDone, type UnknownRow } from './own-rows.ts';
 import {
@@ -216,9 +217,7 @@ class Classification {
   #wrongCards(): void {
     const fresh = new Map<number, NewRecord[]>();
     for (const record of this.#evidence.records.fresh) {
-      const known = fresh.get(record.spent);
-      if (known === undefined) fresh.set(record.spent, [record]);
-      else known.push(record);
+      addTo(fresh, record.spent, record);
     }
     for (const card of [...this.#rest.outside]) {
       const rest = this.#rest.of(card);

@@ -2,7 +2,9 @@
  * What transaction records say: the effect of each on its card (A-40, A-41, A-44, A-45), what those of one purchase
  * show, and their sums.
  */
+
 import { isInDollars } from '../contract/resources.ts';
+import { addTo } from '../core/objects.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */
@@ -286,9 +288,7 @@ class Reading implements RecordSums {
     this.#addsRows = totals === undefined;
     for (const [card, sums] of totals ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
     for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
-      const known = this.#changes.get(change.tx_id);
-      if (known === undefined) this.#changes.set(change.tx_id, [change]);
-      else known.push(change);
+      addTo(this.#changes, change.tx_id, change);
     }
   }
 

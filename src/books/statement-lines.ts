@@ -2,8 +2,10 @@
  * What a statement is made from, and its lines before they have a day and a balance: from records, own rows, and the differences of
  * checkpoints. Amounts are integer cents, times ms UTC.
  */
+
 import { createHash } from 'node:crypto';
 import { base32 } from '../core/names.ts';
+import { addTo } from '../core/objects.ts';
 import type { Period, WallClock } from './period.ts';
 import { rowName } from './position.ts';
 import { effectOf } from './records.ts';
@@ -120,9 +122,7 @@ export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]>
   const { moves, checkpoints, unproved } = input;
   const byCard = new Map<string, Draft[]>();
   const add = (draft: CardDraft) => {
-    const known = byCard.get(draft.card_id);
-    if (known === undefined) byCard.set(draft.card_id, [draft]);
-    else known.push(draft);
+    addTo(byCard, draft.card_id, draft);
   };
   // Rows that the sums showed to be done count since then, whatever the journal says.
   const newest = (unproved ?? checkpoints.at(-1))?.checkpoint;
@@ -203,7 +203,7 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
   const ends = new Map<string, number[]>();
   for (const { operation, card_id, outcome, at_ms } of moves) {
     if (operation !== 'cards.terminate' || card_id === null || outcome !== 'done') continue;
-    ends.set(card_id, [...(ends.get(card_id) ?? []), at_ms]);
+    addTo(ends, card_id, at_ms);
   }
   let before: ReadonlyMap<string, CheckpointCardRow> = new Map();
   let since = 0;

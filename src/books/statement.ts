@@ -7,6 +7,7 @@
 import { isoSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
+import { addTo } from '../core/objects.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import { isPast, type Period, type WallClock } from './period.ts';
 import {
@@ -140,7 +141,7 @@ export function statementOf(input: StatementInput): Statement {
   const straddled = new Map<string | null, string[]>();
   for (const line of straddling) {
     const key = line.kind === 'wallet' ? null : line.card_id;
-    straddled.set(key, [...(straddled.get(key) ?? []), straddlingText(line, period.name)]);
+    addTo(straddled, key, straddlingText(line, period.name));
   }
 
   /** An account with its lines, its balances and what makes it provisional. */
@@ -256,9 +257,7 @@ function postedAt(checkpoints: readonly Checkpoint[]): ReadonlyMap<string, reado
   for (const { checkpoint, cards } of checkpoints) {
     for (const { card_id, balance_cents, holds_cents } of cards) {
       const shown = { at: checkpoint.at_ms, cents: balance_cents + holds_cents };
-      const known = posted.get(card_id);
-      if (known === undefined) posted.set(card_id, [shown]);
-      else known.push(shown);
+      addTo(posted, card_id, shown);
     }
   }
   return posted;

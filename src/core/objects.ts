@@ -19,3 +19,10 @@ export function replaced<T extends object, K extends keyof T>(original: T, name:
   const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };
   return Object.defineProperties({}, parts) as T;
 }
+
+/** Adds an item to the list of its key. */
+export function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, [item]);
+  else known.push(item);
+}

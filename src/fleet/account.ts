@@ -2,6 +2,7 @@
 
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf, plainAmount } from '../core/money.ts';
+import { addTo } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type BinWish, type Fleet, type Mark, markOf, markText, type Wish } from './fleet-file.ts';
 
@@ -123,6 +124,9 @@ export class AccountCards {
   readonly #cards = new Map<string, ObservedCard>();
   readonly #others = new Map<string, Set<string>>();
   readonly #witnessed = new Set<string>();
+  /** Of an account in which no card shows metadata: cards that the file does not name, by their labels. */
+  readonly #unmarked = new Map<string, string>();
+  #showsMetadata = false;
   #oldest: Dated[] = [];
   #strangers = 0;
 
@@ -137,6 +141,7 @@ export class AccountCards {
   add(listed: ListedCard): boolean {
     const { id, status } = listed;
     if (this.#asked.has(id)) this.#witnessed.add(id);
+    this.#noteUnmarked(listed);
     this.#witness({ id, at: listed.created_at ?? '' });
     const mark = markOf(listed.metadata?.[MARKER_KEY]);
     if (mark?.fleet === this.#fleet || this.#named.has(id)) {
@@ -146,6 +151,19 @@ export class AccountCards {
     } else if (status !== 'terminated') this.#strangers += 1;
     if (mark !== undefined && mark.fleet !== this.#fleet && status !== 'terminated') this.#other(mark);
     return true;
+  }
+
+  /** Id of a card with this label that the file does not name; undefined where some card shows metadata. */
+  unmarkedWith(label: string): string | undefined {
+    return this.#unmarked.get(label);
+  }
+
+  #noteUnmarked({ id, status, label, metadata }: ListedCard): void {
+    this.#showsMetadata ||= Object.keys(metadata ?? {}).length > 0;
+    if (this.#showsMetadata) this.#unmarked.clear();
+    if (this.#showsMetadata || status === 'terminated' || this.#named.has(id)) return;
+    const known = this.#unmarked.get(label ?? '');
+    if (known === undefined || id < known) this.#unmarked.set(label ?? '', id);
   }
 
   account(rest: Pick<Account, 'bins' | 'wallet' | 'now'>): Account {
@@ -174,35 +192,6 @@ export class AccountCards {
 
 function isOlder(one: Dated, other: Dated): boolean {
   return one.at === other.at ? one.id < other.id : one.at < other.at;
-}
-
-// Cards of an account in which no card shows any metadata
-
-/** Takes every card of the list. */
-export class UnmarkedCards {
-  readonly #named: ReadonlySet<string>;
-  readonly #byLabel = new Map<string, string>();
-  #isShown = false;
-
-  constructor(fleet: Fleet) {
-    this.#named = namedIds(fleet);
-  }
-
-  add({ id, status, label, metadata }: ListedCard): void {
-    if (Object.keys(metadata ?? {}).length > 0) {
-      this.#isShown = true;
-      this.#byLabel.clear();
-    }
-    if (this.#isShown || status === 'terminated' || this.#named.has(id)) return;
-    const text = label ?? '';
-    const known = this.#byLabel.get(text);
-    if (known === undefined || id < known) this.#byLabel.set(text, id);
-  }
-
-  /** Id of a card with this label that the file does not name; undefined where some card shows metadata. */
-  withLabel(label: string): string | undefined {
-    return this.#byLabel.get(label);
-  }
 }
 
 // Where a card differs from what is wanted.
@@ -318,9 +307,7 @@ export function matchCards(fleet: Fleet, { cards }: Account): Match {
   for (const card of cards.values()) {
     if (card.mark?.fleet !== fleet.name) continue;
     const name = fleet.moved.get(card.mark.name) ?? card.mark.name;
-    const same = byName.get(name);
-    if (same === undefined) byName.set(name, [card]);
-    else same.push(card);
+    addTo(byName, name, card);
   }
   const retired = new Set(fleet.retired.map(({ card }) => card));
   const pinned = new Map(fleet.wishes.flatMap(wish => (wish.pin === undefined ? [] : [[wish.pin, wish] as const])));
@@ -408,7 +395,7 @@ function duplicatesIn(marked: readonly ObservedCard[]): readonly string[] {
   for (const card of marked) {
     if (!isLive(card) || card.mark === undefined) continue;
     const key = String(card.mark.generation);
-    byMark.set(key, [...(byMark.get(key) ?? []), card]);
+    addTo(byMark, key, card);
   }
   return [...byMark.values()].filter(same => same.length > 1).flatMap(surplusText);
 }

@@ -1,5 +1,7 @@
 /** A plan for people: a line for each thing that it says. */
+
 import { type Cents, cents, centsOf, dollars, toCents } from '../core/money.ts';
+import { addTo } from '../core/objects.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Difference } from './account.ts';
 import { byName } from './plan.ts';
@@ -83,9 +85,7 @@ function fixedByName({ differences }: PlanDocument): ReadonlyMap<string, readonl
   const found = new Map<string, Difference[]>();
   for (const each of differences) {
     if (each.class !== 'fixed') continue;
-    const ofName = found.get(each.name);
-    if (ofName === undefined) found.set(each.name, [each]);
-    else ofName.push(each);
+    addTo(found, each.name, each);
   }
   return found;
 }

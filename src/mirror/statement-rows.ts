@@ -12,6 +12,7 @@ import type {
   StatementInput,
   StatementRecords,
 } from '../books/statement-lines.ts';
+import { addTo } from '../core/objects.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { unprovedCheckpoint } from './reconcile.ts';
 import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
@@ -237,9 +238,7 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
     : db.all<Change>(`${bearing} and rowid > ? order by rowid`, changes);
   const changesOf = new Map<string, Change[]>();
   for (const change of all) {
-    const known = changesOf.get(change.tx_id);
-    if (known === undefined) changesOf.set(change.tx_id, [change]);
-    else known.push(change);
+    addTo(changesOf, change.tx_id, change);
   }
   const checkpoints = db.all<Stand>('select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms');
   const rows = new Map<string, PostedRow[]>();
@@ -252,9 +251,7 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
     const was = asOf(now, each, { changes, checkpoints });
     const isInPeriod = was.steps === undefined ? was.at_ms >= from : was.steps.some(({ at }) => at >= from);
     if (was.card_id === null || was.gone_at !== null || !isInPeriod) continue;
-    const same = rows.get(was.card_id);
-    if (same === undefined) rows.set(was.card_id, [was]);
-    else same.push(was);
+    addTo(rows, was.card_id, was);
   }
   return { ids: new Set(changesOf.keys()), rows };
 }

@@ -68,12 +68,18 @@ export const leaseCard = command({
     const intentName = intentNamed(name);
     const purpose = purposeGiven(why);
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
+    const command = sameCommandWith('--yes');
     if (!ctx.dryRun) {
       await ctx.journal.pipeline.admit({
         audited: recordOf('cards.create', { amount }),
         operations: ['cards.create', 'cards.terminate'],
         check: () => ctx.checkRunWithCard({ program: ctx.rest, reveal }),
-        ask: verdict => confirmLease(ctx, verdict, dollars(amount)),
+        ask: verdict =>
+          askUnlessYes(ctx, verdict, {
+            intent: `Lease a card with ${dollars(amount)}`,
+            command,
+            otherwise: () => cannotConfirm(`a lease makes a card with ${dollars(amount)} and terminates it`, command),
+          }),
       });
     }
     const isOurs = bin === undefined || bin === 'auto';
@@ -191,23 +197,10 @@ async function makeLease(
   const asks = { ...asked, metadata: { [LEASE_MARK]: 'lease' } };
   const options = { ...named, intent: 'Lease a card', asked: asks, confirmed: true, showsEarlier: false } as const;
   const body = { ...card, metadata: { [LEASE_MARK]: mark } };
-  const { result, intent } = await ctx.api
-    .write('cards.create', body, { ...options, command: leaseCard.path })
-    .catch((error: unknown) => {
-      throw begunBefore(error);
-    });
+  const { result, intent } = await ctx.api.write('cards.create', body, { ...options, command: leaseCard.path });
   if (intent?.repeated) throw leasedBefore(intent, result.id);
   await proveOurs(ctx, result, mark);
   return { cardId: result.id };
-}
-
-/** An earlier lease of the same card is in the way: its program may have paid, and its card may be there. */
-function begunBefore(error: unknown): unknown {
-  if (!(error instanceof CliError) || error.kind !== 'guarded' || error.facts.op === undefined) return error;
-  const { notes = [] } = error.facts;
-  return error.with({
-    notes: [...notes, 'A card that it has left, once that is settled: cardwright cards lease --reap'],
-  });
 }
 
 /**
@@ -283,13 +276,17 @@ export async function terminate(ctx: Context, cardId: string, { isReaping = fals
   }
 }
 
-/** `amount` as a person reads it. Throws `not_confirmed`. */
-async function confirmLease(ctx: Context, verdict: GuardDecision, amount: string): Promise<void> {
+interface Asking {
+  readonly intent: string;
+  readonly command: string;
+  /** Why nothing is sent where nobody can be asked. */
+  readonly otherwise: () => CliError;
+}
+
+async function askUnlessYes(ctx: Context, verdict: GuardDecision, asking: Asking): Promise<void> {
   if (ctx.ui.yes) return;
-  const command = sameCommandWith('--yes');
-  if (ctx.ui.canAsk)
-    return verdict === 'go' ? undefined : ctx.ui.ask({ intent: `Lease a card with ${amount}`, command });
-  throw cannotConfirm(`a lease makes a card with ${amount} and terminates it`, command);
+  if (!ctx.ui.canAsk) throw asking.otherwise();
+  if (verdict !== 'go') await ctx.ui.ask(asking);
 }
 
 const MARKED = /^lease_[0-9a-z]+ until (\S+)(?: by (\S+))?$/;
@@ -305,11 +302,22 @@ async function reapLeases(ctx: Context): Promise<readonly string[]> {
   const cards = await leasedCards(ctx);
   const isDue = ({ until, by }: LeasedCard) => until <= ctx.api.serviceNow() || (by !== undefined && isGone(by));
   const due = cards.filter(isDue).map(({ id }) => id);
+  const command = 'cardwright cards lease --reap --yes';
   if (due.length > 0) {
     await ctx.journal.pipeline.admit({
       audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
       operations: ['cards.terminate'],
-      ask: verdict => askForReaping(ctx, verdict, due),
+      ask: verdict =>
+        askUnlessYes(ctx, verdict, {
+          intent: `Terminate ${due.length} leased cards`,
+          command,
+          otherwise: () =>
+            notSent(
+              'not_confirmed',
+              `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
+              { hint: command, reason: 'nobody_to_ask' },
+            ),
+        }),
     });
   }
   const failed: unknown[] = [];
@@ -343,18 +351,6 @@ function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown 
   if (ended === 0 || !isRefusal) return first;
   const message = `${ended} of ${of} leased cards ${ended === 1 ? 'is' : 'are'} terminated: ${first.facts.message}`;
   return new CliError('partly_failed', { ...first.facts, message, outcome: 'refused' });
-}
-
-async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly string[]): Promise<void> {
-  if (ctx.ui.yes) return;
-  const command = 'cardwright cards lease --reap --yes';
-  const intent = `Terminate ${due.length} leased cards`;
-  if (ctx.ui.canAsk) return verdict === 'go' ? undefined : ctx.ui.ask({ intent, command });
-  throw notSent(
-    'not_confirmed',
-    `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
-    { hint: command, reason: 'nobody_to_ask' },
-  );
 }
 
 async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {

@@ -22,7 +22,6 @@ import {
   MARKER_KEY,
   matchCards,
   type ObservedBin,
-  UnmarkedCards,
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
@@ -177,7 +176,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   const { unknown, made } = await readFleetJournal(ctx, origin);
   // A sandbox that was begun anew gives its ids again, and shows all of every card.
   const marked = mode === 'sandbox' ? new Set<string>() : made;
-  const { account, bins, showsMarkers, unmarked } = await readAccount(ctx, fleet, {
+  const { account, bins, showsMarkers, cards } = await readAccount(ctx, fleet, {
     witness: of?.bound.witness,
     marked,
   });
@@ -194,7 +193,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
       'this service does not show what a card was made with, so that a card of the fleet would look like any other: none is made',
       { notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'] },
     );
-  if (mode !== 'sandbox') refuseLikelyDuplicates(planned.steps, unmarked);
+  if (mode !== 'sandbox') refuseLikelyDuplicates(planned.steps, cards);
   const overrides = await ctx.api.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version };
   return { document: planDocument(planned, around), account, scope, made };
@@ -217,11 +216,11 @@ function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
 }
 
 /** On another machine its create may have made the very card, where the service shows no metadata of any card. */
-function refuseLikelyDuplicates(steps: readonly NumberedStep[], unmarked: UnmarkedCards): void {
+function refuseLikelyDuplicates(steps: readonly NumberedStep[], cards: AccountCards): void {
   for (const step of steps) {
     if (step.do !== 'create') continue;
     const { label } = step.body;
-    const card = unmarked.withLabel(label ?? '');
+    const card = cards.unmarkedWith(label ?? '');
     if (card === undefined) continue;
     const labelled = label === undefined ? 'no label, as the file says' : `the label ${JSON.stringify(label)}`;
     throw notSent(
@@ -291,10 +290,10 @@ interface AccountAsked {
  */
 async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked) {
   const [{ data: bins }, wallet] = await Promise.all([ctx.api.read('bins.list', {}), ctx.api.read('wallet.get', {})]);
-  const { cards, showsMarkers, unmarked } = await readCards(ctx, fleet, asked);
+  const { cards, showsMarkers } = await readCards(ctx, fleet, asked);
   const now = await ctx.api.askServiceTime();
   const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
-  return { account, bins, showsMarkers, unmarked };
+  return { account, bins, showsMarkers, cards };
 }
 
 /** `showsMarkers` is false where a card of the fleet could not be told from another. */
@@ -309,15 +308,12 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
     input: { per_page: 100 },
     because: TWICE,
   } as const;
-  type Found = { readonly cards: AccountCards; readonly unmarked: UnmarkedCards };
-  const added = ({ cards, unmarked }: Found, card: ListedCard) => {
-    unmarked.add(card);
+  const added = (cards: AccountCards, card: ListedCard) => {
     if (!cards.add(card)) throw notSent('contract_mismatch', `the balance of ${card.id} is not an amount`);
   };
-  const { cards, bare, unmarked } = await fromWholeList(list, async pages => {
-    const found = { cards: new AccountCards(fleet, witness), unmarked: new UnmarkedCards(fleet) };
-    const read = { ...found, bare: [] as ListedCard[] };
-    const take = (card: ListedCard) => void (isBare(card) ? read.bare.push(card) : added(read, card));
+  const { cards, bare } = await fromWholeList(list, async pages => {
+    const read = { cards: new AccountCards(fleet, witness), bare: [] as ListedCard[] };
+    const take = (card: ListedCard) => void (isBare(card) ? read.bare.push(card) : added(read.cards, card));
     const recent = await recentCards(ctx);
     for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
       for (const card of await recent.asTheyAre(list.data)) take(card);
@@ -333,9 +329,9 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
   for (const { id } of bare) {
     const card = await ctx.api.read('cards.get', { card_id: id });
     if (isBare(card)) shown = false;
-    added({ cards, unmarked }, card);
+    added(cards, card);
   }
-  return { cards, showsMarkers: shown, unmarked };
+  return { cards, showsMarkers: shown };
 }
 
 const TWICE = 'A card that is not seen would be made a second time';

@@ -10,6 +10,7 @@ import { argument, maybe, option, orNull, takes, tells, typedOnly } from '../../
 import { must } from '../../contract/field.ts';
 import { isoSeconds } from '../../core/durations.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
+import { capital } from '../../core/row-words.ts';
 import { type Change, rowState } from '../../journal/records.ts';
 import type { OpDetail, OpState, OpSummary } from '../../journal/types.ts';
 import { reasonOf } from '../../journal/words.ts';
@@ -249,24 +250,13 @@ function shownRow(change: Change): Row {
   };
 }
 
+/** The one row of an operation, field by field. */
 function rowPairs(change: Change): [string, string][] {
-  const item = itemRow(change);
-  const { found, checked_at: checkedAt } = item;
-  const { resolved } = change.evidence;
-  const pairs = {
-    Outcome: item['outcome'],
-    Card: item['card_id'],
-    Label: item['label'],
-    For: item['purpose'],
-    Intent: item['intent'],
-    Sent: item['sent_at'],
-    Why: item['reason'],
-    Checked: found && checkedAt ? `${found} (last ${checkedAt})` : found,
-    Resolved: resolved && `${resolved.as} by ${resolved.who} at ${isoSeconds(change.decidedAt ?? 0)}: ${resolved.note}`,
-    Key: item['idempotency_key'],
-    Request: item['request_id'],
-  };
-  return Object.entries(pairs).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  const { row: _, amount: __, ...item } = itemRow(change);
+  const { resolved: said } = change.evidence;
+  const resolved = said && `${said.as} by ${said.who} at ${isoSeconds(change.decidedAt ?? 0)}: ${said.note}`;
+  const shown = Object.entries(withoutUndefined({ ...item, resolved }));
+  return shown.map(([name, value]) => [capital(name.replaceAll('_', ' ')), String(value)]);
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {
