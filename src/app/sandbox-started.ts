@@ -319,11 +319,11 @@ export async function exportFrom({ host, opened }: Run, path: string): Promise<n
   const { exportedFrom } = await import('../client/sandbox-file.ts');
   const { writeAtomically } = await import('../files/users-file.ts');
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
-  const { cwd, platform, noise: random, signal, clock } = host;
+  const { cwd, platform, noise: random, signal } = host;
   const { key, ...place } = await opened.adminPlace();
   // A file called - would surprise, and an export is written whole or not at all.
   if (path === '-') throw usage('an export needs a file and cannot go to standard output; ./- is a file of that name');
-  const pieces = exportedFrom({ ...place, token: await key(), signal, clock });
+  const pieces = exportedFrom({ ...place, token: await key(), signal });
   return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 

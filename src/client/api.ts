@@ -69,7 +69,11 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
     const { readBack } = options;
     const signals = [readBack === undefined ? signal : undefined, options.signal].filter(each => each !== undefined);
     const stop = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-    const key = onceEach(connection.key);
+    let asked: ReturnType<typeof connection.key> | undefined;
+    const key = () => {
+      asked ??= connection.key();
+      return asked;
+    };
     const throttledAttempts = targetOf(operation).row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined;
     const verdict = await repeatRead(() => send(planned, { input, signals, onArrival, key }), {
       ...{ clock, random, traffic, stop, readBack, throttledAttempts, onWait },
@@ -109,13 +113,4 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
   };
   // Names, inputs and results are those of the table.
   return service as unknown as ServiceOf<T>;
-}
-
-/** A key that is asked for once, whatever the number of attempts. */
-function onceEach<T>(ask: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= ask();
-    return made;
-  };
 }

@@ -143,7 +143,7 @@ const LISTED_BY: Readonly<Record<string, string>> = {
 
 // What an error answer says, in whatever form (interface 2.7; reading rule 9).
 
-/** The members of an error body, under the names of 2.7; undefined when it is none that an API would send. */
+/** The members of an error body, under the names of 2.7; of another body its request id, undefined where it has none. */
 export function readErrorBody(value: unknown): ServiceRefusal | undefined {
   if (!isObject(value)) return undefined;
   const { error } = value;
@@ -153,16 +153,17 @@ export function readErrorBody(value: unknown): ServiceRefusal | undefined {
   const words = [text(inner?.['code']), text(inner?.['type'])].filter(word => word !== undefined);
   const identifier =
     text(error) ?? words.find(refusalNamed) ?? words[0] ?? text(value['code']) ?? problemType(value) ?? undefined;
-  if (identifier === undefined && inner === undefined) return undefined;
+  const requestId = text(value['request_id']) ?? text(value['requestId']) ?? text(inner?.['request_id']);
+  const id = requestId !== undefined && { request_id: requestId };
+  if (identifier === undefined && inner === undefined) return id || undefined;
   const message =
     text(value['message']) ?? text(inner?.['message']) ?? text(value['detail']) ?? text(value['title']) ?? undefined;
   const code = [value['code'], inner?.['code'], value['status']].find(each => Number.isSafeInteger(each));
-  const requestId = text(value['request_id']) ?? text(value['requestId']) ?? text(inner?.['request_id']);
   return {
     ...(identifier !== undefined && { error: identifier }),
     ...(message !== undefined && { message }),
     ...(code !== undefined && { code: code as number }),
-    ...(requestId !== undefined && { request_id: requestId }),
+    ...id,
   };
 }
 

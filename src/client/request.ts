@@ -288,17 +288,12 @@ function judge(exchange: Exchange, request: Judged): Verdict {
   }
   const { status, headers } = exchange;
   const body = readBody(exchange);
-  const said = body.kind === 'json' ? (readErrorBody(body.value) ?? idOnly(body.value)) : undefined;
+  const said = body.kind === 'json' ? readErrorBody(body.value) : undefined;
   const requestId = said?.request_id ?? headerText(headers, overrides.headers.request_id ?? HEADERS.request_id.name);
   const service = requestId === undefined ? said : { ...said, request_id: requestId };
   const answer = { status, headers, body, service };
   if (status >= 300) return judgeError(answer, request);
   return isWrite(row) ? judgeWritten(answer, request) : judgeRead(answer, request);
-}
-
-function idOnly(value: unknown): ServiceRefusal | undefined {
-  const id = isObject(value) ? value['request_id'] : undefined;
-  return typeof id === 'string' ? { request_id: id } : undefined;
 }
 
 /** What proves nothing: a change may have happened, a read may be repeated. */

@@ -1,6 +1,6 @@
 /**
- * Exports and imports of a sandbox: files of any size, streamed over a connection of their own. An export is
- * asked for again while the store is busy; an import is not repeated, and happened whole or not at all.
+ * Exports and imports of a sandbox: files of any size, streamed over a connection of their own. The sandbox itself waits for its
+ * store; nothing is repeated, and an import happened whole or not at all.
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -9,7 +9,6 @@ import type { SecureContext } from 'node:tls';
 import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Clock } from '../platform/host.ts';
 import { readErrorBody } from './errors.ts';
 
 interface SandboxAddress {
@@ -22,13 +21,9 @@ interface SandboxAddress {
   readonly secureContext?: SecureContext | undefined;
 }
 
-/** How often an export is asked for at most. The sandbox itself waits for its store each time. */
-const MOST_TRIES = 4;
-const PAUSE_MS = 500;
-
 /** The bytes of an export as they come. Throws `unreachable` when they do not come whole. */
-export async function* exportedFrom(place: SandboxAddress & { readonly clock: Clock }): AsyncGenerator<Uint8Array> {
-  const answer = await exportOf(place);
+export async function* exportedFrom(place: SandboxAddress): AsyncGenerator<Uint8Array> {
+  const answer = await answerTo(place, TRANSFERS.export);
   let missing = Number(answer.headers['content-length']);
   try {
     for await (const piece of answer as AsyncIterable<Uint8Array>) {
@@ -39,18 +34,6 @@ export async function* exportedFrom(place: SandboxAddress & { readonly clock: Cl
     throw interrupted(place, error);
   }
   if (missing !== 0) throw interrupted(place, undefined);
-}
-
-async function exportOf(place: SandboxAddress & { readonly clock: Clock }): Promise<IncomingMessage> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await answerTo(place, TRANSFERS.export);
-    } catch (error) {
-      const isBusy = error instanceof CliError && error.facts.httpStatus === 503;
-      if (!isBusy || tries === MOST_TRIES) throw error;
-      await place.clock.sleep(tries * PAUSE_MS, place.signal);
-    }
-  }
 }
 
 /**

@@ -5,9 +5,8 @@
 import { setMaxListeners } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
-import type { Client } from 'undici';
-import type buildConnector from 'undici/lib/core/connect.js';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import type { buildConnector, Client } from 'undici';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Environment } from '../platform/host.ts';
 import { setFlag } from '../platform/v8.ts';
@@ -79,8 +78,12 @@ interface Connection {
   giveUp(error: Error): void;
 }
 
-type Connector = ReturnType<typeof buildConnector>;
+/** Unlike the published type it returns the socket, which is how a connection attempt can be given up. */
+type Connector = (...given: Parameters<buildConnector.connector>) => Socket | TLSSocket;
 type Dial = (...given: Parameters<Connector>) => void;
+/** The two parts of undici that are loaded; the package has types for its index alone. */
+type ClientPart = { readonly default: typeof Client };
+type ConnectPart = { readonly default: (options: buildConnector.BuildOptions) => Connector };
 
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
 export function createTransport(settings: TransportSettings): Transport {
@@ -228,8 +231,10 @@ function stopReason(stops: readonly AbortSignal[], totalMs: number): WireProblem
  */
 async function loadParts(isProgram: boolean) {
   const [client, connect, v8] = await Promise.all([
-    import('undici/lib/dispatcher/client.js'),
-    import('undici/lib/core/connect.js'),
+    // @ts-expect-error No types.
+    import('undici/lib/dispatcher/client.js') as Promise<ClientPart>,
+    // @ts-expect-error No types.
+    import('undici/lib/core/connect.js') as Promise<ConnectPart>,
     import('node:v8'),
   ]);
   // Not in somebody else's process. Of the parser, whose bytes are ours, only what runs is checked.

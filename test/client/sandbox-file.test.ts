@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { exportedFrom, importInto } from '../../src/client/sandbox-file.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { Secret } from '../../src/core/secret.ts';
-import { realClock } from '../support/clocks.ts';
 
 const PIECE = new Uint8Array(262_144);
 const PIECES = 40;
@@ -35,7 +34,7 @@ describe('an answer that is not that of the sandbox', () => {
   type Way = (place: Parameters<typeof importInto>[0]) => Promise<unknown>;
   const importing: Way = place => importInto(place, manyPieces());
   const exporting: Way = async place => {
-    for await (const _ of exportedFrom({ ...place, clock: realClock }));
+    for await (const _ of exportedFrom(place));
   };
   const whole = (then: (response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) =>
     request.resume().on('end', () => then(response));
