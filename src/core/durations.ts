@@ -34,5 +34,5 @@ export function isoTime(ms: number): string {
 
 /** An ISO time to the second that has begun. */
 export function isoSeconds(ms: number): string {
-  return isoTime(Math.floor(ms / 1000) * 1000);
+  return isoTime(wholeSeconds(ms));
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ValueOf } from '../contract/field.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
-import { DAY, HOUR } from '../core/durations.ts';
+import { DAY, HOUR, isoTime, wholeSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
@@ -149,8 +149,8 @@ export function planDocument(planned: Planned, around: Circumstances): PlanDocum
     plan: 1,
     id: '',
     fleet: fleet.name,
-    created_at: isoOf(created),
-    expires_at: isoOf(created + LIFE_MS),
+    created_at: isoTime(created),
+    expires_at: isoTime(created + LIFE_MS),
     bound: {
       origin: scope.origin,
       mode: scope.mode,
@@ -224,14 +224,6 @@ function totalsOf(steps: readonly NumberedStep[], wallet: Cents): Totals {
     wallet: toUsd(wallet),
     wallet_after: toUsd(cents(wallet + returns - spend)),
   };
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1_000) * 1_000;
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
 // A plan file read back

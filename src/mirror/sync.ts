@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../contract/limits.ts';
 import { incompleteList } from '../contract/whole-list.ts';
-import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../core/durations.ts';
+import { DAY, HOUR, isoTime, MINUTE, SECOND, wholeSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
@@ -54,7 +54,7 @@ export async function syncMirror(parts: SyncParts) {
   const { db, ask, full } = parts;
   const first = await lookFirst(ask);
   // A service tells its time to the second.
-  const now = Math.floor((parts.serviceNow() ?? parts.clock.now()) / SECOND) * SECOND;
+  const now = wholeSeconds(parts.serviceNow() ?? parts.clock.now());
   const counts = { transactions: noCounts(), cards: noCounts() };
   const sync = db.commit(() => {
     const number = (db.number('sync') ?? 0) + 1;
@@ -63,7 +63,7 @@ export async function syncMirror(parts: SyncParts) {
   });
   const behind = parts.serviceNow() === undefined ? BEHIND_MS.machine : BEHIND_MS.service;
   // The last ms of a second: whatever a service thinks of an end, no record of whole seconds stands on it.
-  const end = Math.floor((now - behind) / SECOND) * SECOND + SECOND - 1;
+  const end = wholeSeconds(now - behind) + SECOND - 1;
   const { clock, warn, onRows } = parts;
   const run: SyncRun = { db, ask, clock, now, sync, counts, end, warn, onRows, tally: { windows: 0 } };
   db.commit(() => storeWallet(run, first.wallet));

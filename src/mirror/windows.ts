@@ -4,7 +4,7 @@
  */
 
 import type { Input } from '../contract/calls.ts';
-import { SECOND } from '../core/durations.ts';
+import { SECOND, wholeSeconds } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
 import type { PacedReader } from './paced-reader.ts';
@@ -94,7 +94,7 @@ async function readWindow(run: SyncRun, { from, to, type }: Part): Promise<Windo
       noteTotals(run, isOther ? 'wrong' : total === undefined ? 'absent' : 'counted');
       if (page.isLast) return { rows, from, isLast: true };
       // More of one second than stand on a page: they are read by the pages of this request.
-      if (wholeSecond(oldest) === wholeSecond(end)) continue;
+      if (wholeSeconds(oldest) === wholeSeconds(end)) continue;
       if (rows.size >= WINDOW_ROWS) return { rows, from: oldest + 1, isLast: false };
       end = oldest;
       break;
@@ -108,15 +108,13 @@ function noteTotals({ db }: SyncRun, found: 'counted' | 'absent' | 'wrong'): voi
   if (known !== found && known !== 'wrong') db.commit(() => db.setFact('totals', found));
 }
 
-const wholeSecond = (ms: number) => Math.floor(ms / SECOND) * SECOND;
-
 type Times = Pick<Input<'transactions.list'>, 'from' | 'to' | 'type'>;
 
 /** Services may cut times to the second, and leave out what stands on an end. */
 function timesOf({ from, to, type }: Part): Times {
   return {
-    from: new Date(Math.max(0, wholeSecond(from) - 1)).toISOString(),
-    ...(to < NO_END && { to: new Date(wholeSecond(to) + 2 * SECOND - 1).toISOString() }),
+    from: new Date(Math.max(0, wholeSeconds(from) - 1)).toISOString(),
+    ...(to < NO_END && { to: new Date(wholeSeconds(to) + 2 * SECOND - 1).toISOString() }),
     ...(type !== undefined && { type }),
   };
 }

@@ -66,7 +66,7 @@ export const ROUGHLY: Measure = {
 
 /** A cell of a table in lines of at most `cells`; with `isLast` nothing stands beside it, and a word stays whole as in `fold`. */
 export function foldCell(text: string, cells: number, measure: Measure, isLast: boolean): string[] {
-  const lines = text.split('\n').flatMap(line => fold(line, { cells, indent: 0, measure }));
+  const lines = fold(text, { cells, indent: 0, measure });
   return isLast ? lines : lines.flatMap(line => torn(line, cells, measure));
 }
 

@@ -60,9 +60,19 @@ export async function exportFiles(
   const { format, layout } = wish;
   const base = [profile, statement.period.name.replace('..', '_'), ...selected(statement, label)];
   if (layout !== 'plain') base.push(layout);
-  const { ending, mark } = KINDS[format];
-  const kind = { ending, mark: format === 'csv' && layout !== 'plain' ? 'Date,' : mark };
-  return named(base, kind, await partsOf(statement, wish));
+  const kind = KINDS[format];
+  const mark = format === 'csv' && layout !== 'plain' ? 'Date,' : kind.mark;
+  const parts = await partsOf(statement, wish);
+  function* files(): Generator<ExportFile> {
+    let nth = 0;
+    for (const { pieces, part } of parts) {
+      nth += 1;
+      // The first one has no number; an account a file is told by the account.
+      const last = part ?? (nth === 1 ? '' : String(nth));
+      yield { name: `${[...base, last].filter(Boolean).join('-')}.${kind.ending}`, pieces, mark };
+    }
+  }
+  return files();
 }
 
 /** What of the account it is, where it is not all; a card by its number. */
@@ -74,59 +84,38 @@ function selected({ cards, selection }: Statement, label: string | undefined): r
 
 interface Part {
   readonly pieces: Iterable<Piece>;
-  /** What its name has more than others of the export. */
-  readonly part: string;
-}
-
-function* named(
-  base: readonly string[],
-  { ending, mark }: (typeof KINDS)[ExportFormat],
-  parts: Iterable<Part>,
-): Generator<ExportFile> {
-  for (const { pieces, part } of parts) {
-    yield { name: `${[...base, ...(part === '' ? [] : [part])].join('-')}.${ending}`, pieces, mark };
-  }
+  /** What its name has more than others of the export; its number where it is left out. */
+  readonly part?: string;
 }
 
 async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable<Part>> {
   const { format, accounts, continues } = wish;
   switch (format) {
     case 'csv':
-      return counted((await import('./csv.ts')).csvFiles(statement, wish));
+      return each((await import('./csv.ts')).csvFiles(statement, wish), pieces => ({ pieces }));
     case 'ofx':
-      return whole((await import('./ofx.ts')).ofxFile(statement));
-    case 'qbo':
-      return anAccountEach(statement, wish.intuBid, (await import('./ofx.ts')).ofxFile);
+      return [{ pieces: (await import('./ofx.ts')).ofxFile(statement) }];
+    case 'qbo': {
+      const { ofxFile } = await import('./ofx.ts');
+      // The name of one account is in front already.
+      const isNamed = statement.selection === 'card' || statement.selection === 'wallet';
+      return each(statement.accounts, account => ({
+        pieces: ofxFile({ ...statement, accounts: [account] }, wish.intuBid),
+        part: isNamed ? '' : accountPart(account),
+      }));
+    }
     case 'qif':
-      return whole((await import('./qif.ts')).qifFile(statement, accounts, continues));
+      return [{ pieces: (await import('./qif.ts')).qifFile(statement, accounts, continues) }];
     case 'beancount':
-      return whole((await import('./journals.ts')).beancountFile(statement, accounts, continues));
+      return [{ pieces: (await import('./journals.ts')).beancountFile(statement, accounts, continues) }];
     default:
-      return whole((await import('./journals.ts')).journalFile(statement, format, accounts, continues));
+      return [{ pieces: (await import('./journals.ts')).journalFile(statement, format, accounts, continues) }];
   }
 }
 
-const whole = (pieces: Iterable<Piece>): readonly Part[] => [{ pieces, part: '' }];
-
-function* counted(files: Iterable<Iterable<Piece>>): Generator<Part> {
-  let nth = 0;
-  for (const pieces of files) {
-    nth += 1;
-    yield { pieces, part: nth === 1 ? '' : String(nth) };
-  }
-}
-
-function* anAccountEach(
-  statement: Statement,
-  intuBid: string,
-  ofxFile: typeof import('./ofx.ts').ofxFile,
-): Generator<Part> {
-  for (const account of statement.accounts) {
-    const pieces = ofxFile({ ...statement, accounts: [account] }, intuBid);
-    // The name of one account is in front already.
-    const isNamed = statement.selection === 'card' || statement.selection === 'wallet';
-    yield { pieces, part: isNamed ? '' : accountPart(account) };
-  }
+/** One after the other, so that one account at a time is in memory. */
+function* each<Item>(items: Iterable<Item>, of: (item: Item) => Part): Generator<Part> {
+  for (const item of items) yield of(item);
 }
 
 /** Each new file takes the place of the one before it; of all other formats the lines stay in the program that read them. */

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
-import { isoTime, SECOND } from '../../core/durations.ts';
+import { isoTime, wholeSeconds } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
 import { type AccountsFile, DEFAULT_ACCOUNTS } from '../../writers/accounts.ts';
@@ -191,7 +191,7 @@ async function remember(
     account: card ?? only ?? (label === undefined ? 'all' : `label ${label}`),
     lines,
     sha256,
-    at_ms: Math.floor(ctx.api.serviceNow() / SECOND) * SECOND,
+    at_ms: wholeSeconds(ctx.api.serviceNow()),
   });
   return {
     period,

@@ -7,7 +7,7 @@ import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { notSent } from '../../core/errors.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { declined } from '../../writes/guard.ts';
 import { money } from '../cards/cards.ts';
 
@@ -68,6 +68,10 @@ export const initJournal = command({
   show: didView,
 });
 
+/** For a person, where there is something to say. */
+const ALONE = { screenOnly: true, unlessEmpty: true } as const;
+const LIST = { ...ALONE, kind: 'list' } as const;
+
 export const journalStatus = command({
   path: 'journal status',
   summary: 'Show where operations are kept, and how that journal stands',
@@ -79,27 +83,14 @@ export const journalStatus = command({
     { does: 'For a script', run: 'journal status --json' },
   ],
   run: async ctx => (await ctx.journal.admin()).status(),
-  columns: 'place shared account:2 unfinished:2',
+  columns: [
+    'place shared account:2 unfinished:2 key_listed:3 audit_line:3 seen_line:3 locked_by:3 limits:3 approvers:3',
+    { key_listed: ALONE, audit_line: ALONE, seen_line: ALONE, locked_by: LIST, limits: LIST, approvers: LIST },
+  ],
   show: state => ({
     data: { ...state },
     noun: 'journal',
-    blocks: [
-      pairsBlock([
-        ['Journal', `${state.place}${state.shared ? ', shared' : ', of this machine'}`],
-        ['Account', state.account ?? 'none yet'],
-        ...(state.key_listed === undefined
-          ? []
-          : [
-              ['API key', state.key_listed ? 'listed' : 'not listed: cardwright journal init <address> --key'] as const,
-            ]),
-        ['Audit line', String(state.audit_line ?? 'none')],
-        ...(state.seen_line === null ? [] : [['Seen here', String(state.seen_line)] as const]),
-        ['Unfinished', String(state.unfinished)],
-        ...state.locked_by.map(each => ['Locked by', each] as const),
-        ...state.limits.map(each => ['Limit', each] as const),
-        ...state.approvers.map(each => ['Approver', each] as const),
-      ]),
-    ],
+    notes: state.key_listed === false ? ['The API key is not listed: cardwright journal init <address> --key'] : [],
   }),
 });
 
