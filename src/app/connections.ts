@@ -162,6 +162,11 @@ export function connections(settings: BegunRun) {
     /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
     identity: async (): Promise<Identity> => identityOf(await resolved()),
+    /** The account as journals and copies know it. */
+    async acting() {
+      const { profile, mode, baseUrl: origin } = identityOf(await resolved());
+      return { profile, mode, origin };
+    },
     settings: async (): Promise<ProfileSettings> => (await resolved()).settings,
     /** Called when the run is over. */
     onClose: (work: () => Promise<void>) => void closers.push(work),

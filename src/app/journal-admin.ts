@@ -44,9 +44,9 @@ export function journalAdmin(
 
   async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
     if (isShared(place)) return (await place.listed())?.account;
-    const { profile, mode, baseUrl: origin } = await opened.identity();
-    const print = mode === 'sandbox' ? 'sandbox' : await place.keyPrint(await database.read(journalId));
-    return database.read(tx => findAccount(tx, { profile, mode, origin }, print));
+    const acting = await opened.acting();
+    const print = acting.mode === 'sandbox' ? 'sandbox' : await place.keyPrint(await database.read(journalId));
+    return database.read(tx => findAccount(tx, acting, print));
   }
 
   async function check(place: JournalPlace, database: Database): Promise<JournalCheck> {

@@ -80,10 +80,7 @@ export function journalFor(
     clock,
     random,
     service: opened.service,
-    async acting() {
-      const { profile, mode, baseUrl } = await opened.identity();
-      return { profile, mode, origin: baseUrl };
-    },
+    acting: opened.acting,
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     serviceNow: opened.serviceNow,
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,

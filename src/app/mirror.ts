@@ -22,7 +22,8 @@ export async function mirrorFor(
   journal: () => Promise<Journal>,
 ): Promise<Mirror> {
   const { progress, life } = terminal;
-  const { profile, mode, baseUrl } = await opened.identity();
+  const acting = await opened.acting();
+  const { profile, mode, origin } = acting;
   let rows = 0;
   const path = mirrorPath(host.folders.data, profile);
   // What reads a large copy reads rows by the hundred thousand in one turn; a first sync goes on for hours.
@@ -38,18 +39,16 @@ export async function mirrorFor(
     signal: host.signal,
     forbidden: async () => (await opened.settings()).mirror === 'off',
     account: async () => ({
-      profile,
-      mode,
-      origin: baseUrl,
+      ...acting,
       keyPrint: mode === 'sandbox' ? undefined : async salt => keyPrint(await opened.key(), salt),
     }),
     reader,
     serviceNow: opened.serviceNow,
     // Sandboxes are on this machine alone: nobody moves the clock of another service.
-    ...((mode === 'sandbox' || checkBaseUrl(baseUrl, mode).loopback) && {
+    ...((mode === 'sandbox' || checkBaseUrl(origin, mode).loopback) && {
       movedClock: () => askedTime(opened, reader),
     }),
-    ownOperations: async () => operationsIn(await journal(), { profile, mode, origin: baseUrl }),
+    ownOperations: async () => operationsIn(await journal(), acting),
     warn,
     onRows(more) {
       rows += more;
@@ -57,7 +56,7 @@ export async function mirrorFor(
     },
     onEnd: () => progress.clear(),
     onPause: (ms, perMinute) =>
-      life.paused(mode === 'sandbox' ? 'the sandbox' : new URL(baseUrl).host, ms, { perMinute }),
+      life.paused(mode === 'sandbox' ? 'the sandbox' : new URL(origin).host, ms, { perMinute }),
     program: [...host.program, '__query'],
     env: Object.fromEntries(
       Object.entries(host.env).filter(([name]) => !(SECRET_VARIABLES as readonly string[]).includes(name)),

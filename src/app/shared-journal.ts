@@ -34,10 +34,7 @@ export function sharedPlace(run: Run, text: string): SharedPlace {
   const { state } = host.folders;
   const place = placeOf({
     postgres: postgresSettings(run, text),
-    async acting() {
-      const { profile, mode, baseUrl } = await opened.identity();
-      return { profile, mode, origin: baseUrl };
-    },
+    acting: opened.acting,
     key: opened.key,
     stateFolder: state,
     files,

@@ -27,15 +27,14 @@ export function answersOf(command: Command): Answers | undefined {
 /** Of one operation, not of a run of rows. With --offline it tells of which instant it is. */
 function singleAnswer(command: Command): Answers | undefined {
   const plain = plainAnswer(command);
-  const said = plain !== undefined && Object.hasOwn(command.flags, 'intent') ? withIntent(plain) : plain;
-  if (said === undefined || !Object.hasOwn(command.flags, 'offline')) return said;
-  return offline(said);
+  return plain && withMore(plain, { named: 'intent' in command.flags, offline: 'offline' in command.flags });
 }
 
-function offline(said: Answers): Answers {
-  if ('either' in said) return { either: said.either.map(offline) };
-  if ('one' in said) return { one: { ...said.one, ...AS_OF } };
-  return 'list' in said ? { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } } : said;
+function withMore(said: Answers, more: { readonly named: boolean; readonly offline: boolean }): Answers {
+  if ('either' in said) return { either: said.either.map(each => withMore(each, more)) };
+  if ('one' in said) return { one: { ...said.one, ...(more.named && INTENT), ...(more.offline && AS_OF) } };
+  if (!('list' in said) || !more.offline) return said;
+  return { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } };
 }
 
 const INTENT = {
@@ -50,11 +49,6 @@ const INTENT = {
     ),
   ),
 } as const;
-
-function withIntent(said: Answers): Answers {
-  if ('either' in said) return { either: said.either.map(withIntent) };
-  return 'one' in said ? { one: { ...said.one, ...INTENT } } : said;
-}
 
 const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };
 const OFFLINE_PAGE = maybe(tells.yes('Nothing was sent.'));
