@@ -3,7 +3,7 @@
  * that are typed, options and arguments come from the fields. Help keeps pages of its own, which `helpInformation` stands for.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { CliError, usage } from '../../core/errors.ts';
+import { type CliError, usage } from '../../core/errors.ts';
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
@@ -39,20 +39,17 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
     if (!thrown.code.startsWith('commander.help')) throw refusal(thrown, read.last ?? root);
   }
   const { last = root, unknown, helpWords } = read;
-  if (unknown !== undefined) {
-    throw unknownWord(unknown, last.words, last.below());
-  }
+  if (unknown !== undefined) throw unknownWord(unknown, last.words, last.below());
   const globals = last.globals();
   if (globals['version'] === true) return { asks: 'version' };
   if (helpWords !== undefined) return readLine([...helpWords, '--help'], registry);
-  if (read.help !== undefined) {
-    return read.help === root && read.isAsked !== true
-      ? { asks: 'start' }
-      : { asks: 'help', located: read.help.located() };
-  }
-  if (last.declared === undefined) throw new CliError('internal', { message: `no command in ${last.words.join(' ')}` });
-  const command = last.declared;
-  return { asks: 'command', parsed: parsedLine(command, { argv, globals, typed: last.opts(), operands: last.args }) };
+  const { declared } = last;
+  if (last === root && globals['help'] !== true) return { asks: 'start' };
+  if (declared === undefined || globals['help'] === true) return { asks: 'help', located: last.located() };
+  return {
+    asks: 'command',
+    parsed: parsedLine(declared, { argv, globals, typed: last.opts(), operands: last.args }),
+  };
 }
 
 /** Global options as far as a line can be read, however wrong it is; the last of two values counts. */
@@ -86,8 +83,6 @@ interface Reading {
   readonly registry: Registry;
   /** The node that the words have led to so far. */
   last?: Node;
-  help?: Node;
-  isAsked?: boolean;
   /** A word that is no command here, and those behind it. */
   unknown?: readonly string[];
   /** What `help cards fund` and `-h cards fund` ask about: words that no command of `help` was found for. */
@@ -110,7 +105,7 @@ export class Node extends Commander {
     this.words = words;
     this.group = group;
     this.#read = read;
-    this.exitOverride().configureOutput(SILENT).helpCommand(false).enablePositionalOptions();
+    this.exitOverride().configureOutput(SILENT).helpCommand(false).helpOption(false).enablePositionalOptions();
     this.hook('preSubcommand', async (_, below) => void (await (below as Node).load()));
     this.on('command:*', (operands: readonly string[]) => {
       read.unknown = operands;
@@ -172,26 +167,15 @@ export class Node extends Commander {
     return found;
   }
 
-  override helpInformation({ error }: { error?: boolean } = {}): string {
-    const end = this.#read.argv.indexOf('--');
-    const behind = end < 0 ? 0 : this.#read.argv.length - end - 1;
-    const words = this.args.slice(0, this.args.length - behind).filter(each => !each.startsWith('-'));
-    const [word] = words;
-    if (this.words.join(' ') === 'help') this.#read.helpWords = [];
-    else if (word !== undefined && this.child(word) !== undefined) this.#read.helpWords = [...this.words, ...words];
-    else if (word !== undefined && this.declared === undefined) this.#read.unknown = words;
-    this.#read.help = this;
-    this.#read.isAsked = error !== true;
+  /** The pages are ours: see docs/help.ts. */
+  override helpInformation(): string {
     return '';
   }
 
   #addOptions(flags: readonly ResolvedFlag[]): void {
     const own = flags.map(flag => this.#flag(flag));
     const globals = (GLOBALS as readonly GlobalOption[]).map(option => this.#global(option));
-    for (const option of [...own, ...globals]) {
-      if (option.global?.name === 'help') this.addHelpOption(option);
-      else this.addOption(option);
-    }
+    for (const option of [...own, ...globals]) this.addOption(option);
     this.known = [...own, ...globals];
   }
 
