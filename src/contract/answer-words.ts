@@ -81,9 +81,9 @@ function wordOf(
 ): { readonly says: AnswerWord['says']; readonly word: string } | undefined {
   const { errors, successes, failures, states, codes } = ANSWER_WORDS;
   if (errors.includes(name) && isSet(value)) return { says: 'no', word: 'is set' };
-  if (successes.includes(name) && isNo(value)) return { says: 'no', word: 'is false' };
-  if (failures.includes(name) && isYes(value)) return { says: 'no', word: 'is true' };
-  if (codes.includes(name) && isHttpError(value)) return { says: 'no', word: String(value) };
+  if (successes.includes(name) && /^(?:false|no|0)$/i.test(String(value))) return { says: 'no', word: 'is false' };
+  if (failures.includes(name) && /^(?:true|yes|1)$/i.test(String(value))) return { says: 'no', word: 'is true' };
+  if (codes.includes(name) && /^[45]\d\d$/.test(String(value))) return { says: 'no', word: String(value) };
   return states.includes(name) ? stateWord(value) : undefined;
 }
 
@@ -107,17 +107,4 @@ const NOTHING: readonly unknown[] = [null, undefined, false, 0, '', 'none', 'nul
 function isSet(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return !NOTHING.includes(typeof value === 'string' ? value.toLowerCase() : value);
-}
-
-function isNo(value: unknown): boolean {
-  return value === false || value === 0 || (typeof value === 'string' && /^(?:false|no|0)$/i.test(value));
-}
-
-function isYes(value: unknown): boolean {
-  return value === true || value === 1 || (typeof value === 'string' && /^(?:true|yes|1)$/i.test(value));
-}
-
-function isHttpError(value: unknown): boolean {
-  const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && number >= 400 && number < 600;
 }

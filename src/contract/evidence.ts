@@ -63,12 +63,8 @@ export function transferShown(
   const card = after.card - before.card;
   if (card === wanted) return 'shown';
   if (card === 0) return 'unchanged';
-  return alone && walletChange(before, after) === -wanted ? 'shown' : 'unclear';
-}
-
-/** Undefined when one of the two was not read. */
-function walletChange(before: Balances, after: Balances): number | undefined {
-  return before.wallet === undefined || after.wallet === undefined ? undefined : after.wallet - before.wallet;
+  if (!alone || before.wallet === undefined || after.wallet === undefined) return 'unclear';
+  return after.wallet - before.wallet === -wanted ? 'shown' : 'unclear';
 }
 
 /** Clocks of this machine and of the service may be so far apart. */
@@ -116,11 +112,9 @@ function marginWithoutMark({ byServiceClock, ownKey }: Evidence): number {
  */
 export function notMadeNow(card: Values, evidence: Evidence): string | undefined {
   const { plannedAt, mark } = evidence;
-  if (mark !== undefined) {
-    const read = membersOf(card['metadata'])[mark.key];
-    if (read !== undefined && read !== mark.value) return OTHER_MARK;
-  }
-  const margin = carriesMark(card, evidence) ? CLOCK_MARGIN_MS : marginWithoutMark(evidence);
+  const read = mark && membersOf(card['metadata'])[mark.key];
+  if (read !== undefined && read !== mark?.value) return OTHER_MARK;
+  const margin = read !== undefined ? CLOCK_MARGIN_MS : marginWithoutMark(evidence);
   return ageProblem(card['created_at'], plannedAt, margin) === TOO_OLD ? TOO_OLD : undefined;
 }
 
@@ -143,12 +137,6 @@ export function otherThanAnswered(card: Values, answered: Values): string | unde
   );
   const apart = Math.abs((readAt ?? Number.NaN) - (answeredAt ?? Number.NaN));
   return apart > MADE_APART_MS ? 'it was made at another time than the answer says' : undefined;
-}
-
-/** Whether a card that was read shows the mark of this write. */
-function carriesMark(card: Values, evidence: Pick<Evidence, 'mark'> | undefined): boolean {
-  const { mark } = evidence ?? {};
-  return mark !== undefined && membersOf(card['metadata'])[mark.key] === mark.value;
 }
 
 const OTHER_MARK = 'it carries the mark of another operation';
@@ -282,7 +270,10 @@ export function unshown(
     return result[field] === value ? undefined : `${field} in the answer is not ${value}`;
   }
   if (row.readBack !== undefined) {
-    return showsMembers({ row, input }, result) ? undefined : 'the answer does not show what was sent';
+    const sorted = (value: unknown) => JSON.stringify(Array.isArray(value) ? [...value].sort() : value);
+    const sent = Object.keys(row.body ?? {}).filter(name => input[name] !== undefined);
+    const isShown = sent.every(name => sorted(result[name]) === sorted(input[name]));
+    return isShown ? undefined : 'the answer does not show what was sent';
   }
   if (evidence === undefined) return undefined;
   if (row.transfer !== undefined) return transferUnshown({ row, input }, result, evidence);
@@ -309,17 +300,6 @@ function transferUnshown({ row, input }: AskedChange, result: Values, evidence: 
 export function proofOf({ row, input }: AskedChange, resource: Values, evidence: Evidence): Proof {
   const prove = row.makes === 'card' ? proofOfCard : proofOfWebhook;
   return prove(resource, input, evidence);
-}
-
-/** Every member that was sent. */
-function showsMembers({ row, input }: AskedChange, resource: Values): boolean {
-  const sent = Object.keys(row.body ?? {}).filter(name => input[name] !== undefined);
-  return sent.every(name => sameValue(resource[name], input[name]));
-}
-
-function sameValue(one: unknown, other: unknown): boolean {
-  const sorted = (value: unknown) => JSON.stringify(Array.isArray(value) ? [...value].sort() : value);
-  return sorted(one) === sorted(other);
 }
 
 // What a refused write proves by itself. A no that cannot be true of this operation, or is not the service's own, may follow the
@@ -377,7 +357,7 @@ export const REFUSAL_RULES: readonly RefusalRule[] = [
     when: 'it says that the card is in the wanted state already',
     weight: 'none',
     because: 'reading the card does not show that state',
-    holds: ({ row, refusal }) => saysWantedState(row, refusal),
+    holds: ({ row, refusal }) => refusal !== undefined && row.leadsTo?.value === (REFUSALS[refusal].saysState ?? ''),
   },
   {
     when: '`not_found` of an operation whose row does not name it',
@@ -441,11 +421,6 @@ export function isExplainedByBin(
   if (refusal === 'bin_not_found') return bin === undefined;
   const most = typeof bin?.max_monthly === 'number' ? centsOf(bin.max_monthly) : undefined;
   return refusal === 'invalid_request' && limit !== undefined && most !== undefined && limit > most;
-}
-
-function saysWantedState({ leadsTo }: Operation, refusal: RefusalName | undefined): boolean {
-  const saysState = refusal && REFUSALS[refusal].saysState;
-  return saysState !== undefined && saysState === leadsTo?.value;
 }
 
 function belongsTo({ raw, fails = [] }: Operation, refusal: RefusalName): boolean {

@@ -92,7 +92,9 @@ function typePart(field: AnyField, use: Use): Part {
     case 'flag':
       return { type: 'boolean' };
     case 'time':
-      return { type: 'string', ...timePart(use) };
+      // Requests take a bare date as well (4.4: "Start date, ISO 8601"); answers hold instants only.
+      if (use === 'request') return { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+      return { type: 'string', format: 'date-time' };
     case 'list':
       return {
         type: 'array',
@@ -106,11 +108,6 @@ function typePart(field: AnyField, use: Use): Part {
     default:
       return { type: 'string', ...limits(textPart(field)) };
   }
-}
-
-/** Requests take a bare date as well (4.4: "Start date, ISO 8601"); answers hold instants only. */
-function timePart(use: Use): Part {
-  return use === 'request' ? { anyOf: [{ format: 'date-time' }, { format: 'date' }] } : { format: 'date-time' };
 }
 
 function textPart(field: AnyField): Part {

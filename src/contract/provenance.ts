@@ -58,9 +58,13 @@ export function facts(overrides: Overrides): readonly Fact[] {
     ...envelopes(),
     ...headers(overrides),
     ...events(),
-    ...errors(),
+    ...Object.entries(REFUSALS).map(([name, { status, when, basis }]) =>
+      fact({ section: '7', kind: 'error', name, what: `${status}, ${when}` }, basis),
+    ),
     ...limits(),
-    ...rules(),
+    ...BEHAVIOURS.map(({ section, about, rule, basis }) =>
+      fact({ section, kind: 'rule', name: about, what: rule }, basis),
+    ),
   ];
   const known = new Set(all.map(({ name }) => name));
   return [...all, ...strangers(overrides, known)].sort((a, b) => sectionOrder(a.section, b.section));
@@ -198,12 +202,6 @@ function events(): Fact[] {
   });
 }
 
-function errors(): Fact[] {
-  return Object.entries(REFUSALS).map(([name, { status, when, basis }]) =>
-    fact({ section: '7', kind: 'error', name, what: `${status}, ${when}` }, basis),
-  );
-}
-
 function limits(): Fact[] {
   return Object.entries(LIMITS).map(([name, limit]) =>
     fact({ section: '8', kind: 'limit', name, what: rangeText(limit), doc: limit.about }, limit.basis),
@@ -211,23 +209,10 @@ function limits(): Fact[] {
 }
 
 function rangeText({ about, min, max, defaults, unit }: Limit): string {
-  const kind = unit === 'cents' ? 'money' : 'integer';
-  const range = limitText({
-    kind,
-    must: false,
-    doc: about,
-    basis: {},
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-  });
+  const bounds = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  const range = limitText({ kind: unit === 'cents' ? 'money' : 'integer', ...bounds });
   const measured = unit === 'cents' || range === '' ? range : `${range} ${unit}`;
   return [measured || about, defaults !== undefined && `default ${defaults}`].filter(Boolean).join(', ');
-}
-
-function rules(): Fact[] {
-  return BEHAVIOURS.map(({ section, about, rule, basis }) =>
-    fact({ section, kind: 'rule', name: about, what: rule }, basis),
-  );
 }
 
 /** Field overrides of names the contract has not: they are the user's, and must not go unseen. */

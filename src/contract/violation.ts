@@ -23,7 +23,7 @@ export const TYPED_NUMBER =
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
 /** `from 1.00 to 5000.00 USD`, `at most 64 characters`, `active, frozen or terminated`; empty when unlimited. */
-export function limitText(field: AnyField): string {
+export function limitText(field: Omit<AnyField, 'doc' | 'basis' | 'must'>): string {
   const { kind, min, max } = field;
   if (field.choices) return orList(field.choices);
   if (field.minLength !== undefined) return `at least ${field.minLength} characters`;

@@ -59,7 +59,7 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
       more: ({ method }) => (method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       responses: row => ({ [row.returns.status]: successResponse(row), ...errorResponses(row) }),
     }),
-    webhooks: eventWebhooks(),
+    webhooks: Object.fromEntries(Object.entries(EVENTS).map(([name, row]) => [name, { post: eventPost(name, row) }])),
     components: {
       securitySchemes: {
         bearer: {
@@ -86,7 +86,7 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
           ...marks(HEADERS.idempotency_key.basis),
         },
       },
-      headers: answerHeaders(),
+      headers: Object.fromEntries(Object.entries(ANSWER_HEADERS).map(([title, row]) => [title, headerObject(row)])),
       responses: sharedResponses(),
       schemas: schemas(),
     },
@@ -107,9 +107,6 @@ const ANSWER_HEADERS = {
   RateLimitReset: FIXED_HEADERS.rate_limit_reset,
 } as const;
 type AnswerHeader = keyof typeof ANSWER_HEADERS;
-
-const answerHeaders = () =>
-  Object.fromEntries(Object.entries(ANSWER_HEADERS).map(([title, row]) => [title, headerObject(row)]));
 
 const headerObject = ({ doc, schema, basis }: (typeof HEADERS)[HeaderName]): JsonSchema => ({
   description: doc,
@@ -315,10 +312,6 @@ function requestBody(shape: NonNullable<Operation['body']>): JsonSchema {
 }
 
 // Webhooks: the events of interface 6 with envelope, data and signature headers.
-
-function eventWebhooks(): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(EVENTS).map(([name, row]) => [name, { post: eventPost(name, row) }]));
-}
 
 function eventPost(name: string, row: EventRow): JsonSchema {
   return {

@@ -52,6 +52,10 @@ const FAILURES = {
 
 /** The document as plain JSON values. `version` is that of cardwright. */
 export function sandboxOpenApiDocument(version: string): Readonly<Record<string, unknown>> {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const failures: Record<string, JsonSchema> = Object.fromEntries(
+    Object.keys(FAILURES).map(status => [status, { $ref: `#/components/responses/Failed${status}` }]),
+  );
   return {
     openapi: '3.1.0',
     info: {
@@ -75,7 +79,7 @@ export function sandboxOpenApiDocument(version: string): Readonly<Record<string,
       {
         tag: (_name, { path }) => /^\/(\w+)/.exec(path)?.[1] ?? '',
         more: () => [],
-        responses: row => ({ [row.returns.status]: success(row), ...failures() }),
+        responses: row => ({ [row.returns.status]: success(row), ...failures }),
       },
     ),
     components: {
@@ -83,7 +87,7 @@ export function sandboxOpenApiDocument(version: string): Readonly<Record<string,
         token: { type: 'http', scheme: 'bearer', description: 'The token of the sandbox.', 'x-secret': true },
       },
       responses: Object.fromEntries(
-        Object.entries(FAILURES).map(([status, description]) => [`Failed${status}`, failure(description)]),
+        Object.entries(FAILURES).map(([status, description]) => [`Failed${status}`, { description, content }]),
       ),
       schemas: { Error: errorSchema(), PageMeta: shapeSchema(PAGE_META, 'answer') },
     },
@@ -97,13 +101,4 @@ function success({ returns }: Operation): JsonSchema {
   const item = shapeSchema(shape, 'partial');
   const schema = kind === 'one' ? item : listSchema(returns, item);
   return { description: DESCRIPTIONS[kind], content: { 'application/json': { schema } } };
-}
-
-function failures(): Record<string, JsonSchema> {
-  const entries = Object.keys(FAILURES).map(status => [status, { $ref: `#/components/responses/Failed${status}` }]);
-  return Object.fromEntries(entries) as Record<string, JsonSchema>;
-}
-
-function failure(description: string): JsonSchema {
-  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
 }

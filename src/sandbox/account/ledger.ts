@@ -76,19 +76,17 @@ export function post(sql: Sql, entry: Entry): Balances {
     moves.network ?? 0,
     entry.isCovered ? -(moves.wallet ?? 0) : Number.MIN_SAFE_INTEGER,
   );
-  if (wallet === undefined) throw shortWallet(sql, entry);
+  if (wallet === undefined) {
+    const there = walletOf(sql)?.balance;
+    if (there === undefined) throw new CliError('internal', { message: 'the store has no wallet' });
+    const asked = plainAmount(cents(-(moves.wallet ?? 0)));
+    throw new Refused('insufficient_funds', `the wallet holds ${plainAmount(there)} USD, ${asked} USD asked`);
+  }
   const card = movedCard(sql, entry);
   const entry_id = wallet.entries;
   sql.insert('entries', { id: entry_id, kind: entry.kind, ref: entry.ref, created_at: entry.at });
   for (const { ledger, amount } of postings) sql.insert('postings', { entry_id, ledger, amount });
   return { wallet: wallet.balance, card };
-}
-
-function shortWallet(sql: Sql, { moves }: Entry): Error {
-  const there = walletOf(sql)?.balance;
-  if (there === undefined) return new CliError('internal', { message: 'the store has no wallet' });
-  const asked = plainAmount(cents(-(moves.wallet ?? 0)));
-  return new Refused('insufficient_funds', `the wallet holds ${plainAmount(there)} USD, ${asked} USD asked`);
 }
 
 function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Balances['card'] {

@@ -52,7 +52,15 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
       const row = clockShowing(readClock(sql), to, clock.now());
       setClock(sql, row);
       const { mode, now } = wireClock(row, to);
-      return { mode, now, fired: fired.map(wireFired) };
+      const said = (error: unknown) => (error instanceof Error ? error.message : String(error));
+      return {
+        mode,
+        now,
+        fired: fired.map(({ dueAt, kind, ref, error }) => ({
+          ...{ due_at: isoTime(dueAt), kind, ref },
+          ...(error !== undefined && { error: said(error) }),
+        })),
+      };
     });
   } finally {
     goOn?.();
@@ -72,11 +80,6 @@ function targetOf({ by, to }: Call<Row>['input'], now: number): number {
 
 /** One thing that happened on the way. */
 type Fired = Pick<FiredTimer, 'dueAt' | 'kind' | 'ref' | 'error'>;
-
-function wireFired({ dueAt, kind, ref, error }: Fired) {
-  const said = error instanceof Error ? error.message : String(error);
-  return { due_at: isoTime(dueAt), kind, ref, ...(error !== undefined && { error: said }) };
-}
 
 /**
  * Everything due up to `to`, with the clock on the time of each while it happens. Deliveries too where this process

@@ -47,8 +47,9 @@ async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Arra
     return await parts.archives.within(pieces, async (path, manifest) => {
       const copy = await parts.store.attach(path).catch(damaged);
       try {
-        const state = await replaceAll(parts, copy, manifest);
-        return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
+        const state = Object.entries(await replaceAll(parts, copy, manifest));
+        const known = Object.fromEntries(state.filter(([name]) => Object.hasOwn(RESTORED, name)));
+        return { restored: true, problems: [], made_at: manifest.made_at, ...known };
       } finally {
         await parts.store.detach(copy);
       }
@@ -61,11 +62,6 @@ async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Arra
 
 function damaged(error: unknown): never {
   throw isDamage(error) ? new Damaged('its store is damaged') : error;
-}
-
-/** Of what the store says of itself, what belongs to the answer. */
-function known(state: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.entries(state).filter(([name]) => Object.hasOwn(RESTORED, name)));
 }
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
@@ -87,7 +83,7 @@ async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Mani
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const looking = { sql, now: sandboxNow(sql, clock.now()) };
       const faults = checkInvariants(sql);
-      if (faults.length > 0) throw new Damaged(brokenBooks(faults));
+      if (faults.length > 0) throw new Damaged(`its books do not agree: ${faults.join('; ')}`);
       return { ...stateOf(looking), webhooks_active: activeWebhooks(sql).length };
     });
     requestLog.forget();
@@ -120,14 +116,6 @@ async function replaceRows(sql: Sql, copy: string): Promise<void> {
     if (!isRefusedStatement(error)) throw error;
     throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);
   }
-}
-
-const MOST_TOLD_FAULTS = 3;
-
-function brokenBooks(faults: readonly string[]): string {
-  const rest = faults.length - MOST_TOLD_FAULTS;
-  const more = rest > 0 ? `; and ${rest} more` : '';
-  return `its books do not agree: ${faults.slice(0, MOST_TOLD_FAULTS).join('; ')}${more}`;
 }
 
 function wireSnapshot({ name, manifest, isComplete }: Snapshot): ReplyOf<AdminOperations['snapshots.save']> {

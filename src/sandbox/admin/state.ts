@@ -46,9 +46,8 @@ export const STATE = {
     return wireFault(row, now);
   },
 
-  'faults.remove': call => {
-    const { id } = faultOf(call);
-    call.sql.run('delete from faults where id = ?', id);
+  'faults.remove': ({ sql, input: { fault_id: id } }) => {
+    found(sql.run('delete from faults where id = ?', id) || undefined, 'fault rule', id);
     return {};
   },
 
@@ -194,12 +193,6 @@ export const STATE_LOOKS = {
     return { ...shown, moving_to: isoTime(move.moves_to), awaited_deliveries: sendingNow(sql).length };
   },
 } satisfies Partial<LookHandlers>;
-
-const faultOf = ({
-  sql,
-  input: { fault_id: id },
-}: Pick<Call, 'sql'> & { readonly input: { readonly fault_id: string } }) =>
-  found(sql.get<FaultRow>('select * from faults where id = ?', id), 'fault rule', id);
 
 function wireFault(row: FaultRow, now: number) {
   const { match = {}, phase = 'before', action } = JSON.parse(row.rule) as FaultRule;

@@ -221,14 +221,11 @@ function validSecrets({ secret, former_secret, former_until }: WebhookRow, now: 
   return [secret, ...former].map(text => new Secret(text));
 }
 
-/** Signs in place of a secret of the subscription. */
-const WRONG = new Secret('not the secret of any subscription');
-
 /** What signs a delivery: usually every secret that is valid, else what was asked for. */
 function signingFor({ sign }: DeliveryRow, { former_secret: former }: WebhookRow, secrets: readonly Secret[]) {
   if (sign === 'none') return [];
   if (sign === null) return secrets;
-  return [sign === 'former' && former !== null ? new Secret(former) : WRONG];
+  return [new Secret((sign === 'former' ? former : null) ?? 'not the secret of any subscription')];
 }
 
 // What an attempt leads to (docs/design/sandbox.md, section 9): delivered, tried again, failed, or the end of a subscription.

@@ -160,7 +160,8 @@ async function exchanged(
       sent.off('error', reject).on('error', () => undefined);
       void beginning(response).then(body => {
         sent.destroy();
-        resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body });
+        const headers = Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+        resolve({ status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body });
       });
     });
     sent.end(webhook.body);
@@ -180,15 +181,6 @@ function beginning(response: IncomingMessage): Promise<string> {
     });
     response.on('close', give).on('error', give);
   });
-}
-
-function headersOf(response: IncomingMessage): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(response.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
 }
 
 function wordsFor(error: unknown): string {

@@ -422,16 +422,15 @@ export class ActiveDialect {
     const heard = speak === undefined || answer.body === '' ? undefined : (JSON.parse(answer.body) as Fields);
     const { body, status = answer.status } = (await speak?.({ ...said, body: heard })) ?? { body: heard };
     const text = speak === undefined || body === heard ? answer.body : body === undefined ? '' : JSON.stringify(body);
-    return { status, headers: bareHeaders ? needed(answer.headers) : answer.headers, body: text };
+    const headers = Object.entries(answer.headers).filter(
+      ([name]) => !bareHeaders || NEEDED.includes(name.toLowerCase()),
+    );
+    return { status, headers: Object.fromEntries(headers), body: text };
   }
 }
 
 /** Headers that HTTP asks for with a status. */
 const NEEDED: readonly string[] = ['www-authenticate', 'allow'];
-
-function needed(headers: Answer['headers']): Answer['headers'] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => NEEDED.includes(name.toLowerCase())));
-}
 
 /** Throws `usage` naming all dialects. */
 export function dialectNamed(text: string): DialectName {

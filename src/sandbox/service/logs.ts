@@ -236,7 +236,9 @@ const LONGEST_ANSWER = 4_096;
 /** Answers to what changed something, and errors: of a read there are too many, and it can be made again. */
 function keptAnswer(row: Operation, { status, body }: Answer): string | null {
   if (body === '' || (status < 400 && (row.method === 'GET' || row.effect === 'reveals-secret'))) return null;
-  const shown = status < 400 ? withoutSecrets(row.returns.shape, body) : withoutPaths(body);
+  // An error may repeat the address that was sent.
+  const shown =
+    status < 400 ? withoutSecrets(row.returns.shape, body) : body.replace(/(https?:\/\/[^\s"\\/?#]+)[^\s"\\]*/g, '$1');
   // A part of a text would keep all of it in memory: the part is copied.
   const start = shown.length > LONGEST_ANSWER ? Buffer.from(shown.slice(0, LONGEST_ANSWER)).toString() : shown;
   return withoutFoundSecrets(start).replaceAll('\0', '').toWellFormed();
@@ -250,11 +252,6 @@ function withoutSecrets(shape: Shape, body: string): string {
   for (const [name, { wire = name, secret }] of Object.entries(shape)) if (secret) delete members[wire];
   if (Object.hasOwn(members, 'url')) members['url'] = originOf(members['url']);
   return JSON.stringify(members);
-}
-
-/** An error may repeat the address that was sent. */
-function withoutPaths(body: string): string {
-  return body.replace(/(https?:\/\/[^\s"\\/?#]+)[^\s"\\]*/g, '$1');
 }
 
 // Numbers of requests that write nothing, taken from the store in blocks so that each is given out once.

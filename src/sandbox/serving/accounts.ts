@@ -89,7 +89,9 @@ async function open(around: StartDependencies, options: AccountsServerOptions) {
   };
   try {
     // What falls due in them happens from now on.
-    for (const { name } of await accountsIn(folder)) await opened(name);
+    for (const each of await readdir(folder, { withFileTypes: true })) {
+      if (each.isDirectory() && NAME.test(each.name)) await opened(each.name);
+    }
     const accountOf = async (header: string | undefined): Promise<ServiceParts | undefined> => {
       const given = bearerIn(header);
       const [, kind, name] = (given !== undefined && KEY.exec(given)) || [];
@@ -115,8 +117,5 @@ async function open(around: StartDependencies, options: AccountsServerOptions) {
     throw error;
   }
 }
-
-const accountsIn = async (folder: string) =>
-  (await readdir(folder, { withFileTypes: true })).filter(each => each.isDirectory() && NAME.test(each.name));
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

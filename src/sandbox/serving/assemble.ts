@@ -145,7 +145,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
   const {
     host,
     path,
-    seed = randomSeed(host),
+    seed = Buffer.from(host.random.bytes(6)).readUIntBE(0, 6),
     ids = 'derived',
     data = 'demo',
     size,
@@ -234,9 +234,6 @@ export function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'rand
 export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
   return randomSecret('sk_test_', host);
 }
-
-/** A seed for a sandbox nobody gave one. */
-const randomSeed = ({ random }: SandboxHost) => Buffer.from(random.bytes(6)).readUIntBE(0, 6);
 
 // A store keeps the seed and the data set that it was made with. Others are refused, never silently ignored.
 

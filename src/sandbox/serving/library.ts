@@ -53,7 +53,9 @@ function methodOf({ operation, row, group, name }: AdminMethod, admin: SandboxAd
     if (problem !== undefined) {
       throw new CliError('usage', { message: `${called}: ${problem}`, outcome: 'not_sent', operation });
     }
-    const path = withParams(row.path, input) + queryText(query, input);
+    const place = row.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+    const asked = `${new URLSearchParams(partOf(query, input) as Record<string, string>)}`;
+    const path = asked === '' ? place : `${place}?${asked}`;
     return admin.request(method as 'GET', path, body === undefined ? undefined : partOf(body, input));
   };
 }
@@ -64,15 +66,6 @@ function problemOf(operation: string, shape: Shape, input: Values): string | und
   if (problem !== undefined) return `${problem.field} ${problem.text}`;
   const given = new Set(Object.keys(input).filter(name => input[name] !== undefined));
   return mismatches(operation, { given, values: input })[0]?.text;
-}
-
-function withParams(path: string, input: Values): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
-}
-
-function queryText(query: Values, input: Values): string {
-  const given = Object.entries(partOf(query, input)).map(([name, value]): [string, string] => [name, String(value)]);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
 /** What of the input belongs to a part of the row; what is undefined is left out. */

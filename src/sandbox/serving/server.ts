@@ -58,10 +58,6 @@ export const LIMITS: ServerLimits = {
 };
 const TRANSFER_TIME = 900_000;
 
-/** A file of a whole store takes longer to come in than any other request may. */
-const isTransfer = ({ url = '' }: IncomingMessage) =>
-  Object.values(TRANSFERS).some(({ path }) => url.split('?', 1)[0] === ADMIN_PATH + path);
-
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
 export async function serve(
   own: ServiceParts,
@@ -86,7 +82,9 @@ export async function serve(
   });
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     let parts = own;
-    const isLong = isTransfer(request);
+    // A file of a whole store takes longer to come in than any other request may.
+    const [path] = (request.url ?? '').split('?', 1);
+    const isLong = Object.values(TRANSFERS).some(each => path === ADMIN_PATH + each.path);
     if (isLong) server.requestTimeout = TRANSFER_TIME;
     try {
       parts = (await accountOf?.(request)) ?? own;
@@ -116,7 +114,11 @@ export async function serve(
       if (appliedFault !== undefined) {
         await sendFaulty({ fault: appliedFault, response, answer, headers, clock, stopping: stopping.signal });
       } else if (file === undefined) response.writeHead(status, headers).end(body);
-      else await sendFile(file.path, response.writeHead(status, headers));
+      else {
+        await pipeline(createReadStream(file.path), response.writeHead(status, headers)).catch((error: unknown) => {
+          throw LEFT.has(systemCode(error)) ? new Gone('the client went away') : error;
+        });
+      }
       // Until then stopping would cut the answer off.
       await handedOver;
     } finally {
@@ -158,12 +160,6 @@ export async function serve(
 
 /** Codes of a response whose connection was closed by the other side, perhaps with the last byte, before it has ended. */
 const LEFT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
-
-async function sendFile(path: string, response: ServerResponse): Promise<void> {
-  await pipeline(createReadStream(path), response).catch((error: unknown) => {
-    throw LEFT.has(systemCode(error)) ? new Gone('the client went away') : error;
-  });
-}
 
 /**
  * Ends a connection that stood for too long, unless a request is there that was not read yet: after a pause of this

@@ -285,14 +285,9 @@ export function withLargeCache<T>(sql: Sql, work: () => T): T {
 /** Runs work that writes much, without the indexes, which are made once it is done; all of it in the open transaction. */
 export async function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
   sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
-  for (const index of indexes) sql.run(`drop index ${nameOf(index)}`);
+  for (const index of indexes) sql.run(`drop index ${/ index (\w+) on /.exec(index)?.[1]}`);
   await work();
   for (const index of indexes) sql.run(index);
   // Work that throws ends its transaction; then the room is given back by the next one of this kind.
   sql.get(`pragma cache_size = -${KIB_ELSE}`);
-}
-
-/** Of `create index <name> on …`. */
-function nameOf(index: string): string {
-  return / index (\w+) on /.exec(index)?.[1] ?? '';
 }
