@@ -4,31 +4,16 @@
  * names as a value of a field is an ordinary value of it and no such word.
  */
 import { isObject } from '../core/objects.ts';
-import { assumed, type Basis } from './basis.ts';
 import { ENVELOPES } from './envelopes.ts';
 
-interface AnswerWords {
-  readonly basis: Basis;
+/** Names without case and separators; words as the parts of a value, in lower case. */
+const ANSWER_WORDS = {
   /** Members that hold an error when they hold anything. */
-  readonly errors: readonly string[];
-  /** Members that say yes or no. */
-  readonly successes: readonly string[];
-  readonly failures: readonly string[];
-  /** Members that hold one of the words below, or the number of an HTTP error. */
-  readonly states: readonly string[];
-  readonly codes: readonly string[];
-  readonly failing: readonly string[];
-  readonly pending: readonly string[];
-  /** Objects one level down that are read as the top is. */
-  readonly envelopes: readonly string[];
-}
-
-/** Names without case and separators; words as the parts of a value, in lower case. */
-const ANSWER_WORDS: AnswerWords = {
-  basis: assumed('A-100'),
   errors: ['error', 'errors', 'fault', 'exception'],
+  /** Members that say yes or no. */
   successes: ['ok', 'success', 'succeeded', 'successful', 'issuccess', 'approved', 'accepted', 'executed', 'completed'],
   failures: ['failed', 'failure', 'declined', 'rejected', 'iserror', 'haserror', 'haserrors'],
+  /** Members that hold one of the words below, or the number of an HTTP error. */
   states: ['status', 'state', 'result', 'outcome'],
   codes: ['status', 'code', 'statuscode', 'httpstatus'],
   failing: [
@@ -41,7 +26,8 @@ const ANSWER_WORDS: AnswerWords = {
     ...['pending', 'processing', 'queued', 'enqueued', 'progress', 'accepted', 'submitted', 'scheduled'],
     ...['initiated', 'waiting', 'review', 'deferred'],
   ],
-  envelopes: [...ENVELOPES.single.also, 'result', 'response', 'payload'],
+  /** Objects one level down that are read as the top is. */
+  envelopes: [...ENVELOPES.single.also, 'result', 'response', 'payload'] as readonly string[],
 };
 
 interface AnswerWord {

@@ -103,15 +103,15 @@ function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Balances['card'
 }
 
 function postingsOf({ card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
-  const postings: { ledger: string; amount: Cents }[] = [];
-  const add = (ledger: string, amount: number) => void postings.push({ ledger, amount: cents(amount) });
-  if (moves.wallet) add(`wallet:${ACCOUNT}`, moves.wallet);
-  if (moves.card) add(`card:${card}`, moves.card);
-  if (moves.hold) add(`hold:${card}`, moves.hold);
-  if (moves.crypto) add('ext:crypto', moves.crypto);
-  if (moves.network) add('ext:network', moves.network);
-  if (moves.adjust) add('ext:adjust', moves.adjust);
-  return postings;
+  const ledgers = {
+    ...{ wallet: `wallet:${ACCOUNT}`, card: `card:${card}`, hold: `hold:${card}` },
+    ...{ crypto: 'ext:crypto', network: 'ext:network', adjust: 'ext:adjust' },
+  };
+  const postings = Object.entries(ledgers).map(([name, ledger]) => ({
+    ledger,
+    amount: cents(moves[name as keyof Movement] ?? 0),
+  }));
+  return postings.filter(({ amount }) => amount !== 0);
 }
 
 // What handlers, timers and data sets share: the surroundings of one change, and the card it is about.

@@ -190,7 +190,7 @@ export class Archives {
   }
 
   async list(): Promise<readonly Snapshot[]> {
-    const folder = await this.#tidied();
+    const folder = await this.#place();
     const found: Snapshot[] = [];
     for (const file of (await readdir(folder)).filter(name => name.endsWith(END)).sort()) {
       const line = await lineOf(join(folder, file));
@@ -264,18 +264,7 @@ export class Archives {
     if (!SNAPSHOT_NAME.test(name)) {
       throw new Refused('invalid_request', 'name: lower-case letters, digits, - and _, at most 64 of them');
     }
-    return join(await this.#tidied(), name + END);
-  }
-
-  /** After a process that died: what it never finished goes after a day. */
-  async #tidied(): Promise<string> {
-    const folder = await this.#place();
-    for (const name of (await readdir(folder)).filter(each => each.startsWith('.new-'))) {
-      const path = join(folder, name);
-      const found = await statIfThere(path);
-      if (found !== undefined && this.#parts.clock.now() - found.mtimeMs > LEFT_FOR) await rm(path, { force: true });
-    }
-    return folder;
+    return join(await this.#place(), name + END);
   }
 
   #place(): Promise<string> {
@@ -285,9 +274,15 @@ export class Archives {
 
   /** A temporary folder is below one that says whose it is, so that nothing in it but snapshots has a name. */
   async #made(): Promise<string> {
-    const { folder, platform, pid, isRunning } = this.#parts;
+    const { folder, platform, clock, pid, isRunning } = this.#parts;
     if (folder !== undefined) {
       privateFolder(folder, platform);
+      // After a process that died: what it never finished goes after a day.
+      for (const name of (await readdir(folder)).filter(each => each.startsWith('.new-'))) {
+        const found = await statIfThere(join(folder, name));
+        const isLeft = found !== undefined && clock.now() - found.mtimeMs > LEFT_FOR;
+        if (isLeft) await rm(join(folder, name), { force: true });
+      }
       return folder;
     }
     await removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning });

@@ -21,7 +21,7 @@ import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusedAnswer } from '../http/answer.ts';
 import { type AppliedFault, type ParsedRequest, paramsIn, SERVICE_PATH } from '../http/request.ts';
-import { activeFaults, countMatch, type FaultRow } from '../store/rows.ts';
+import type { FaultRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
@@ -35,8 +35,7 @@ export function faultFor(
     const { phase, action } = parsed.fault;
     return { phase: phased(phase), action, source: `header ${requestId}` };
   }
-  const rows = activeFaults(sql, { meets: 'requests', now });
-  const struck = firstApplied(sql, rows, match => meetsRequest(match, parsed));
+  const struck = firstApplied(sql, { meets: 'requests', now }, match => meetsRequest(match, parsed));
   if (struck === undefined) return undefined;
   const { rule, source } = struck;
   return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
@@ -45,10 +44,13 @@ export function faultFor(
 /** Counts matches until one rule applies. `source` seeds what its action leaves random. */
 function firstApplied(
   sql: Sql,
-  rows: readonly FaultRow[],
+  { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number },
   matches: (match: FaultMatch) => boolean,
 ): { readonly rule: FaultRule; readonly source: string } | undefined {
-  for (const row of rows) {
+  // Those that can still apply, in the order they were added.
+  const active = `select * from faults where meets = ? and (times is null or struck < times)
+    and (expires_at is null or expires_at > ?) order by position`;
+  for (const row of sql.all<FaultRow>(active, meets, now)) {
     const rule = JSON.parse(row.rule) as FaultRule;
     const { match = {} } = rule;
     if (!matches(match)) continue;
@@ -56,7 +58,7 @@ function firstApplied(
     const source = `${seedOf(sql)} ${row.id} ${seen}`;
     const { nth = 1, probability = 1 } = match;
     const isApplied = seen >= nth && fractionOf(`${source} probability`) < probability;
-    countMatch(sql, { id: row.id, isApplied });
+    sql.update('faults', { id: row.id }, { seen, struck: row.struck + (isApplied ? 1 : 0) });
     if (isApplied) return { rule, source };
   }
   return undefined;
@@ -85,10 +87,9 @@ export function deliveryFault(
   sql: Sql,
   { now, event, webhook }: { readonly now: number; readonly event: string; readonly webhook: string },
 ): DeliveryAction | undefined {
-  const rows = activeFaults(sql, { meets: 'deliveries', now });
   const struck = firstApplied(
     sql,
-    rows,
+    { meets: 'deliveries', now },
     match =>
       (match.event === undefined || match.event === event) &&
       (match.webhook_id === undefined || match.webhook_id === webhook),

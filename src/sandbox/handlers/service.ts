@@ -18,7 +18,6 @@ import { isCategory } from '../rules/declines.ts';
 import { COINS, cardNumber, depositAddress, FREE_DIGITS } from '../rules/money.ts';
 import {
   allBins,
-  allWebhooks,
   type BinRow,
   binById,
   type CardRow,
@@ -334,7 +333,7 @@ export const ACCOUNT_HANDLERS = {
   },
 
   'webhooks.list': ({ sql }) => {
-    const rows = allWebhooks(sql);
+    const rows = sql.all<WebhookRow>('select * from webhooks order by created_at desc, id desc');
     return { data: rows.map(wireWebhook), page: {} };
   },
 

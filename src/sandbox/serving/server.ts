@@ -223,20 +223,15 @@ function cannotListen(place: ListenAddress, error: Error): CliError {
 
 // Where a sandbox listens that only this user reaches: a socket in a temporary folder of its own, or a pipe with a random name.
 
-interface PrivateSocket {
-  readonly socketPath: string;
-  /** Removes what was left by processes that died; the folders of live ones stay. */
-  tidy(): Promise<void>;
-  remove(): Promise<void>;
-}
-
 const TEMPORARY = 'cw-';
 
-interface SocketHost extends Pick<Host, 'random' | 'pid' | 'platform'> {
-  readonly isRunning?: IsRunning | undefined;
-}
-
-export async function privateSocket({ pid, random, platform, isRunning }: SocketHost): Promise<PrivateSocket> {
+/** `tidy` removes what was left by processes that died; the folders of live ones stay. */
+export async function privateSocket({
+  pid,
+  random,
+  platform,
+  isRunning,
+}: Pick<Host, 'random' | 'pid' | 'platform'> & { readonly isRunning?: IsRunning | undefined }) {
   if (platform === 'win32') {
     const nothing = async () => undefined;
     const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;

@@ -10,9 +10,7 @@ import { KIB_ELSE, type Sql, type StoreBroken } from './sql.ts';
 
 export type IdForm = RowOf<typeof META>['ids'];
 
-export interface Meta extends Pick<RowOf<typeof META>, 'instance' | 'seed' | 'ids'> {
-  readonly schema: number;
-}
+export type Meta = Pick<RowOf<typeof META>, 'instance' | 'seed' | 'ids'>;
 
 const APPLICATION = 'cardwright sandbox';
 
@@ -32,14 +30,7 @@ function readMeta(sql: Sql, path: string): Meta | undefined {
       `was made by another build of cardwright (schema ${row.schema_number}; this one has ${SCHEMA})`,
     );
   }
-  return { schema: row.schema_number, instance: row.instance, seed: row.seed, ids: row.ids };
-}
-
-/** Makes all tables and the row that marks the store as ours. */
-function createTables(sql: Sql, first: Meta & { now: number }): void {
-  for (const statement of MAKING) sql.run(statement);
-  const { schema: schema_number, instance, seed, ids, now: created_at } = first;
-  sql.insert('meta', { one: 1, application: APPLICATION, schema_number, instance, seed, ids, created_at });
+  return row;
 }
 
 /** Empties the store but for rate counters, and sets the seed, for a reset. Ids and numbers start over with it. */
@@ -138,8 +129,10 @@ async function made(sql: Sql, { path, seed, ids, fill, clock, random }: StoreReq
   const found = readMeta(sql, path);
   if (found !== undefined) return found;
   const instance = Buffer.from(random.bytes(12)).toString('hex');
-  const meta: Meta = { schema: SCHEMA, instance, seed, ids };
-  createTables(sql, { ...meta, now: clock.now() });
+  for (const statement of MAKING) sql.run(statement);
+  const meta: Meta = { instance, seed, ids };
+  const ours = { application: APPLICATION, schema_number: SCHEMA, created_at: clock.now() };
+  sql.insert('meta', { one: 1, ...ours, ...meta });
   await fill(sql);
   return meta;
 }

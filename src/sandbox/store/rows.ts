@@ -159,21 +159,7 @@ export function insertRequest(sql: Sql, row: RequestRow): void {
   if (position % SLACK === 0) sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
 }
 
-// Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks into.
-
 export type FaultRow = RowOf<typeof FAULTS>;
-
-/** Those that can still apply at `now`, in the order they were added. */
-export const activeFaults = (sql: Sql, { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number }) =>
-  sql.all<FaultRow>(
-    `select * from faults where meets = ? and (times is null or struck < times)
-       and (expires_at is null or expires_at > ?) order by position`,
-    meets,
-    now,
-  );
-
-export const countMatch = (sql: Sql, { id, isApplied }: { id: string; isApplied: boolean }) =>
-  sql.run('update faults set seen = seen + 1, struck = struck + ? where id = ?', isApplied ? 1 : 0, id);
 
 // Statements on `deliveries` and their `attempts`. Times are on the clock of the sandbox, leases in real time.
 
@@ -212,10 +198,6 @@ export const cancelQueued = (sql: Sql, webhook_id: string) =>
 export type WebhookRow = RowOf<typeof WEBHOOKS>;
 
 export const webhookById = (sql: Sql, id: string) => sql.get<WebhookRow>('select * from webhooks where id = ?', id);
-
-/** Newest first (A-22). */
-export const allWebhooks = (sql: Sql) =>
-  sql.all<WebhookRow>('select * from webhooks order by created_at desc, id desc');
 
 /** Those that receive events now, oldest first; the reader matches `events`. */
 export const activeWebhooks = (sql: Sql) =>
