@@ -30,7 +30,8 @@ function readMeta(sql: Sql, path: string): Meta | undefined {
       `was made by another build of cardwright (schema ${row.schema_number}; this one has ${SCHEMA})`,
     );
   }
-  return row;
+  const { instance, seed, ids } = row;
+  return { instance, seed, ids };
 }
 
 /** Empties the store but for rate counters, and sets the seed, for a reset. Ids and numbers start over with it. */
