@@ -4,7 +4,7 @@
  * Nothing was sent by it, and nothing may be sent before it (docs/design/reliability.md, "The claim").
  */
 import { CALLS } from '../contract/raw.ts';
-import { DAY, MINUTE } from '../core/durations.ts';
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { capital, rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
@@ -12,9 +12,11 @@ import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import { type Database, sql, type Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
-import { type Change, changeOf, insertChanges, insertOp, type Op, opOf, readOp } from './records.ts';
+import { type Change, changeOf, insertChanges, insertOp, type Op, opOf, readOp, recentChanges } from './records.ts';
 import type { PlannedRow } from './types.ts';
 import { opError } from './words.ts';
+
+type Reading = Pick<Transaction, 'all' | 'now'>;
 
 type Drafted =
   | 'origin'
@@ -52,20 +54,16 @@ export interface Claimed extends Draft {
 /** Limits and approvals; each member runs within the transaction of a claim, or of what takes an op up. */
 export interface ClaimRules {
   /** Throws `guarded` where a cap is exceeded: what is held and spent by then, and what is asked. */
-  caps(
-    tx: Pick<Transaction, 'all' | 'now'>,
-    claimed: Pick<Claimed, 'account' | 'profile' | 'day'>,
-    rows: Iterable<PlannedRow>,
-  ): Promise<void>;
+  caps(tx: Reading, claimed: Pick<Claimed, 'account' | 'profile' | 'day'>, rows: Iterable<PlannedRow>): Promise<void>;
   /** Where a rule applies, writes the request down and resolves to the error (17) that ends the command; the op is pending then. */
   approval(tx: Transaction, claimed: Claimed): Promise<CliError | undefined>;
   /**
    * Whether an op may go on: what is still to be sent of it is within the limits that hold now. Resolves to who has approved it,
    * where it is pending; throws `pending_approval` while approvals are missing, `guarded` where they do not hold.
    */
-  resume(tx: Pick<Transaction, 'all' | 'now'>, op: Op, changes: readonly Change[]): Promise<readonly string[]>;
+  resume(tx: Reading, op: Op, changes: readonly Change[]): Promise<readonly string[]>;
   /** Why a plan would be held, in words; nothing is written. */
-  foresee(tx: Pick<Transaction, 'all' | 'now'>, claimed: Claimed): Promise<string | undefined>;
+  foresee(tx: Reading, claimed: Claimed): Promise<string | undefined>;
 }
 
 export interface Claiming {
@@ -80,11 +78,6 @@ export type ClaimResult =
   /** The caller's key or intent leads to an op that is there. */
   | { readonly kind: 'earlier'; readonly op: string }
   | { readonly kind: 'pending'; readonly error: CliError };
-
-/** Claims a draft. Throws `guarded` (14), with the reason `worked_on` where another process works on the same change; `usage` (2). */
-export async function claim(claiming: Claiming, draft: Draft): Promise<ClaimResult> {
-  return claiming.database.transaction(tx => claimWithin(tx, claiming, draft));
-}
 
 /** How long work of another process on the same change is waited for. */
 const PATIENCE_MS = 20_000;
@@ -123,7 +116,8 @@ export async function foresee(
   });
 }
 
-async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): Promise<ClaimResult> {
+/** Claims a draft. Throws `guarded` (14), with the reason `worked_on` where another process works on the same change; `usage` (2). */
+export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): Promise<ClaimResult> {
   const { self, rules, database } = claiming;
   const account = await claiming.useAccount(tx);
   const locked = tx.all(sql`select id from account where id = ${account}${database.lock}`);
@@ -169,7 +163,7 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
 }
 
 /** The time, and the UTC day whose caps count what is begun or released now: never one before the newest that was counted in. */
-export async function moment(tx: Pick<Transaction, 'all' | 'now'>, account: string) {
+export async function moment(tx: Reading, account: string) {
   const [counted] = await tx.all<{ day: string | null }>(
     sql`select max(day) as day from spent where account = ${account}`,
   );
@@ -180,7 +174,7 @@ export async function moment(tx: Pick<Transaction, 'all' | 'now'>, account: stri
 
 /** Throws what refuses the claim; the earlier op where there is one, undefined where nothing speaks against it. */
 async function earlierOp(
-  tx: Pick<Transaction, 'all'>,
+  tx: Reading,
   self: Self,
   claimed: Claimed,
 ): Promise<Extract<ClaimResult, { kind: 'earlier' }> | undefined> {
@@ -195,7 +189,7 @@ async function earlierOp(
 }
 
 /** What is held for approval is meant by whoever asks for the same once more, row by row under the same names. */
-async function heldBefore(tx: Pick<Transaction, 'all'>, { account, digest, givenKey, rows }: Claimed) {
+async function heldBefore(tx: Reading, { account, digest, givenKey, rows }: Claimed) {
   const held = await tx.all<{ id: string; given_key: string | null }>(
     sql`select id, given_key from op where account = ${account} and state = 'pending' and digest = ${digest}`,
   );
@@ -208,7 +202,7 @@ async function heldBefore(tx: Pick<Transaction, 'all'>, { account, digest, given
 }
 
 /** 1. The caller's own key: the run that was begun with it. Throws `usage` where that was another change. */
-async function usedKey(tx: Pick<Transaction, 'all'>, { account, givenKey, digest, bulk }: Claimed) {
+async function usedKey(tx: Reading, { account, givenKey, digest, bulk }: Claimed) {
   if (givenKey === undefined) return undefined;
   const [row] = await tx.all(sql`select * from op where account = ${account} and given_key = ${givenKey}`);
   if (row === undefined) return undefined;
@@ -255,7 +249,7 @@ interface UsedIntent {
 
 /** Intents of an account by their names, without those that are free again. */
 export async function intentsNamed(
-  tx: Pick<Transaction, 'all'>,
+  tx: Reading,
   account: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, UsedIntent>> {
@@ -263,7 +257,7 @@ export async function intentsNamed(
   return new Map(kept.filter(({ is_free: isFree }) => Number(isFree) === 0).map(row => [row.name, row]));
 }
 
-async function intentsKept(tx: Pick<Transaction, 'all'>, account: string, names: readonly string[]) {
+async function intentsKept(tx: Reading, account: string, names: readonly string[]) {
   const kept: UsedIntent[] = [];
   for (let from = 0; from < names.length; from += MANY) {
     const rows = await tx.all<UsedIntent>(
@@ -309,7 +303,7 @@ export function refuseOtherUse(
 }
 
 /** 1. Intents: the earlier result. */
-async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
+async function usedIntents(tx: Reading, self: Self, claimed: Claimed) {
   const { account, rows, bulk, givenKey, keyPrint, now } = claimed;
   const named = [...rows].filter(row => row.intent !== undefined);
   if (named.length === 0) return undefined;
@@ -329,7 +323,7 @@ async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Cl
 }
 
 /** 2. The same change in an op that is not settled, and that no living process of this machine works on or that was taken up again. */
-async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
+async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
   const { account, now, waitedFor = [] } = claimed;
   const open = await tx.all(
     sql`select * from op where account = ${account} and (acknowledged is null or state <> 'finished'
@@ -364,10 +358,7 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
  * 3. The same rows within a day, where they move money: a file that is run again, whole or edited, also beside its first run. Rows
  * with an intent of their own are other purchases.
  */
-async function sameRows(
-  tx: Pick<Transaction, 'all'>,
-  { account, bulk, movesMoney, again, plan, now, changes }: Claimed,
-) {
+async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, now, changes }: Claimed) {
   if (!bulk || !movesMoney || again || plan.phased === true) return undefined;
   const since = now - DAY;
   const recent = sql`select 1 as yes from op where account = ${account} and bulk = 1 and moves_money = 1
@@ -432,17 +423,10 @@ function sameRowsError(
   });
 }
 
-/** So long a list may be behind what this journal has done. */
-const RECENT_MS = 10 * MINUTE;
-
 /** A card whose marker follows from an intention, which this journal has made moments ago: the list that was planned by is behind. */
-async function madeMoments(tx: Pick<Transaction, 'all'>, { account, now, plan, changes }: Claimed) {
+async function madeMoments(tx: Reading, { account, plan, changes }: Claimed) {
   if (plan.markerPrefix === undefined) return undefined;
-  const made = await tx.all<{ marker: string; op: string; card: string }>(
-    sql`select c.marker, c.op, c.card from change c join op o on o.id = c.op
-      where o.account = ${account} and c.operation = 'cards.create' and c.state = 'done'
-      and c.decided_at >= ${now - RECENT_MS}`,
-  );
+  const made = (await recentChanges(tx, account)).filter(({ operation }) => operation === 'cards.create');
   const byMarker = new Map(made.map(each => [each.marker, each]));
   for (const { marker } of byMarker.size === 0 ? [] : changes()) {
     const earlier = marker === undefined ? undefined : byMarker.get(marker);
@@ -510,7 +494,7 @@ function keyTaken(key: string, op: string): CliError {
   });
 }
 
-function begunMeanwhile({ row, intent }: PlannedRow, op: string): CliError {
+export function begunMeanwhile({ row, intent }: PlannedRow, op: string): CliError {
   const message = `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which was begun meanwhile or is not finished. Nothing was sent`;
   return opError('guarded', op, message, { hint: `cardwright ops resume ${op}` });
 }

@@ -13,6 +13,7 @@ import { rest } from '../platform/time.ts';
 import { type Acting, findAccount, journalId, keepProbed, OF_SANDBOX, probedOf, useAccount } from './account.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
 import {
+  begunMeanwhile,
   type ClaimRules,
   claim,
   type Draft,
@@ -27,10 +28,10 @@ import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
 import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
 import { attemptKey, isOp, MARKER_KEY, markerOf, newOp } from './names.ts';
-import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
+import { detail, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
-import { type Change, isRefused, newChange, type Op, readChanges, readOp } from './records.ts';
+import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
 import { type AfterAnswer, createRun } from './run.ts';
 import type {
   EarlierUse,
@@ -154,7 +155,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const claiming = { database, self, rules, useAccount: await accountUsed(database) };
     const sleep = (ms: number) => clock.sleep(ms, dependencies.stop);
     return whenFree(sleep, async waitedFor => {
-      const result = await claim(claiming, { ...draft, waitedFor });
+      const result = await database.transaction(tx => claim(tx, claiming, { ...draft, waitedFor }));
       if (result.kind === 'pending') throw result.error;
       if (result.kind === 'earlier') return resume(result.op);
       return runOf({ database, self, op: result.op }, result.changes, {
@@ -309,7 +310,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         if (known.op.state === 'pending') continue;
         const isSettled = change?.state === 'done';
         const isMany = plan.bulk || known.op.bulk;
-        if (isMany && !isSettled) throw unsettledIntent(row, earlier.op);
+        if (isMany && !isSettled) throw begunMeanwhile(row, earlier.op);
         uses.set(row.row, {
           intent: earlier.name,
           op: earlier.op,
@@ -369,7 +370,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     async recent() {
       const database = await dependencies.existing();
       const account = database && (await accountIn(database));
-      return database === undefined || account === undefined ? [] : recentChanges(database, account);
+      return database === undefined || account === undefined ? [] : database.read(tx => recentChanges(tx, account));
     },
     async list() {
       const database = await dependencies.existing();
@@ -544,11 +545,6 @@ function otherKey(op: Op): CliError {
   return opError('usage', op.id, message, {
     notes: ['With the key of another account it would move money of cards that are not its own, so nothing is sent.'],
   });
-}
-
-function unsettledIntent({ row, intent }: PlannedRow, op: string): CliError {
-  const message = `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which is not finished. Nothing was sent`;
-  return opError('guarded', op, message, { hint: `cardwright ops resume ${op}` });
 }
 
 function liveProbe(): CliError {

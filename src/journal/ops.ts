@@ -1,5 +1,5 @@
 /** Operations as `ops list` and `ops show` tell them, what a person decides about their rows, and what others ask of the journal. */
-import { isoSeconds, MINUTE } from '../core/durations.ts';
+import { isoSeconds } from '../core/durations.ts';
 import type { CliError } from '../core/errors.ts';
 import { cents } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
@@ -8,7 +8,7 @@ import { addEvent, lockedOp, unknownOp, writeFinished, writeSettled } from './ch
 import { workedOn } from './claim.ts';
 import { type Database, sql, type Transaction } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
-import { type Change, changeOf, type Op, opOf, readChanges, readOp } from './records.ts';
+import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
 import type { Closing, OpDetail, OpState, OpSummary, Resolution, Resolved } from './types.ts';
 import { opError } from './words.ts';
 
@@ -239,21 +239,6 @@ function nothingToResolve(op: string, rows: readonly number[]): CliError {
       ? `${op} has no row that is open or unknown`
       : `${rowsNamed(rows)} of ${op} ${rows.length === 1 ? 'is' : 'are'} neither open nor unknown. Nothing was recorded`;
   return opError('usage', op, what);
-}
-
-/** So long a list may be behind what this journal has done. */
-const RECENT_MS = 10 * MINUTE;
-
-/** Done changes of an account in the last ten minutes, oldest first. */
-export function recentChanges(database: Database, account: string): Promise<readonly Change[]> {
-  return database.read(async tx => {
-    const rows = await tx.all(
-      sql`select c.* from change c join op o on o.id = c.op where o.account = ${account} and c.state = 'done'
-        and c.decided_at >= ${(await tx.now()) - RECENT_MS}
-        order by c.decided_at, c.op, c.n`,
-    );
-    return rows.map(changeOf);
-  });
 }
 
 /** After the built-in sandbox was replaced: what the journal knows of its cards is not true any more, and names are free again. */

@@ -512,7 +512,7 @@ const WORDS: readonly Words[] = [
   [
     /^42501/,
     ({ user }, said) => `${user} may not do that: ${said}`,
-    'An admin of the database grants it: grant cardwright_operator to …',
+    'An admin grants it: grant cardwright_operator to "USER";',
   ],
   [
     /^55P03/,
@@ -555,7 +555,13 @@ function inWords(thrown: unknown, address: PostgresAddress): unknown {
   if (code === '42P01' || code === '3F000') return noJournal(address.shown);
   const [, why, note] = WORDS.find(([codes]) => codes.test(code)) ?? [];
   const { message } = thrown as Error;
-  if (why !== undefined) return unreachable(address.shown, why(address, message), note, thrown);
+  if (why !== undefined)
+    return unreachable(
+      address.shown,
+      why(address, message),
+      note?.replace('USER', () => address.user),
+      thrown,
+    );
   return thrown instanceof Lost ? unreachable(address.shown, message, undefined, thrown) : thrown;
 }
 

@@ -1,5 +1,6 @@
 /** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
 import type { WriteName } from '../contract/calls.ts';
+import { MINUTE } from '../core/durations.ts';
 import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
 import { type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import type { Held } from './holder.ts';
@@ -179,22 +180,6 @@ export function newChange(
   };
 }
 
-const CHANGE_COLUMNS = [
-  'op',
-  'n',
-  'operation',
-  'input',
-  'request',
-  'facts',
-  'idempotency_key',
-  'marker',
-  'intent',
-  'digest',
-  'card',
-  'amount',
-  'state',
-] as const;
-
 /** Where a change stands, for people: what is planned is open, and what was sent and not answered is unknown. */
 export function rowState({ state }: Pick<Change, 'state'>): RowResult | 'open' {
   return state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
@@ -205,28 +190,13 @@ export function isRefused({ state, error }: Pick<Change, 'state' | 'error'>): bo
   return state === 'refused' || (state === 'planned' && error?.kind === 'insufficient_funds');
 }
 
+export function insertOp(tx: Transaction, op: Op): Promise<void> {
+  return insertRecords(tx, 'op', OP_COLUMNS, [op]);
+}
+
 /** Writes new changes down, all planned. */
 export function insertChanges(tx: Transaction, changes: Iterable<Change>): Promise<void> {
-  function* rows(): Iterable<readonly SqlValue[]> {
-    for (const each of changes) {
-      yield [
-        each.op,
-        each.n,
-        each.operation,
-        JSON.stringify(each.input),
-        JSON.stringify(each.request),
-        JSON.stringify(each.facts),
-        each.key ?? null,
-        each.marker ?? null,
-        each.intent ?? null,
-        each.digest,
-        each.card ?? null,
-        each.amount,
-        each.state,
-      ];
-    }
-  }
-  return tx.insert('change', CHANGE_COLUMNS, rows());
+  return insertRecords(tx, 'change', CHANGE_COLUMNS, changes);
 }
 
 export async function readOp(tx: Pick<Transaction, 'all'>, id: string): Promise<Op | undefined> {
@@ -238,48 +208,54 @@ export async function readChanges(tx: Pick<Transaction, 'all'>, op: string): Pro
   return (await tx.all(sql`select * from change where op = ${op} order by n`)).map(changeOf);
 }
 
+/** So long a list may be behind what this journal has done. */
+const RECENT_MS = 10 * MINUTE;
+
+/** Done changes of an account in the last ten minutes, oldest first. */
+export async function recentChanges(tx: Pick<Transaction, 'all' | 'now'>, account: string): Promise<readonly Change[]> {
+  const rows = await tx.all(
+    sql`select c.* from change c join op o on o.id = c.op where o.account = ${account} and c.state = 'done'
+      and c.decided_at >= ${(await tx.now()) - RECENT_MS} order by c.decided_at, c.op, c.n`,
+  );
+  return rows.map(changeOf);
+}
+
 export function opOf(row: SqlRow): Op {
-  const members = Object.entries(OP_COLUMNS).map(([member, [column, read]]) => [member, read(row[column])]);
-  return Object.fromEntries(members) as Op;
-}
-
-export async function insertOp(tx: Transaction, op: Op): Promise<void> {
-  const columns = Object.values(OP_COLUMNS).map(([column]) => column);
-  const values = (Object.keys(OP_COLUMNS) as (keyof Op)[]).map(member => cellOf(op[member]));
-  await tx.insert('op', columns, [values]);
-}
-
-function cellOf(value: Op[keyof Op]): SqlValue {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (typeof value === 'object') return JSON.stringify(value);
-  return value ?? null;
+  return recordOf(OP_COLUMNS, row);
 }
 
 export function changeOf(row: SqlRow): Change {
-  return {
-    op: text(row['op']),
-    n: Number(row['n']),
-    operation: text(row['operation']) as WriteName,
-    input: JSON.parse(text(row['input'])),
-    request: JSON.parse(text(row['request'])),
-    facts: JSON.parse(text(row['facts'])),
-    key: maybeText(row['idempotency_key']),
-    marker: maybeText(row['marker']),
-    intent: maybeText(row['intent']),
-    digest: text(row['digest']),
-    card: maybeText(row['card']),
-    last4: maybeText(row['last4']),
-    amount: Number(row['amount']),
-    state: text(row['state']) as ChangeState,
-    attempts: Number(row['attempts']),
-    sentAt: maybeNumber(row['sent_at']),
-    lastSentAt: maybeNumber(row['last_sent_at']),
-    before: maybeJson(row['before']),
-    evidence: maybeJson(row['evidence']) ?? {},
-    error: maybeJson(row['error']),
-    decidedAt: maybeNumber(row['decided_at']),
-    decidedBy: maybeText(row['decided_by']),
-  };
+  return recordOf(CHANGE_COLUMNS, row);
+}
+
+/** The column of each member of a record, and how its cell is read. */
+type Columns<T> = Readonly<Record<keyof T, readonly [column: string, read: (value: Cell) => unknown]>>;
+
+function recordOf<T>(columns: Columns<T>, row: SqlRow): T {
+  const record: Record<string, unknown> = {};
+  for (const member in columns) {
+    const [column, read] = columns[member];
+    record[member] = read(row[column]);
+  }
+  return record as T;
+}
+
+function insertRecords<T>(tx: Transaction, table: string, columns: Columns<T>, records: Iterable<T>): Promise<void> {
+  const members = Object.keys(columns) as (keyof T)[];
+  function* rows(): Iterable<readonly SqlValue[]> {
+    for (const record of records) yield members.map(member => cellOf(record[member]));
+  }
+  return tx.insert(
+    table,
+    members.map(member => columns[member][0]),
+    rows(),
+  );
+}
+
+function cellOf(value: unknown): SqlValue {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'object') return JSON.stringify(value);
+  return (value as SqlValue | undefined) ?? null;
 }
 
 /** An error as it is kept: no key, no body, nothing that is secret. */
@@ -308,8 +284,7 @@ const maybeText = (value: Cell) => (value === null || value === undefined ? unde
 const maybeNumber = (value: Cell) => (value === null || value === undefined ? undefined : Number(value));
 const maybeJson = (value: Cell) => (value === null || value === undefined ? undefined : JSON.parse(text(value)));
 
-/** The columns of an op by its members, and how a cell is read. */
-const OP_COLUMNS: Readonly<Record<keyof Op, readonly [column: string, read: (value: Cell) => unknown]>> = {
+const OP_COLUMNS: Columns<Op> = {
   id: ['id', text],
   account: ['account', text],
   origin: ['origin', text],
@@ -334,4 +309,29 @@ const OP_COLUMNS: Readonly<Record<keyof Op, readonly [column: string, read: (val
   finished: ['finished', maybeNumber],
   acknowledged: ['acknowledged', maybeNumber],
   objections: ['objections', value => maybeJson(value) ?? []],
+};
+
+const CHANGE_COLUMNS: Columns<Change> = {
+  op: ['op', text],
+  n: ['n', Number],
+  operation: ['operation', text],
+  input: ['input', maybeJson],
+  request: ['request', maybeJson],
+  facts: ['facts', maybeJson],
+  key: ['idempotency_key', maybeText],
+  marker: ['marker', maybeText],
+  intent: ['intent', maybeText],
+  digest: ['digest', text],
+  card: ['card', maybeText],
+  last4: ['last4', maybeText],
+  amount: ['amount', Number],
+  state: ['state', text],
+  attempts: ['attempts', Number],
+  sentAt: ['sent_at', maybeNumber],
+  lastSentAt: ['last_sent_at', maybeNumber],
+  before: ['before', maybeJson],
+  evidence: ['evidence', value => maybeJson(value) ?? {}],
+  error: ['error', maybeJson],
+  decidedAt: ['decided_at', maybeNumber],
+  decidedBy: ['decided_by', maybeText],
 };

@@ -109,7 +109,7 @@ test('the day of a cap never goes back, whatever the clock of the machine says',
     );
     return ACCOUNT;
   };
-  const begin = () => claim({ database, self, rules, useAccount }, draft([1500]));
+  const begin = () => database.transaction(tx => claim(tx, { database, self, rules, useAccount }, draft([1500])));
   await begin();
   apart = 86_400_000;
   await begin();
@@ -150,7 +150,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
   });
 
   const begin = (wanted: Draft): Promise<ClaimResult> =>
-    claim({ database, self, rules, useAccount: async () => ACCOUNT }, wanted);
+    database.transaction(tx => claim(tx, { database, self, rules, useAccount: async () => ACCOUNT }, wanted));
   const take = (op: string) => takeOp({ database, self }, op, { mayResume: rules.resume, reason: undefined });
   async function finish(result: ClaimResult): Promise<void> {
     if (result.kind !== 'claimed') throw new Error(result.kind);
