@@ -110,20 +110,11 @@ export interface NamedSandbox {
 export async function namedElsewhere(run: BegunRun): Promise<NamedSandbox | undefined> {
   const { sandbox, profile: flag } = run.globals;
   if (sandbox || flag === 'sandbox') return undefined;
+  // A token that the environment has may be for another server than that of a profile which is named.
+  const named = flag === undefined ? namedByVariables(run) : undefined;
+  if (named !== undefined) return named;
   const { savedProfile } = await import('../profile/resolve.ts');
-  if (flag === undefined) return namedByVariables(run) ?? byProfile(run, await savedProfile(choiceOf(run)));
-  const chosen = await savedProfile(choiceOf(run));
-  const named = byProfile(run, chosen) ?? namedByVariables(run);
-  // A token that the environment has for another server opens nothing of this profile.
-  return chosen !== undefined && named !== undefined && serverOf(named.origin) !== serverOf(chosen.base_url)
-    ? undefined
-    : named;
-}
-
-/** One text for each spelling of a server of this machine. */
-function serverOf(address: string): string {
-  const { protocol, hostname, port } = new URL(address);
-  return `${protocol}//${['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname}:${port}`;
+  return byProfile(run, await savedProfile(choiceOf(run)));
 }
 
 function namedByVariables(run: BegunRun): NamedSandbox | undefined {

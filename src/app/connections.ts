@@ -1,7 +1,6 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
 import type { SecureContext } from 'node:tls';
-import type { Wait } from '../client/request.ts';
-import type { Observed } from '../client/request.ts';
+import type { Observed, Wait } from '../client/request.ts';
 import { NO_OVERRIDES } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { Service } from '../contract/service.ts';
