@@ -536,7 +536,9 @@ function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'
         : 'A second one that is meant has an --intent of its own.',
-      op.state === 'pending' ? 'This says what it waits for:' : 'This finishes it, and says what came of it:',
+      op.state === 'pending'
+        ? 'This says what it waits for:'
+        : 'This looks what came of it, and finishes it where that is safe:',
     ],
     ...(op.state !== 'pending' && { hint: `cardwright ops resume ${op.id}` }),
   });

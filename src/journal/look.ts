@@ -14,7 +14,7 @@ import { rest } from '../platform/time.ts';
 import { sql } from './database.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { Before, Change, Look } from './records.ts';
-import { type MarkerIndex, rowOf, type Work } from './work.ts';
+import { type MarkerIndex, rowOf, timeOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -100,9 +100,11 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   }
   if (incomplete !== undefined)
     return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${incomplete}` };
-  // Without the wallet an empty list is no evidence: it may be behind for longer than anybody looks.
-  if (work.alone && !work.exact && wallet === undefined) {
-    const why = change.before?.wallet === undefined ? 'before is not known' : 'was moved by others of this journal too';
+  // Without the wallet an empty list is no evidence as long as it may be behind.
+  const now = await timeOf(work);
+  const isYoung = now - (change.lastSentAt ?? now) < work.quietMs;
+  if (work.alone && !work.exact && wallet === undefined && isYoung) {
+    const why = change.before?.wallet === undefined ? 'before is not known' : 'may have been moved by other purchases';
     return { found: 'cannot tell', text: `${none}; the wallet ${why}`, letsRefusalStand: true };
   }
   const found = wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell';

@@ -122,7 +122,9 @@ export function unknownError(op: Op, change: Change, look: Look | undefined, way
   const verdict = verdictOf(change, look);
   const resume = `cardwright ops resume ${op.id}`;
   const hint = way.isAbsent ? `${resume} --resend-absent` : way.isLooked ? `cardwright ops show ${op.id}` : resume;
-  const [done, notDone] = [resolveCommand(op.id, [n], 'done'), resolveCommand(op.id, [n], 'not-done')];
+  // Without its card an intent would stay without one for good.
+  const made = operation === 'cards.create' ? (evidence.made ?? 'card_…') : undefined;
+  const [done, notDone] = [resolveCommand(op.id, [n], 'done', made), resolveCommand(op.id, [n], 'not-done')];
   return named(
     change,
     new CliError('outcome_unknown', {

@@ -1,12 +1,10 @@
 /** What a refused write says beside the service's own words: what was asked, what is there, what to do next. */
 
 import type { WriteName } from '../contract/calls.ts';
-import { LIMITS } from '../contract/limits.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
-import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
-import { sameCommandWith } from '../core/shell-quote.ts';
+import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 
 /** What of an input an explanation may name. */
 export interface NamedInput extends Readonly<Record<string, unknown>> {
@@ -21,8 +19,6 @@ export interface RefusedWrite {
   readonly input: NamedInput;
   /** Idempotency key chosen by the caller. */
   readonly key?: string | undefined;
-  /** Exact text of the body, where the caller wrote it. */
-  readonly body?: string | undefined;
 }
 
 interface AskedService {
@@ -63,10 +59,9 @@ function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
 /** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
 async function shortOfFunds(
   refused: CliError,
-  write: RefusedWrite,
+  { input }: RefusedWrite,
   { reader, identity }: AskedService,
 ): Promise<CliError> {
-  const { input } = write;
   if (input.amount === undefined) return refused;
   try {
     const wallet = await (await reader()).read('wallet.get', {});
@@ -76,21 +71,10 @@ async function shortOfFunds(
     const short = cents(input.amount - there);
     return refused.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      ...(affordable(write, there) ?? fillingWallet(await identity())),
+      ...fillingWallet(await identity()),
     });
   } catch {
     // The wallet could not be read either: the refusal itself is what the user must see.
     return refused;
   }
-}
-
-/**
- * The refused command with everything else that was asked for, and with what the wallet holds, when that is an amount the
- * operation takes. A key of the caller's stands for the amount it was sent with, and a body that was written out has none to
- * replace: there the wallet is to be filled.
- */
-function affordable({ key, body }: RefusedWrite, there: Cents): { readonly hint: string } | undefined {
-  const isOwn = key !== undefined || body !== undefined;
-  if (isOwn || there < LIMITS.fundingAmount.min) return undefined;
-  return { hint: sameCommandWith(`--amount ${plainAmount(there)}`) };
 }

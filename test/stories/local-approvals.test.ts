@@ -92,7 +92,7 @@ test.each(['', ',intent'])(
       await writeFile(join(here.folder, 'edited.csv'), 'bin_id,amount\nauto,15\nauto,17\n');
       const edited = await here.run('cards create --file edited.csv --yes --json');
       expect([edited.code, errorOf(edited.err).hint]).toEqual([14, `cardwright ops show ${op}`]);
-      expect(edited.err).not.toContain('This finishes it');
+      expect(edited.err).not.toContain('and finishes it');
     }
     const dry = await here.run('cards create --file rows.csv --dry-run');
     expect([dry.code, dry.err]).toEqual([0, expect.stringContaining(`it is held already, as ${op}`)]);

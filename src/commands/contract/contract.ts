@@ -206,6 +206,10 @@ async function probe(ctx: Context): Promise<Row[]> {
     check,
     ask: async () => (ctx.ui.yes ? undefined : ctx.ui.ask({ intent: INTENT, command })),
   });
+  if ((await ctx.api.identity()).mode !== 'sandbox')
+    ctx.ui.notice(
+      'Keys are used again after a minute, and cards are counted when nothing can arrive any more: 4 minutes.',
+    );
   // Each of its writes has lines of its own.
   const underway = await admitted.begin({ lines: 'none', open: async () => undefined });
   try {

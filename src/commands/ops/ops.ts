@@ -98,7 +98,7 @@ const OP_ROW = {
 /** What 11 means of a command that writes to the journal alone. */
 export const KEPT_OR_NOT = 'Whether the shared journal kept it is unknown; cardwright ops list tells.';
 
-export const OP_COLUMNS = columnsOf(OP_ROW, 'op command:2 state rows:3 amount profile:4 started_at:3', {
+export const OP_COLUMNS = columnsOf(OP_ROW, 'op command:2 state rows:3 done:3 amount profile:4 started_at:3', {
   op: { shortTo: SHORT_ID },
   started_at: 'AGE',
 });
