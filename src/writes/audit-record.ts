@@ -54,12 +54,53 @@ export interface RecorderSettings {
   readonly warn: (text: string) => void;
 }
 
-export function createRecorder(settings: RecorderSettings): Recorder {
-  const begin: Recorder['begin'] = (facts, durability) => beginWrite(settings, facts, durability);
+export function createRecorder({ audit, identity, warn }: RecorderSettings): Recorder {
+  const append = async (facts: AuditFacts, durability?: 'soon') => (await audit()).append(facts, durability);
+  const unrecorded = (what: string, thrown: unknown): undefined => {
+    warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    return undefined;
+  };
+
+  const begin: Recorder['begin'] = async (facts, durability) => {
+    const who = actingAs(await identity());
+    const of = await append({ ...facts, ...who }, durability).catch(thrown => {
+      if (!(thrown instanceof CliError)) throw thrown;
+      // Whoever keeps the log does not know when it is written: only here is it before the send.
+      if (who.mode === 'live' || facts.event === 'reveal')
+        throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+      return unrecorded(`${facts.operation} is`, thrown);
+    });
+    return async (outcome, learned = {}) => {
+      if (of === undefined) return;
+      // It has happened: a log that cannot be written now must not hide what became of it.
+      await append({ ...outcomeLine(facts, who), ...learned, outcome, of }, 'soon').catch(thrown => {
+        unrecorded(`${facts.operation}: ${outcome}; that is`, thrown);
+      });
+    };
+  };
+
   return {
     begin,
-    beginRun: facts => beginRun(settings, facts),
-    refused: (facts, thrown) => recordRefusal(settings, facts, thrown),
+    async beginRun(facts) {
+      const ended = await begin(facts, 'soon');
+      const { operation, op } = facts;
+      const of = { event: 'outcome', ...actingAs(await identity()), operation, op } as const;
+      const lost = (thrown: unknown) => void unrecorded(`rows of ${facts.op} are`, thrown);
+      return createRunRecord({ of, ended, audit, unrecorded: lost });
+    },
+    async refused(facts, thrown) {
+      const known = await identity().catch(() => undefined);
+      // Nobody knows whose write it would have been.
+      if (known === undefined || !(thrown instanceof CliError)) return;
+      const who = actingAs(known);
+      try {
+        const of = await append({ ...facts, ...who }, 'soon');
+        await append({ ...outcomeLine(facts, who), ...whyOf(thrown), outcome: 'not_sent', of }, 'soon');
+      } catch (lost) {
+        if (!(lost instanceof CliError)) throw lost;
+        unrecorded(`${facts.operation}: not_sent; that is`, lost);
+      }
+    },
     async around(facts, work, learn) {
       const ended = await begin(facts);
       let outcome = 'done';
@@ -79,46 +120,6 @@ export function createRecorder(settings: RecorderSettings): Recorder {
   };
 }
 
-async function beginWrite(settings: RecorderSettings, facts: Recorded, durability?: 'soon') {
-  const who = actingAs(await settings.identity());
-  const of = await append(settings, { ...facts, ...who }, durability).catch(thrown => {
-    if (!(thrown instanceof CliError)) throw thrown;
-    // Whoever keeps the log does not know when it is written: only here is it before the send.
-    if (who.mode === 'live' || facts.event === 'reveal')
-      throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
-    return unrecorded(settings, `${facts.operation} is`, thrown);
-  });
-  return async (outcome: string, learned: Learned = {}) => {
-    if (of === undefined) return;
-    // It has happened: a log that cannot be written now must not hide what became of it.
-    await append(settings, { ...outcomeLine(facts, who), ...learned, outcome, of }, 'soon').catch(thrown => {
-      unrecorded(settings, `${facts.operation}: ${outcome}; that is`, thrown);
-    });
-  };
-}
-
-async function beginRun(settings: RecorderSettings, facts: Recorded & { readonly op: string }): Promise<RunRecord> {
-  const ended = await beginWrite(settings, facts, 'soon');
-  const { operation, op } = facts;
-  const of = { event: 'outcome', ...actingAs(await settings.identity()), operation, op } as const;
-  const lost = (thrown: unknown) => void unrecorded(settings, `rows of ${facts.op} are`, thrown);
-  return createRunRecord({ of, ended, audit: settings.audit, unrecorded: lost });
-}
-
-async function recordRefusal(settings: RecorderSettings, facts: Recorded, thrown: unknown): Promise<void> {
-  const identity = await settings.identity().catch(() => undefined);
-  // Nobody knows whose write it would have been.
-  if (identity === undefined || !(thrown instanceof CliError)) return;
-  const who = actingAs(identity);
-  try {
-    const of = await append(settings, { ...facts, ...who }, 'soon');
-    await append(settings, { ...outcomeLine(facts, who), ...whyOf(thrown), outcome: 'not_sent', of }, 'soon');
-  } catch (lost) {
-    if (!(lost instanceof CliError)) throw lost;
-    unrecorded(settings, `${facts.operation}: not_sent; that is`, lost);
-  }
-}
-
 type Who = Pick<AuditFacts, 'profile' | 'mode' | 'origin'>;
 
 function actingAs({ profile, mode, baseUrl }: Identity): Who {
@@ -128,15 +129,6 @@ function actingAs({ profile, mode, baseUrl }: Identity): Who {
 function outcomeLine({ operation, card_id, op }: Recorded, who: Who) {
   const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
   return { event: 'outcome', ...who, operation, ...about } as const;
-}
-
-async function append({ audit }: RecorderSettings, facts: AuditFacts, durability?: 'soon'): Promise<number> {
-  return (await audit()).append(facts, durability);
-}
-
-function unrecorded({ warn }: RecorderSettings, what: string, thrown: unknown): undefined {
-  warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-  return undefined;
 }
 
 interface Recording {

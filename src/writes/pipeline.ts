@@ -148,7 +148,15 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       }
       return {
         begin: beginning => begin(change, beginning),
-        execute: (beginning, work) => executed(() => begin(change, beginning), work),
+        async execute(beginning, { execute, learn }) {
+          const underway = await begin(change, beginning);
+          const result = await execute(underway.run).catch(async (thrown: unknown) => {
+            await underway.end({ failure: thrown });
+            throw thrown;
+          });
+          await underway.end({ learned: learn?.(result) });
+          return result;
+        },
       };
     },
   };
@@ -201,20 +209,4 @@ async function end({ audited }: Change, { run, lines }: Held, ending: Ending): P
   await lines.end('done', learned);
   // What became of the write comes before what became of its files.
   if (lost !== undefined) throw lost;
-}
-
-async function executed<R extends Run | undefined, Result>(
-  begin: () => Promise<Underway<R>>,
-  { execute, learn }: Work<R, Result>,
-): Promise<Result> {
-  const underway = await begin();
-  let result: Result;
-  try {
-    result = await execute(underway.run);
-  } catch (thrown) {
-    await underway.end({ failure: thrown });
-    throw thrown;
-  }
-  await underway.end({ learned: learn?.(result) });
-  return result;
 }

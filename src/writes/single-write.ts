@@ -89,8 +89,6 @@ interface Answer {
 
 /** A write with its request made; nothing was written or sent. */
 interface Prepared {
-  /** An earlier command with the same name has done it: nothing is asked or sent. */
-  readonly settled?: () => Promise<Answer>;
   readonly requests: Iterable<PlannedRequest>;
   /** Of a journaled write. */
   readonly plan?: PreparedRun;
@@ -106,7 +104,7 @@ export function createWriter(settings: WriteSettings) {
   ): Promise<WriteResult<N, Before>> {
     const wanted = { operation, input: input as NamedInput, ...options };
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
-    if (prepared.settled !== undefined) return (await prepared.settled()) as WriteResult<N, Before>;
+    if ('result' in prepared) return prepared as WriteResult<N, Before>;
     if (settings.dryRun) {
       await settings.pipeline.foresee(changeOf(settings, wanted));
       if (prepared.plan !== undefined) await tellPending(settings.notice, prepared.plan);
@@ -131,11 +129,11 @@ interface Wanted extends WriteOptions<unknown> {
   readonly input: NamedInput;
 }
 
-/** Create, fund, withdraw and terminate: a run of one row. */
+/** Create, fund, withdraw and terminate: a run of one row. The answer, where an earlier command with the same name has done it. */
 async function throughJournal(
   settings: WriteSettings,
   { marker = true, key, before, ...wanted }: Wanted,
-): Promise<Prepared> {
+): Promise<Prepared | Answer> {
   const { executeOnly, planOfOne, resultBefore } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
   const { intentName: name, showsEarlier } = wanted;
@@ -150,13 +148,10 @@ async function throughJournal(
   };
   if (earlier?.settled !== undefined) {
     const { settled } = earlier;
-    const execute = async () => {
-      const before = await resultBefore(wanted, { ...earlier, settled }, await settings.reader());
-      const objected = settings.dryRun || showsEarlier === false ? undefined : await journal.shown([earlier]);
-      if (objected !== undefined) throw objected;
-      return named(before, true);
-    };
-    return { requests: [], settled: execute, execute };
+    const before = await resultBefore(wanted, { ...earlier, settled }, await settings.reader());
+    const objected = settings.dryRun || showsEarlier === false ? undefined : await journal.shown([earlier]);
+    if (objected !== undefined) throw objected;
+    return named(before, true);
   }
   if (settings.dryRun && earlier !== undefined) {
     // It goes on with what was begun: no new request that could be shown.
