@@ -1,12 +1,10 @@
 import {
-  brokenCaps,
   type Caps,
   type CapsBroken,
   evaluatePolicy,
   type JudgedAgain,
   judgedAgain,
   type PlannedChange,
-  planChanges,
   withdrawnBy,
 } from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';
@@ -22,11 +20,10 @@ import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
-import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/store.ts';
-import { leftOutText } from '../tx/summary.ts';
 import {
   flagsThatAllow,
+  judged,
   type NamedPolicy,
   onlyRule,
   POLICY_FORMAT,
@@ -120,11 +117,7 @@ async function plannedChanges(
   const mirror = await ctx.api.mirror();
   await mirror.sync().finally(() => ctx.ui.progress.clear());
   using copy = await mirror.read();
-  const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
-  if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
-  const first = planChanges(evaluatePolicy(policy, cards, known).findings);
-  const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
-  const broken = brokenCaps(first, alive, caps);
+  const { cards, known, changes: first, broken } = judged(ctx, policy, copy, caps);
   // Refused where every refusal is recorded; the cards need not be read again for it.
   if (broken !== undefined) return { changes: first, over: [], refusal: tooMany(broken, caps, word) };
   const ids = new Set(first.map(({ card }) => card.card_id));

@@ -1,7 +1,14 @@
 /** The policy of a command: the file that was named, else the one that the profile names. Never one of the folder. */
 
 import { type Policy, SEVERITIES } from '../../books/facts.ts';
-import { brokenCaps, type CapsBroken, evaluatePolicy, type Finding, planChanges } from '../../books/policy.ts';
+import {
+  brokenCaps,
+  type Caps,
+  type CapsBroken,
+  evaluatePolicy,
+  type Finding,
+  planChanges,
+} from '../../books/policy.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
@@ -13,6 +20,7 @@ import { dollars, toUsd } from '../../core/money.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
+import type { Copy } from '../../mirror/mirror.ts';
 import { type Column, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
@@ -70,6 +78,16 @@ export const USUAL_SHARE = 30;
 export function flagsThatAllow({ touched, of, broken }: CapsBroken): readonly string[] {
   const share = Math.ceil((touched * 100) / Math.max(1, of));
   return broken.map(cap => (cap === 'maxCards' ? `--max-cards ${touched}` : `--max-share ${share}%`));
+}
+
+/** The cards of a copy held against a policy, and the caps that its changes would break. */
+export function judged(ctx: Context, policy: Policy, { db, as_of }: Pick<Copy, 'db' | 'as_of'>, caps: Caps) {
+  const { cards, known, leftOut } = accountRows(db, Date.parse(as_of));
+  if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
+  const judgement = evaluatePolicy(policy, cards, known);
+  const changes = planChanges(judgement.findings);
+  const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
+  return { judgement, changes, cards, known, broken: brokenCaps(changes, alive, caps) };
 }
 
 const FAIL_ON = ['error', 'warning', 'none'] as const;
@@ -139,12 +157,8 @@ export const checkPolicy = command({
     const mirror = await ctx.api.mirror();
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     ctx.ui.progress.clear();
-    const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
-    if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
-    const judgement = evaluatePolicy(named.policy, cards, known);
-    const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
     const caps = { maxCards: USUAL_CARDS, maxShare: USUAL_SHARE * 100 };
-    const broken = brokenCaps(planChanges(judgement.findings), alive, caps);
+    const { judgement, broken } = judged(ctx, named.policy, copy, caps);
     return { judgement, applied: broken === undefined ? [] : flagsThatAllow(broken), as_of: copy.as_of, failOn, named };
   },
   show({ judgement, applied, as_of, failOn, named }) {
