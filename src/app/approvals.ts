@@ -12,7 +12,7 @@ import {
 } from '../approvals/request.ts';
 import type { OwnKey } from '../cli/answer-shapes.ts';
 import type { Approvals, HeldRequest } from '../cli/context.ts';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
 import { unknownOp } from '../journal/changes.ts';
@@ -121,13 +121,8 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
       const text = createKey(passphrase, { random: count => host.random.bytes(count), scrypt: host.scrypt });
       if (where === 'keychain') {
         const problem = await (await host.keychain()).write(KEYCHAIN_ENTRY, new Secret(text));
-        if (problem !== undefined) {
-          throw new CliError('guarded', {
-            message: `the key was not made: ${problem}`,
-            hint: 'cardwright ops keys create',
-            outcome: 'not_sent',
-          });
-        }
+        if (problem !== undefined)
+          throw notSent('guarded', `the key was not made: ${problem}`, 'cardwright ops keys create');
       } else {
         await preparePrivateFolder(host.folders.config, files);
         await createPrivate(keyPath, text).catch((error: unknown) => {
@@ -175,17 +170,9 @@ function heldRequest({ request, changes, counted, needed }: ApprovalState): Held
 }
 
 function noKey(): CliError {
-  return new CliError('usage', {
-    message: 'there is no approval key of this user on this machine',
-    hint: 'cardwright ops keys create',
-    outcome: 'not_sent',
-  });
+  return usage('there is no approval key of this user on this machine', 'cardwright ops keys create');
 }
 
 function keyIsThere(): CliError {
-  return new CliError('usage', {
-    message: 'there is an approval key already, and it is not overwritten',
-    hint: 'cardwright ops keys show',
-    outcome: 'not_sent',
-  });
+  return usage('there is an approval key already, and it is not overwritten', 'cardwright ops keys show');
 }

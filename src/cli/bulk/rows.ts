@@ -16,7 +16,7 @@ import { CARD } from '../../contract/card.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { inputViolation } from '../../contract/violation.ts';
-import { CliError, usage } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, toCents } from '../../core/money.ts';
 import { intentFault } from '../../core/names.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
@@ -98,11 +98,9 @@ function checkColumns(name: string, operation: BulkOperation, header: readonly C
   if (faults.length === 0) return;
   const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
   if (takesIntents(operation)) known.push(INTENT_COLUMN);
-  throw new CliError('usage', {
-    message: `${name}: the header is wrong. Nothing was sent`,
+  throw notSent('usage', `${name}: the header is wrong. Nothing was sent`, {
     notes: [...faults.map(faultLine), `Columns, separated by commas: ${known.join(', ')}.`],
     evidence: { faults },
-    outcome: 'not_sent',
   });
 }
 
@@ -370,22 +368,19 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
 
 /** A row that is wrong, and is left out. */
 export function wrongRow(row: number, text: string, cardId?: string): RowOutcome {
-  const error = new CliError('usage', { message: text, outcome: 'not_sent' });
-  return { row, outcome: 'not_sent', ...(cardId !== undefined && { cardId }), error };
+  return { row, outcome: 'not_sent', ...(cardId !== undefined && { cardId }), error: usage(text) };
 }
 
 /** The refusal of an input that has wrong rows; `--keep-going` leaves them out where there are others. */
 export function wrongRows(message: string, lines: readonly string[], hasOthers: boolean): CliError {
   const more = lines.length - SHOWN_FAULTS;
-  return new CliError('usage', {
-    message: `${message}. Nothing was sent`,
+  return notSent('usage', `${message}. Nothing was sent`, {
     notes: [
       ...lines.slice(0, SHOWN_FAULTS),
       ...(more > 0 ? [`and ${more} more`] : []),
       ...(hasOthers ? ['--keep-going skips them.'] : []),
     ],
     ...(hasOthers && { hint: sameCommandWith('--keep-going') }),
-    outcome: 'not_sent',
   });
 }
 

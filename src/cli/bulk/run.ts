@@ -5,7 +5,7 @@
 
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
@@ -218,11 +218,10 @@ function intentOf(operation: BulkOperation, count: number, total: Cents): string
 }
 
 function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
-  return new CliError('guarded', {
+  const message = `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(most)}`;
+  return notSent('guarded', message, {
     reason: 'max_total',
-    message: `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(most)}`,
     notes: ['Check the amounts, or give a higher --max-total.'],
-    outcome: 'not_sent',
   });
 }
 
@@ -254,7 +253,7 @@ function nothingToSend(
 
 /** A file without rows is a mistake; a selection that holds no card is an answer. */
 function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
-  if (isFile) throw new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
+  if (isFile) throw usage(`${name} holds no rows. Nothing was sent`);
   ctx.ui.notice(`${found[0]} There is nothing to do.`);
   return noRows(leftOut);
 }
@@ -278,20 +277,16 @@ export interface IdsInput {
 /** Throws as a run of a file does, and `usage` for a name or a key, which one change has. */
 export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): Promise<Shown> {
   const { ids, amount, intent, purpose, idempotencyKey } = input;
-  const see = `cardwright ${bulk.operation.replace('.', ' ')} --help`;
   const [name] = Object.entries({
     '--intent': intent,
     '--purpose': purpose,
     '--idempotency-key': idempotencyKey,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
-  if (name !== undefined) {
-    throw new CliError('usage', {
-      message: `${name} is of one change, and standard input may hold several cards`,
+  if (name !== undefined)
+    throw notSent('usage', `${name} is of one change, and standard input may hold several cards`, {
       notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
-      hint: see,
-      outcome: 'not_sent',
+      hint: `cardwright ${bulk.operation.replace('.', ' ')} --help`,
     });
-  }
   if (ids.length === 0) {
     ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
     return noRows();

@@ -6,7 +6,7 @@ import type { Reader } from '../../contract/service.ts';
 import { violation } from '../../contract/violation.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { durationOf, isoTime } from '../../core/durations.ts';
-import { CliError, usage } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { inputDigest } from '../../journal/digest.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
@@ -205,7 +205,11 @@ export async function idleCards({ reader, progress, since }: Idling): Promise<Te
       // A service that leaves `from` out of account sends older ones too; a time that cannot be read counts.
       for (const { card_id, created_at } of data) {
         if (isBefore(created_at, since)) continue;
-        if (typeof card_id !== 'string') throw withoutCard();
+        if (typeof card_id !== 'string')
+          throw notSent(
+            'contract_mismatch',
+            'a transaction does not name its card, so idle cards cannot be determined. Nothing was sent',
+          );
         ids.add(card_id);
       }
     }
@@ -217,11 +221,4 @@ export async function idleCards({ reader, progress, since }: Idling): Promise<Te
 /** False for a time that is missing or cannot be read. */
 function isBefore(time: unknown, since: number): boolean {
   return typeof time === 'string' && Date.parse(time) < since;
-}
-
-function withoutCard(): CliError {
-  return new CliError('contract_mismatch', {
-    message: 'a transaction does not name its card, so idle cards cannot be determined. Nothing was sent',
-    outcome: 'not_sent',
-  });
 }
