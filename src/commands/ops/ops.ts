@@ -23,7 +23,7 @@ export const op = argument(
 /** Every state and what it means, in the order in which help lists them. */
 const OP_STATES = {
   running: 'A process works on it.',
-  pending: 'Held until other persons approve it.',
+  pending: 'Held until other persons approve it; the same command again, or ops resume, sends it then.',
   open: 'Some rows were not sent.',
   unknown: 'Sent, but no trustworthy answer came.',
   unacknowledged:
@@ -147,7 +147,7 @@ export const listOps = command({
   path: 'ops list',
   summary: 'List money operations and runs of many rows',
   answers: { list: OP_ROW },
-  about: 'HOLDER works on it, or did last. No request is sent.',
+  about: 'Of every profile. HOLDER works on it, or did last. No request is sent.',
   terms: {
     title: 'States',
     rows: Object.entries(OP_STATES).map(([term, means]) => ({ term, means })),
