@@ -16,9 +16,8 @@ import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
 import { readerOf } from '../journal/work.ts';
 import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
+import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
-import type { DatabaseJournal, FolderJournal } from './named-calls.ts';
 
 /** The process of the program, as far as a journal needs it. */
 export interface OwnProcess {
@@ -45,6 +44,22 @@ export interface NamedCall {
   readonly intent: string;
   readonly key: string | undefined;
   readonly signal: AbortSignal | undefined;
+}
+
+/** A journal of this machine, as the options of a client name it. */
+export interface FolderJournal {
+  readonly kind: 'folder';
+  readonly stateFolder: string;
+}
+
+/** A shared journal. */
+export interface DatabaseJournal {
+  readonly kind: 'database';
+  /** `postgres://…`; what it leaves out comes from the variables of PostgreSQL. */
+  readonly url: string;
+  readonly env: Environment;
+  /** What is known of the service's idempotency keys lies there. */
+  readonly stateFolder: string;
 }
 
 /** Where the ops of a client are kept. */

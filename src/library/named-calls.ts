@@ -6,9 +6,8 @@ import { DAY } from '../core/durations.ts';
 import { type CliError, notSent, usage } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
-import type { Environment } from '../platform/host.ts';
 import { rest } from '../platform/time.ts';
-import type { NamedCall, NamedCalls, Place } from './journal.ts';
+import type { DatabaseJournal, FolderJournal, NamedCall, NamedCalls, Place } from './journal.ts';
 
 /** A connection to a database that nobody uses is closed after this, ms: the program may end. */
 const IDLE_MS = 5_000;
@@ -61,20 +60,6 @@ export interface JournalOptions {
   readonly journal?: string;
   readonly journalPasswordFile?: string;
   readonly journalFolder?: string;
-}
-
-export interface FolderJournal {
-  readonly kind: 'folder';
-  readonly stateFolder: string;
-}
-
-export interface DatabaseJournal {
-  readonly kind: 'database';
-  /** `postgres://…`; what it leaves out comes from the variables of PostgreSQL. */
-  readonly url: string;
-  readonly env: Environment;
-  /** What is known of the service's idempotency keys lies there. */
-  readonly stateFolder: string;
 }
 
 /** Undefined where none is named. Throws `usage` and `guarded` for what cannot be used. */

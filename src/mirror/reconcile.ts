@@ -9,8 +9,7 @@ import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { recordSums } from './record-sums.ts';
-import { type LeftOut, leftOutSince } from './statement-rows.ts';
+import { type LeftOut, leftOutSince, recordSums } from './record-sums.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface ReconcileOptions {

@@ -2,6 +2,7 @@
  * The records of a copy as the books add them up. What cards settled and refunded is summed by SQLite; record by record
  * are read the purchases that may hold money or that moved since the base.
  */
+import type { Period } from '../books/period.ts';
 import { addUp, type CardSums, effectOf, type ReadingOptions, type RecordSums } from '../books/records.ts';
 import type { SummedRow } from '../books/rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
@@ -115,4 +116,32 @@ function summedColumns(from: KeptCheckpoint | undefined): readonly [columns: str
       case when gone_at >= ? then ? + 1 else gone_at end as gone_at`,
     [sync, at, at, at, at],
   ];
+}
+
+/** Records in another currency than USD. */
+export interface LeftOut {
+  readonly records: number;
+  /** Currencies that the service names, each once, in the order of the alphabet. */
+  readonly currencies: readonly string[];
+}
+
+const IS_LEFT_OUT = `${IS_IN_OTHER_CURRENCY} and gone_at is null and type <> 'decline'`;
+
+/** Those that came after a checkpoint; without one all. */
+export function leftOutSince(db: MirrorDatabase, from: KeptCheckpoint | undefined): LeftOut {
+  return leftOut(db, 'first_sync > ?', [from?.sync ?? -1]);
+}
+
+/** Those that carry a time of the period. */
+export function leftOutOfPeriod(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>): LeftOut {
+  return leftOut(db, 'at_ms >= ? and at_ms < ?', [from, to]);
+}
+
+function leftOut(db: MirrorDatabase, span: string, values: readonly number[]): LeftOut {
+  const rows = db.all<{ currency: string; records: number }>(
+    `select currency, count(*) as records from record where ${IS_LEFT_OUT} and ${span} group by currency order by currency`,
+    ...values,
+  );
+  const records = rows.reduce((sum, row) => sum + row.records, 0);
+  return { records, currencies: rows.map(({ currency }) => currency) };
 }

@@ -1,13 +1,6 @@
 /** Numbers over time as one line: one character a bucket, its height in proportion, from zero. */
 import { centsOf } from '../core/money.ts';
-import type { Column } from './view.ts';
-
-export interface Point {
-  /** Cents. */
-  readonly spent: number;
-  /** Something was settled or refunded. */
-  readonly moved: boolean;
-}
+import type { Column, Point } from './view.ts';
 
 const MOST_POINTS = 30;
 const LEVELS = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as const;

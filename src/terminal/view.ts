@@ -3,7 +3,6 @@
  * room turns both into the asked-for format. Types, names and the pieces it is made of: `present()` of
  * present.ts does the work.
  */
-import type { Point } from './charts.ts';
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'env', 'id'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -51,6 +50,14 @@ export interface Column {
 }
 
 export type Row = Readonly<Record<string, unknown>>;
+
+/** Of numbers over time. */
+export interface Point {
+  /** Cents. */
+  readonly spent: number;
+  /** Something was settled or refunded. */
+  readonly moved: boolean;
+}
 
 /** A text with a line that draws its numbers before it; for a screen reader the text alone. */
 interface Course {

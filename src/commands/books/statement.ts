@@ -89,7 +89,8 @@ export async function statementFor<T>(
   // Where nothing was sent the clock of this machine is all there is, and the copy may be of a later time.
   const now = Math.max(ctx.api.serviceNow(), Date.parse(as_of));
   const period = readPeriod(asked.period, clock, now);
-  const { leftOutOfPeriod, pendingRows, statementRows } = await import('../../mirror/statement-rows.ts');
+  const { pendingRows, statementRows } = await import('../../mirror/statement-rows.ts');
+  const { leftOutOfPeriod } = await import('../../mirror/record-sums.ts');
   const rows = statementRows(db, period, { unreconciled: asked.unreconciled ?? false });
   const statement = statementOf({
     ...rows,
