@@ -156,7 +156,7 @@ const LONGEST_ID = 12;
 export function planText(document: PlanDocument, { amounts = true } = {}): string {
   const lines = planLines(document);
   const width = Math.min(WIDEST_NAME, Math.max(0, ...lines.map(({ name }) => name.length)));
-  const body = lines.flatMap(line => [lineText(line, width), ...line.below.map(each => wrapped('    ', each))]);
+  const body = lines.flatMap(line => [lineText(line, width), ...line.below.map(each => `    ${each}`)]);
   const page = `${[headText(document), ...body, ...footLines(document)].join('\n')}\n`;
   return amounts ? page : page.replace(/\$[\d,]+\.\d{2}/g, '$…');
 }
@@ -179,21 +179,7 @@ function lineText({ sign, name, card, last4, what, amount, why }: PlanLine, widt
     what.padEnd(9),
     money.padStart(9),
   ];
-  return wrapped(`${columns.join(' ')}  `, why);
-}
-
-const WIDEST_LINE = 100;
-
-/** A text behind a head; what is too long goes on below, at its column. */
-function wrapped(head: string, text: string): string {
-  const lines: string[] = [];
-  let line = head;
-  for (const word of text.split(' ')) {
-    const isFull = line.length + word.length > WIDEST_LINE && line.trimEnd().length > head.trimEnd().length;
-    if (isFull) lines.push(line.trimEnd());
-    line = `${isFull ? ' '.repeat(head.length) : line}${word} `;
-  }
-  return [...lines, line.trimEnd()].join('\n');
+  return `${columns.join(' ')}  ${why}`.trimEnd();
 }
 
 function footLines(document: PlanDocument): readonly string[] {
