@@ -4,16 +4,13 @@ import type { SandboxServers, ServerRow, StartedServer } from '../cli/context.ts
 import type { AccountsServerOptions, ServerOptions } from '../contract/sandbox/admin.ts';
 import { notSent } from '../core/errors.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
-import type { Serving } from '../sandbox/serving/started.ts';
+import { findServer, type Serving, startServer, stopServer } from '../sandbox/serving/started.ts';
 import type { AppHost } from './process-host.ts';
 import type { Run } from './run.ts';
 
 export function sandboxServersFor(run: Run): SandboxServers {
   const { host, opened, files } = run;
-  const find = async () => {
-    const { findServer } = await import('../sandbox/serving/started.ts');
-    return findServer(host.folders.data, files);
-  };
+  const find = () => findServer(host.folders.data, files);
   const running = async () => {
     const found = await find();
     return found && rowOf(host, found, found.keyFile);
@@ -42,7 +39,6 @@ export function sandboxServersFor(run: Run): SandboxServers {
       const found = await find();
       if (found === undefined)
         throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start');
-      const { stopServer } = await import('../sandbox/serving/started.ts');
       await stopServer(found, host);
       return rowOf(host, found, found.keyFile);
     },
@@ -63,16 +59,10 @@ async function surroundings(run: Run) {
   };
 }
 
-/** Settles when a signal comes. */
-async function untilSignal(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }));
-}
-
 async function start(run: Run, options: ServerOptions): Promise<StartedServer> {
   const { host } = run;
   const { removeAbandonedFolders } = await import('./sandbox-started.ts');
   await removeAbandonedFolders(host);
-  const { startServer } = await import('../sandbox/serving/started.ts');
   const { readyFile } = options;
   const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
   const started = await startServer(await surroundings(run), { ...options, readyFile: ready });
@@ -98,8 +88,9 @@ function served({ host, opened }: Run, row: ServerRow, started: Serving): Starte
   return {
     row,
     async serve() {
-      await Promise.race([untilSignal(host.signal), started.ended]);
-      started.stop();
+      const { signal } = host;
+      if (signal.aborted) started.stop();
+      signal.addEventListener('abort', () => started.stop(), { once: true });
       await started.ended;
     },
   };

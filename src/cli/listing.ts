@@ -3,7 +3,6 @@ import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import { capital } from '../core/row-words.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
 import type { Context } from './context.ts';
@@ -167,7 +166,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
         return `${countOf(rows, options.noun)}, and perhaps more.`;
       }
       const told = pageTold(rows, last, options);
-      return told.isCut ? `${capital(told.says)}${MORE}.` : `${told.says}.`;
+      return told.isCut ? `${told.says.replace(/^there/, 'There')}${MORE}.` : `${told.says}.`;
     },
     cutShort() {
       const { says, isCut } = pageTold(kept, last, options);
