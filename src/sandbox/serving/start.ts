@@ -8,7 +8,6 @@ import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { CliError } from '../../core/errors.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import type { IsRunning } from '../../files/lock.ts';
 import { atOnceInOurWords, makeFolders, privateFolder, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { SYSTEM_CLOCK } from '../../platform/time.ts';
@@ -149,17 +148,6 @@ export const storeFolder = (data: string) => dirname(storeFile(data));
 /** Key and admin token are random and in memory only; nothing but `deliver` sends deliveries. */
 export type EmbeddedSandbox = Omit<Assembled, 'instance' | 'dialect'> & { readonly socketPath: string };
 
-interface EmbeddedOptions {
-  /** Version of cardwright, for `sandbox status`. */
-  readonly version: string;
-  /** Told about errors nobody expected; their requests were answered 500. */
-  readonly onFault?: (error: unknown) => void;
-  /** Tells whether a pid is taken, for systems without /proc. */
-  readonly isRunning?: IsRunning;
-  /** Name of the dialect it speaks; the usual one when left out or empty. */
-  readonly dialect?: string | undefined;
-}
-
 /**
  * Opens the store in the data folder, made and filled with `demo` on first use, and serves it. Any number of processes
  * may do so at once. Throws `check_failed` for a store that cannot be used, `guarded` for unsafe folders, `usage` for
@@ -167,21 +155,20 @@ interface EmbeddedOptions {
  */
 export async function openEmbedded(
   { folders, clock, random, pid, platform }: Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'>,
-  { version, isRunning, dialect, onFault = () => undefined }: EmbeddedOptions,
+  { version, dialect }: { readonly version: string; readonly dialect?: string | undefined },
 ): Promise<EmbeddedSandbox> {
-  const spoken = dialect ? dialectNamed(dialect) : undefined;
   privateFolder(storeFolder(folders.data), platform);
   // One by one: a host has more, and asked for standard input Node opens it.
-  const host = { clock, random, pid, platform, isRunning };
+  const host = { clock, random, pid, platform };
   return (await assemble({
     host,
     path: storeFile(folders.data),
     place: 'socket',
     // Who walks through a large store on their own machine waits for nobody (docs/decisions/0019-embedded-limits.md).
     rateLimits: 'stated',
-    dialect: spoken,
+    dialect: dialect ? dialectNamed(dialect) : undefined,
     deliveries: { live: false },
     version,
-    onFault,
+    onFault: () => undefined,
   })) as EmbeddedSandbox;
 }
