@@ -103,15 +103,15 @@ function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Balances['card'
 }
 
 function postingsOf({ card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
-  const ledgers = {
-    ...{ wallet: `wallet:${ACCOUNT}`, card: `card:${card}`, hold: `hold:${card}` },
-    ...{ crypto: 'ext:crypto', network: 'ext:network', adjust: 'ext:adjust' },
-  };
-  const postings = Object.entries(ledgers).map(([name, ledger]) => ({
-    ledger,
-    amount: cents(moves[name as keyof Movement] ?? 0),
-  }));
-  return postings.filter(({ amount }) => amount !== 0);
+  const postings: { ledger: string; amount: Cents }[] = [];
+  const add = (ledger: string, amount: number) => void postings.push({ ledger, amount: cents(amount) });
+  if (moves.wallet) add(`wallet:${ACCOUNT}`, moves.wallet);
+  if (moves.card) add(`card:${card}`, moves.card);
+  if (moves.hold) add(`hold:${card}`, moves.hold);
+  if (moves.crypto) add('ext:crypto', moves.crypto);
+  if (moves.network) add('ext:network', moves.network);
+  if (moves.adjust) add('ext:adjust', moves.adjust);
+  return postings;
 }
 
 // What handlers, timers and data sets share: the surroundings of one change, and the card it is about.
@@ -142,7 +142,7 @@ export function moveOnCard(
 ): Moved {
   const after: Balances = post(sql, { ...entry, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };
-  sql.update('cards', { id: card.id }, { document: documentOf(moved) });
+  sql.update('cards', { id: card.id }, { document: documentOf(wireCard(moved)) });
   return { card: moved, wallet: after.wallet };
 }
 
@@ -157,8 +157,9 @@ export function afterDecrease(act: Act, card: CardRow): CardRow {
 /** Freezes or unfreezes, with its event. */
 export function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): CardRow {
   const changed: CardRow = { ...card, status };
-  act.sql.update('cards', { id: card.id }, { status, document: documentOf(changed) });
-  act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
+  const wire = wireCard(changed);
+  act.sql.update('cards', { id: card.id }, { status, document: documentOf(wire) });
+  act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wire);
   return changed;
 }
 

@@ -43,7 +43,7 @@ export const wireBin = (row: BinRow) =>
 export const wireCard = (row: CardRow) => wired(CARD, row);
 
 /** The card exactly as it is sent: every change of a card writes it anew beside its row, so that reading a page encodes nothing. */
-export const documentOf = (row: CardRow) => JSON.stringify(wireObject(CARD, wireCard(row)));
+export const documentOf = (card: ReturnType<typeof wireCard>) => JSON.stringify(wireObject(CARD, card));
 
 export const wireTransaction = (row: TransactionRow) => wired(TRANSACTION, { ...row, currency: 'USD' });
 

@@ -16,7 +16,7 @@ import {
 } from '../account/authorizations.ts';
 import { confirmDeposit, detectDeposit, openChallenge } from '../account/challenges.ts';
 import { type Act, cardOf, type EntryKind, post } from '../account/ledger.ts';
-import { documentOf } from '../account/wire.ts';
+import { documentOf, wireCard } from '../account/wire.ts';
 import { idOf, seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/invariants.ts';
 import { ACCOUNT_HANDLERS, CARDS } from '../handlers/service.ts';
@@ -339,7 +339,7 @@ async function makeLoadData({ sql, now, idSource }: Loading, { cards: asked, tra
       }
       const status = ended ? 'terminated' : nth % 40 === 39 ? 'frozen' : 'active';
       const sums = { status, balance: cents(card.balance), hold: cents(card.hold) } as const;
-      sql.update('cards', { id: card.id }, { ...sums, document: documentOf({ ...card, ...sums }), ...ended });
+      sql.update('cards', { id: card.id }, { ...sums, document: documentOf(wireCard({ ...card, ...sums })), ...ended });
       if (nth % BATCH === 0) await write();
     }
     await write();

@@ -82,11 +82,11 @@ export const CARDS = {
       balance === 0
         ? { card }
         : moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
-    const ended: CardRow = { ...emptied.card, status: 'terminated' };
+    const ended = wireCard({ ...emptied.card, status: 'terminated' });
     // Its security code is erased (docs/design/sandbox.md, section 10).
     call.sql.update('cards', { id: card.id }, { status: 'terminated', cvv: null, document: documentOf(ended) });
-    call.emit('card.terminated', wireCard(ended));
-    return wireCard(ended);
+    call.emit('card.terminated', ended);
+    return ended;
   },
 
   /** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
@@ -187,8 +187,9 @@ function issue(call: Call, bin: BinRow, options: Wishes): CompleteOf<typeof CARD
       created_at: now,
       expires_at: cardExpiry(now),
     };
-    insertCard(sql, { ...card, number, cvv, document: documentOf(card) });
-    return wireCard(card);
+    const wire = wireCard(card);
+    insertCard(sql, { ...card, number, cvv, document: documentOf(wire) });
+    return wire;
   }
 }
 
