@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => here[Symbol.asyncDispose]());
 
 /** The digest `openssl dgst` makes, in hex. */
-function openssl(body: string, secret = SECRET, algorithm = 'sha256'): string {
-  const { stdout, status } = spawnSync('openssl', ['dgst', `-${algorithm}`, '-hmac', secret, '-hex'], {
+function openssl(body: string, secret = SECRET): string {
+  const { stdout, status } = spawnSync('openssl', ['dgst', '-sha256', '-hmac', secret, '-hex'], {
     input: body,
     encoding: 'utf8',
   });
@@ -70,7 +70,6 @@ describe.skipIf(requires('openssl'))('a signature openssl made', () => {
   it.each<readonly [string, () => Verifying]>([
     ['newline_removed', () => ({ signature: openssl(`${PAYLOAD}\n`) })],
     ['json_written_again', () => ({ payload: PAYLOAD.replaceAll(':', ': '), signature: openssl(PAYLOAD) })],
-    ['other_algorithm', () => ({ signature: openssl(PAYLOAD, SECRET, 'sha1') })],
     ['secret_has_space_around', () => ({ signature: openssl(PAYLOAD), secrets: [` ${SECRET} `] })],
     ['other_secret_or_payload', () => ({ signature: openssl(PAYLOAD, 'somebody-else') })],
   ])('explains %s', async (mistake, made) => {

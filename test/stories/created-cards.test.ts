@@ -73,8 +73,8 @@ describe('a card with the limits that were asked for', () => {
 describe('a card whose limits are not those that were asked for', () => {
   const wrong: [string, Shown][] = [
     ['its spending_limit is another', { spending_limit: 50_000 }],
-    ['its allowed_categories are others', { allowed_categories: [] }],
-    ['its allowed_categories are others', { allowed_categories: ['software', 'travel', 'fuel'] }],
+    ['its allowed_categories is another', { allowed_categories: [] }],
+    ['its allowed_categories is another', { allowed_categories: ['software', 'travel', 'fuel'] }],
     ['its auto_freeze_at is another', { auto_freeze_at: null }],
   ];
   test.each(wrong)('%s: 13 (%j)', async (text, change) => {
