@@ -110,7 +110,9 @@ export class Judge {
       const isSame = (each: Purchase) =>
         each.living === 0 &&
         !(isFile && each.intent !== undefined) &&
-        ((each.reported === 'open' && (each.resumed === 0 || isFile) && (each.isBegun || each.file === file)) ||
+        ((each.reported === 'open' &&
+          (each.resumed === 0 || (isFile && each.file === file)) &&
+          (each.isBegun || each.file === file)) ||
           (each.reported === 'done' && isOfFile(each)));
       const same =
         intent !== undefined ? known.find(each => each.intent === intent) : isAgain ? undefined : known.find(isSame);
