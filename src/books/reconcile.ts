@@ -192,15 +192,20 @@ function totalsThatDiffer(
  * were terminated since the checkpoint before. None of them is wrong.
  */
 function purposesMissed({ cards }: Position, before: Position, moves: readonly MoveRow[]): readonly Finding[] {
-  const given = new Map<string, { cents: number; words: Set<string> }>();
+  const given = new Map<string, { cents: number; words: Set<string> } | undefined>();
   for (const { card_id, purpose, cents, outcome } of moves) {
-    if (card_id === null || purpose == null || outcome !== 'done') continue;
-    const known = given.get(card_id) ?? { cents: 0, words: new Set() };
-    given.set(card_id, { cents: known.cents + cents, words: known.words.add(purpose) });
+    if (card_id === null || outcome !== 'done') continue;
+    // A card whose first money was for nothing in particular may be used for anything.
+    if (!given.has(card_id)) given.set(card_id, purpose == null ? undefined : { cents: 0, words: new Set() });
+    const known = given.get(card_id);
+    if (known === undefined || purpose == null) continue;
+    known.cents += cents;
+    known.words.add(purpose);
   }
-  return [...given].flatMap(([card, { cents: amount, words }]) => {
+  return [...given].flatMap(([card, money]) => {
     const position = cards.get(card);
-    if (position === undefined) return [];
+    if (position === undefined || money === undefined) return [];
+    const { cents: amount, words } = money;
     const { status } = position;
     const about = { candidates: [card], note: [...words].map(each => JSON.stringify(each)).join(', ') };
     const spentOf = (of: CardPosition) => of.settled_cents - of.refunded_cents;

@@ -57,6 +57,10 @@ test('statements and exports carry it to the purchases of the card, and a reconc
   await here.run('sandbox simulate authorize --card card_1 --amount 20 --merchant DESKS');
   await here.run('sandbox simulate settle txn_3');
   await here.run('cards terminate card_2 --yes');
+  // What had money for nothing in particular is free to spend it, whatever a later one was for.
+  await here.run('cards fund card_3 --amount 5 --purpose lunch');
+  await here.run('sandbox simulate authorize --card card_3 --amount 25 --merchant DESKS');
+  await here.run('sandbox simulate settle txn_5');
   await here.run('sandbox clock advance --by 11d');
   const second = await here.run('books reconcile --json');
   expect(second.code).toBe(0);
@@ -65,6 +69,7 @@ test('statements and exports carry it to the purchases of the card, and a reconc
     expect.objectContaining({ class: 'beyond_purpose', candidates: ['card_1'], amount: -20 }),
   );
   expect(found).toContainEqual(expect.objectContaining({ class: 'purpose_unspent', candidates: ['card_2'] }));
+  expect(JSON.stringify(found)).not.toContain('card_3');
   // Each is told once.
   expect((await data('books reconcile')).findings).toEqual([]);
   const statement = await data('books statement --period 2026-11 --card card_1');
@@ -73,7 +78,7 @@ test('statements and exports carry it to the purchases of the card, and a reconc
   // A purchase of the next month is still for what its card was given money for.
   await here.run('cards fund card_1 --amount 5');
   await here.run('sandbox simulate authorize --card card_1 --amount 5 --merchant LATE');
-  await here.run('sandbox simulate settle txn_5');
+  await here.run('sandbox simulate settle txn_7');
   await here.run('books sync');
   const later = await data('books statement --period 2026-12 --card card_1 --unreconciled');
   expect(later.data[0].lines).toContainEqual(expect.objectContaining({ type: 'settlement', purpose: PURPOSE }));
