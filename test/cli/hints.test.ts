@@ -18,6 +18,7 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/isStuck/, 'show'],
   [/shell\b/, 'bash'],
   [/schema/, '1'],
+  [/operation/, 'cards fund'],
 ];
 
 function filledIn(text: string): string {
