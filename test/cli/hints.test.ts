@@ -9,6 +9,7 @@ const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 /** What stands for a value that is put into a hint: an id or a name of ours where the parser looks at it. */
 const VALUES: readonly (readonly [RegExp, string])[] = [
   [/^\$\{named/, '--sandbox'],
+  [/operation/, 'cards fund'],
   [/op\b|\.op|first|name\b/, 'op_00000000000000000000000001'],
   [/rowWords/, '3..7'],
   [/amount/, '--amount 25'],
@@ -18,7 +19,6 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/isStuck/, 'show'],
   [/shell\b/, 'bash'],
   [/schema/, '1'],
-  [/operation/, 'cards fund'],
 ];
 
 function filledIn(text: string): string {
