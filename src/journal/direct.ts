@@ -67,6 +67,7 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     markers: { isHidden: false },
     serviceNow: () => undefined,
     capability: () => ({ key: 'unknown' }),
+    begunAt: 0,
     quietMs: Number.POSITIVE_INFINITY,
   };
   const { amount, card_id: card } = input;

@@ -177,7 +177,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   async function runOf(held: HeldOp, changes: readonly Change[], around: Around): Promise<Run> {
     const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
     const work = await workOf(held, { lookOnly, resumed, resendAbsent });
-    const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil((await quietLeft(work, changes)) / 1000);
+    const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil(quietLeft(work, changes) / 1000);
     if (quiet > 0) {
       dependencies.notice(`Nothing is sent again for ${quiet} s: until then the first request may still be under way.`);
     }
@@ -217,6 +217,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       markers: { isHidden: false },
       serviceNow: dependencies.serviceNow ?? (() => undefined),
       capability: await capabilityOf(held.database, op),
+      begunAt: clock.monotonic(),
       quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
     };
   }

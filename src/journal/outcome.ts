@@ -174,7 +174,7 @@ async function judge(
 async function lookAndDecide(work: Work, change: Change, sending: Sending): Promise<Next> {
   const { attempt } = sending;
   // With --resend-absent it waits until nothing that was sent before can still arrive.
-  const left = work.resendAbsent ? await quietLeft(work, [change]) : 0;
+  const left = work.resendAbsent ? quietLeft(work, [change]) : 0;
   if (left > 0) await rest(left, work.clock, work.stop);
   const seen = await look(work, change);
   sending.seen = seen;
@@ -624,12 +624,10 @@ function recorded(work: Work, change: Change): RowOutcome {
   return outcome;
 }
 
-/** How long something that was sent and not answered may still be on its way, ms. */
-export async function quietLeft(work: Work, changes: readonly Change[]): Promise<number> {
-  let last = 0;
-  for (const { state, lastSentAt = 0 } of changes)
-    if (state === 'sent' || state === 'unknown') last = Math.max(last, lastSentAt);
-  return Math.min(work.quietMs, Math.max(0, last + work.quietMs - (await timeOf(work))));
+/** How long this command still waits until nothing that was sent can be on its way, ms. From its own beginning: clocks are set. */
+export function quietLeft({ quietMs, begunAt, clock }: Work, changes: readonly Change[]): number {
+  const isOpen = changes.some(({ state }) => state === 'sent' || state === 'unknown');
+  return isOpen ? Math.max(0, begunAt + quietMs - clock.monotonic()) : 0;
 }
 
 function pauseBefore({ random }: Work, nth: number): number {

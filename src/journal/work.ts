@@ -50,6 +50,8 @@ export interface Work extends HeldOp {
   /** The clock of the service by its newest answer, ms UTC. */
   readonly serviceNow: () => number | undefined;
   readonly capability: (operation: WriteName) => Capability;
+  /** When this command began, ms of the clock that nobody sets. */
+  readonly begunAt: number;
   /** Time after which nothing of a request can be on its way any more, ms. */
   readonly quietMs: number;
 }

@@ -31,6 +31,9 @@ export interface ArenaClock extends Clock {
   pass(ms: number): void;
   /** In the next pause the wall clock goes on by so much, as while a laptop sleeps. */
   doze(ms: number): void;
+  /** The wall clock is set ahead of the true time, which the service has. */
+  setAhead(ms: number): void;
+  trueNow(): number;
 }
 
 export interface Arena extends AsyncDisposable {
@@ -47,13 +50,18 @@ export interface Place extends AsyncDisposable {
 }
 
 function arenaClock(): ArenaClock {
-  let [wall, monotonic, dozed, waited] = [0, 0, 0, 0];
+  let [wall, monotonic, dozed, waited, ahead] = [0, 0, 0, 0, 0];
+  const trueNow = () => Math.floor(START + wall + performance.now());
   const pass = (ms: number) => {
     wall += ms;
     monotonic += ms;
   };
   return {
-    now: () => Math.floor(START + wall + performance.now()),
+    trueNow,
+    now: () => trueNow() + ahead,
+    setAhead: ms => {
+      ahead = ms;
+    },
     monotonic: () => monotonic + performance.now(),
     waited: () => waited,
     pass,
@@ -84,7 +92,7 @@ function until(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 export async function arena(): Promise<Arena> {
   const clock = arenaClock();
-  const service = await hostileService({ now: clock.now });
+  const service = await hostileService({ now: clock.trueNow });
   const here = await world();
   const certificate = join(here.folder, 'hostile.pem');
   await writeFile(certificate, service.certificate);

@@ -76,3 +76,18 @@ test('two purchases whose requests were lost do not hide each other: each is sen
   for (const op of ops) expect((await place.run(`ops resume ${op} --resend-absent`)).code).toBe(0);
   expect(JSON.parse((await place.run('cards list --json')).out).data.length).toBe(2);
 });
+
+test('a clock that was set forward does not shorten the wait behind which a lost purchase is sent again', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { keys: 'ignored' } });
+  const late = { effect: { afterMs: 100_000 }, answer: { lost: 'before-headers' } } as const;
+  here.service.script({ operation: 'create', plays: [late] });
+  expect((await place.run('cards create --bin bin_1 --amount 25')).code).toBe(11);
+  const { op } = await shown(place);
+  here.clock.setAhead(600_000);
+  expect((await place.run(`ops resume ${op} --resend-absent`)).code).toBe(0);
+  here.clock.pass(200_000);
+  expect((await place.run('cards list')).code).toBe(0);
+  expect(here.service.books(TEST_KEY).effects).toHaveLength(1);
+});
