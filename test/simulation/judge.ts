@@ -243,8 +243,8 @@ export class Judge {
       purchase.reported = 'done';
       purchase.doneAt = Math.min(purchase.doneAt, this.#world.now);
     } else if (reported === 'no') {
-      // It is one of this command alone, where others are at it or it was open before.
-      const isFinal = typeof by === 'object' ? (purchase.op ?? by.op) === by.op : !purchase.wasOpen;
+      // It is one of this command or op alone, where others are at it or it was open before.
+      const isFinal = typeof by === 'object' && purchase.op !== undefined ? purchase.op === by.op : !purchase.wasOpen;
       const isAlone = purchase.living === 0 && purchase.resumed === 0;
       if (purchase.reported === 'open' && isAlone && isFinal) purchase.reported = 'no';
     } else if (purchase.reported === 'open') purchase.wasOpen = true;
