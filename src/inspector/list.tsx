@@ -5,7 +5,7 @@
 import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageView } from '../contract/sandbox/page-views.ts';
 import { addressOf, refine, useAddress } from './address.ts';
-import { type ComponentChildren, useEffect, useMemo, useRef, useState } from './elements.ts';
+import { type ComponentChildren, useEffect, useLayoutEffect, useMemo, useRef, useState } from './elements.ts';
 import { Copy, count, Facts, type Field, Head, Press, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
 import { type Reply, useRow } from './session.ts';
 import { type Input, rowOf } from './tables.ts';
@@ -58,6 +58,9 @@ const classOf = ({ isNumber, place }: Omit<Field<never>, 'shows'>, nth: number) 
 /** A real table; rows that lead somewhere are gone through with `j`, `k` and Enter. */
 export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; readonly items: readonly Item[] }) {
   const { caption, fields, opens, empty, next, command, foldedBy } = list;
+  const rows = foldedBy === undefined ? items.map(item => ({ item, times: 1 })) : folded(items, foldedBy);
+  const isNarrow = useIsNarrow();
+  const places = usePlaces(rows.map(({ item }, nth) => opens?.(item) ?? idOf(item) ?? String(nth)));
   if (items.length === 0)
     return (
       <p class="empty">
@@ -65,7 +68,6 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
         {command && <Copy text={command} />}
       </p>
     );
-  const rows = foldedBy === undefined ? items.map(item => ({ item, times: 1 })) : folded(items, foldedBy);
   return (
     <section class="scroll" aria-label={caption}>
       <table>
@@ -81,10 +83,10 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
         </thead>
         <tbody>
           {rows.map(({ item, times }, nth) => (
-            <tr key={opens?.(item) ?? idOf(item) ?? nth} data-row={opens?.(item)}>
+            <tr key={places[nth]} data-row={opens?.(item)}>
               {fields.map((each, nth) => (
                 <td class={classOf(each, nth)}>
-                  {nth === 0 ? <FirstCell list={list} item={item} times={times} /> : each.shows(item, times)}
+                  {nth > 0 ? each.shows(item, times) : <FirstCell {...{ list, item, times, isNarrow }} />}
                 </td>
               ))}
             </tr>
@@ -97,9 +99,46 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
 
 const idOf = (item: unknown) => (item as { readonly id?: string }).id;
 
+/**
+ * Where each row is in the document. A row that stays keeps its elements, and the focus; one that comes takes those of
+ * one that went, so that another page of a list makes none.
+ */
+function usePlaces(ids: readonly string[]): readonly number[] {
+  const before = useRef<ReadonlyMap<string, number>>(new Map());
+  const taken = new Set(ids.map(id => before.current.get(id)));
+  let free = 0;
+  const placeOf = (id: string) => {
+    const own = before.current.get(id);
+    if (own !== undefined) return own;
+    while (taken.has(free)) free += 1;
+    return free++;
+  };
+  before.current = new Map(ids.map(id => [id, placeOf(id)]));
+  return ids.map(id => before.current.get(id) ?? 0);
+}
+
+/** Where columns have no room; the same border as in app.css. */
+const narrow = window.matchMedia('(max-width: 699px)');
+
+function useIsNarrow(): boolean {
+  const [isNarrow, tell] = useState(narrow.matches);
+  useLayoutEffect(() => {
+    const listener = () => tell(narrow.matches);
+    narrow.addEventListener('change', listener);
+    return () => narrow.removeEventListener('change', listener);
+  }, []);
+  return isNarrow;
+}
+
+interface CellProps<Item> {
+  readonly list: TableOf<Item>;
+  readonly item: Item;
+  readonly times: number;
+  readonly isNarrow: boolean;
+}
+
 /** The link of its row, and below it what has no column of its own on a narrow screen. */
-function FirstCell<Item>({ list, item, times }: { list: TableOf<Item>; item: Item; times: number }) {
-  const { fields, opens } = list;
+function FirstCell<Item>({ list: { fields, opens }, item, times, isNarrow }: CellProps<Item>) {
   const shown = fields[0]?.shows(item, times);
   return (
     <>
@@ -110,9 +149,11 @@ function FirstCell<Item>({ list, item, times }: { list: TableOf<Item>; item: Ite
           {shown}
         </a>
       )}
-      <span class="under">
-        {fields.map(({ title, place, shows }) => place === 'under' && <span key={title}>{shows(item, times)} </span>)}
-      </span>
+      {isNarrow && (
+        <span class="under">
+          {fields.map(({ title, place, shows }) => place === 'under' && <span key={title}>{shows(item, times)} </span>)}
+        </span>
+      )}
     </>
   );
 }

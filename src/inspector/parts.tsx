@@ -14,10 +14,10 @@ export const Name = ({ name, title }: { readonly name: string; readonly title?: 
   </span>
 );
 
-/** A time of the sandbox's clock, with its zone; in a table and in facts the title names the zone. */
+/** A time of the sandbox's clock; the zone stands in the title of its column, or behind it. */
 export const Time = ({ iso }: { readonly iso: string }) => (
   <time dateTime={iso} title={iso}>
-    {shortTime(iso)} <span class="zone">UTC</span>
+    {shortTime(iso)}
   </time>
 );
 
@@ -198,6 +198,12 @@ export const money = (amount: number) => `${amount < 0 ? '−' : ''}$${count(Mat
 
 /** What came, with its sign; nothing for 0. */
 export const moved = (amount: number): string => (amount === 0 ? '' : `${amount > 0 ? '+' : ''}${money(amount)}`);
+
+/** A line that the sandbox wrote, such as `amount 95.00`: behind one of its words an amount is money. */
+export const inMoney = (line: string): string =>
+  line.replace(/(?<=[a-z_] )([+-]?)(\d+\.\d\d)(?![\w.])/g, (_, sign: string, sum: string) =>
+    sign === '' ? money(Number(sum)) : moved(Number(sign + sum)),
+  );
 
 /** Groups of thousands. `toLocaleString` takes longer than the row around it. */
 export const count = (number: number | string) => String(number).replace(/\B(?=(?:\d{3})+(?!\d))/g, ',');

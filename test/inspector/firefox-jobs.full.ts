@@ -39,7 +39,7 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
           await type('#simulate-authorize-amount', '95');
           await click('Purchase');
           await click('Why: the checks');
-          await says('insufficient funds: amount 95.00 against available 50.00');
+          await says('insufficient funds: amount $95.00 against available $50.00');
         },
       ],
       [

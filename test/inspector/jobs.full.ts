@@ -89,7 +89,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await status().getByText('declined', { exact: true }).waitFor();
     await tabTo('Why: the checks of this purchase');
     await press('Enter');
-    await page.getByText('Declined: insufficient funds: amount 95.00 against available 20.00.').waitFor();
+    await page.getByText('Declined: insufficient funds: amount $95.00 against available $20.00.').waitFor();
   });
 
   it('7: shows the life of the card, money and all', async () => {
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await page.getByRole('link', { name: '••••' }).first().waitFor();
     await press('j', 'Enter');
     await page.getByRole('heading', { level: 1, name: 'Card ••••' }).waitFor();
-    await page.getByText('authorize: card -30.00, hold +30.00').waitFor();
+    await page.getByText('authorize: card −$30.00, hold +$30.00').waitFor();
     await page.getByText('are the sums of all entries.').waitFor();
   });
 

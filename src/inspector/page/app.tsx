@@ -72,7 +72,14 @@ function Here() {
   }, [view, id]);
   const name = view === '' ? 'overview' : view;
   if (Object.hasOwn(VIEWS, name)) return <div key={name}>{VIEWS[name as PageView].shows(id)}</div>;
-  return <Head title="No such view" />;
+  return (
+    <section>
+      <Head title="No such view" />
+      <p>
+        Choose one of the menu, or go to the <a href={addressOf('')}>overview</a>.
+      </p>
+    </section>
+  );
 }
 
 function Header({ live: { marks, link } }: { readonly live: session.Live }) {

@@ -3,7 +3,7 @@ import { addressOf, addressOfId } from '../address.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { count, type Field, masked, money, Part, Said, shortTime, show } from '../parts.tsx';
+import { count, type Field, inMoney, masked, money, Part, Said, shortTime, show } from '../parts.tsx';
 import type { Told } from '../session.ts';
 
 type WholeCard = Told<'cards.show'>;
@@ -43,6 +43,7 @@ export const CARDS: ViewOf<Told<'cards'>, WholeCard> = {
         <a href={addressOf('transactions', { card_id })}>Transactions</a>
         <a href={addressOf('challenges', { card_id })}>Challenges</a>
         <a href={addressOf('requests', { card_id })}>Requests</a>
+        <a href={addressOf('deposits')}>Deposits</a>
       </p>
     ),
     facts: [
@@ -166,8 +167,8 @@ const LIFE: ListOf<Told<'cards.timeline'>> = {
       const what = text.startsWith('decline') ? 'Why?' : waits ? 'Answer' : 'Show';
       return (
         <>
-          <b title={id}>{`${times(of)}${kind}${number === null ? '' : ` #${count(number)}`}`}</b> <Said text={text} />{' '}
-          {address !== undefined && <a href={address}>{what}</a>}
+          <b title={id}>{`${times(of)}${kind}${number === null ? '' : ` #${count(number)}`}`}</b>{' '}
+          <Said text={inMoney(text)} /> {address !== undefined && <a href={address}>{what}</a>}
         </>
       );
     }),

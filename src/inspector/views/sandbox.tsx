@@ -72,6 +72,7 @@ export function Invariants() {
   return (
     <section>
       <Head title="Ledger check" />
+      <p>Adds up every entry of the ledger and compares the sums with the cards, the holds and the wallet.</p>
       <RowForm
         row="ledger.check"
         label="Check now"

@@ -3,11 +3,11 @@ import type { AdminName } from '../../contract/sandbox/admin.ts';
 import { addressOf } from '../address.ts';
 import { Act, RowForm } from '../form.tsx';
 import { Ask, filter, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { CardLink, Id, money, Part, show, wordsOf } from '../parts.tsx';
+import { CardLink, Id, inMoney, masked, money, Part, show, wordsOf } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import { MOVED } from './cards.tsx';
 
-type OnCard = Pick<Transaction & Challenge, 'card_id' | 'last4' | 'merchant'>;
+type OnCard = Pick<Transaction & Challenge, 'amount' | 'card_id' | 'last4' | 'merchant'>;
 
 const CARD = show.field('Card', ({ card_id, last4 }: OnCard) => <CardLink id={card_id} last4={last4} />);
 const MERCHANT = show.text('Merchant', ({ merchant }: OnCard) => merchant, 'under');
@@ -16,6 +16,9 @@ const FILTERS = [
   filter.choice('status', 'Status'),
   filter.byLink('card_id', 'Card'),
 ];
+
+/** What a purchase or a challenge is known by. */
+const titleOf = ({ amount, merchant, last4 }: OnCard) => `${money(amount)} at ${merchant} with ${masked(last4)}`;
 
 type Transaction = Told<'transactions'>;
 type Whole = Told<'transactions.show'>;
@@ -84,7 +87,7 @@ export const TRANSACTIONS: ViewOf<Transaction, Whole> = {
     row: 'transactions.show',
     by: 'transaction_id',
     name: 'Transaction',
-    title: item => `${money(item.amount)} at ${item.merchant}`,
+    title: titleOf,
     lead: ({ id }) => <Checks id={id} />,
     facts: [
       sum('Still on hold', item => item.held),
@@ -115,12 +118,14 @@ type Why = Reply<'transactions.why'>;
 
 const RESULTS: Readonly<Record<string, string>> = { holds: 'passed', fails: 'failed', not_asked: 'not reached' };
 
+const against = (left: string, right?: string | null) => inMoney(`${left} against ${right ?? ''}`);
+
 const CHECKS: TableOf<Why['checks'][number]> = {
   caption: 'Checks in the order in which they are made',
   fields: [
     show.name('Declines for', each => each.check),
     show.badge('Result', each => RESULTS[each.result]),
-    show.text('Compared', ({ left, right }) => left && `${left} against ${right ?? ''}`),
+    show.text('Compared', ({ left, right }) => left && against(left, right)),
   ],
   empty: 'No check was made.',
 };
@@ -145,8 +150,8 @@ function inWords({ outcome, decline_reason: reason, checks }: Why): string {
   const failed = checks.find(({ result }) => result === 'fails');
   const why = wordsOf(reason ?? '');
   if (failed === undefined) return `Declined: ${why}, forced by the simulation; no check was made.`;
-  if (failed.left === null) return `Declined: ${why}. The values it was judged by were not kept.`;
-  return `Declined: ${why}: ${failed.left} against ${failed.right ?? ''}.`;
+  if (failed.left == null) return `Declined: ${why}. The values it was judged by were not kept.`;
+  return `Declined: ${why}: ${against(failed.left, failed.right)}.`;
 }
 
 type Challenge = Told<'challenges'>;
@@ -176,7 +181,7 @@ export const CHALLENGES: ViewOf<Challenge> = {
     row: 'challenges',
     by: 'q',
     name: 'Challenge',
-    title: item => `${money(item.amount)} at ${item.merchant}`,
+    title: titleOf,
     facts: [show.id('Challenge', item => item.id)],
     rest: ({ id: challenge_id, status }) =>
       status === 'pending' ? (
@@ -224,7 +229,9 @@ export const DEPOSITS: ViewOf<Deposit> = {
       show.field(
         'Next step',
         ({ id, status }) =>
-          status === 'pending' && <Act row="simulate.confirm" input={{ deposit_id: id }} label="Confirm" about={id} />,
+          status === 'pending' && (
+            <Act key={id} row="simulate.confirm" input={{ deposit_id: id }} label="Confirm" about={id} />
+          ),
       ),
     ],
     filters: [filter.search('id, hash'), filter.choice('status', 'Status'), filter.choice('currency', 'Coin')],

@@ -55,7 +55,7 @@ export function Clock() {
         {({ now, mode, rate }) => (
           <>
             <p class="lead">
-              <Time iso={marks?.now ?? now} />
+              <Time iso={marks?.now ?? now} /> UTC
             </p>
             <Facts
               facts={[
@@ -145,7 +145,9 @@ const RULES: ListOf<Told<'faults'>> = {
     show.text('Applies to', ({ match }) => JSON.stringify(match), 'under'),
     show.number('Matched', item => item.seen, 'm'),
     show.text('Applied', ({ struck, times }) => `${struck}${times === null ? '' : ` of ${times}`}`),
-    show.field('Change', ({ id }) => <Act row="faults.remove" input={{ fault_id: id }} label="Remove" about={id} />),
+    show.field('Change', ({ id }) => (
+      <Act key={id} row="faults.remove" input={{ fault_id: id }} label="Remove" about={id} />
+    )),
   ],
   empty: 'No fault rule: everything works. Take one of the presets below, or write one.',
 };
