@@ -10,7 +10,7 @@ import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import type { ListPage, PageFacts, RawAnswer } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { PAGE_META, SECRET_NAMES } from '../contract/resources.ts';
-import { isCardNumber, isInexact, maskedValue, passesLuhn } from '../core/card-numbers.ts';
+import { isCardNumber, isHarmless, isInexact, isLastFour, maskedValue, passesLuhn } from '../core/card-numbers.ts';
 import { DAY } from '../core/durations.ts';
 import { type Cents, centsOf, isTooLarge, toUsd } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
@@ -28,26 +28,6 @@ type ReadValue =
 const fine = (value: unknown, warning?: string): ReadValue =>
   warning === undefined ? { ok: true, value } : { ok: true, value, warning };
 const wrong = (problem: string): ReadValue => ({ ok: false, problem });
-
-/**
- * Whether a value is what the field should hold as it stands: nothing is changed and nothing said. The usual case, and one
- * of a few steps, for lists of a million rows come here value by value.
- */
-function isPlain(field: AnyField, value: unknown): boolean {
-  if (typeof value === 'string') {
-    if (!TEXTS.has(field.kind) || (field.must && value === '')) return false;
-    return (field.usually ?? field.only ?? value) === value;
-  }
-  if (typeof value === 'number') {
-    if (field.kind !== 'money') return NUMBERS.has(field.kind) && Number.isSafeInteger(value);
-    return centsOf(value) !== undefined && !(field.unsigned && value < 0);
-  }
-  if (typeof value === 'boolean') return field.kind === 'flag';
-  return false;
-}
-
-const TEXTS: ReadonlySet<string> = new Set<FieldKind>(['text', 'choice', 'time']);
-const NUMBERS: ReadonlySet<string> = new Set<FieldKind>(['integer', 'number']);
 
 const DECIMAL = /^-?\d+(?:\.\d{1,2})?$/;
 
@@ -159,7 +139,20 @@ interface Slot {
   readonly names: readonly string[];
   /** First members of the other names. */
   readonly others: readonly string[];
+  /** An id, with no last four digits beside it: no card number, whatever its digits. */
+  readonly isId: boolean;
+  /** What `typeof` says of a value that may be left as it stands; undefined where none may. */
+  readonly type: 'string' | 'number' | 'boolean' | undefined;
+  readonly isMoney: boolean;
+  readonly must: boolean;
+  /** The one text that it may or should hold. */
+  readonly word: string | undefined;
 }
+
+const TYPES: Readonly<Partial<Record<FieldKind, Slot['type']>>> = {
+  ...{ text: 'string', choice: 'string', time: 'string' },
+  ...{ money: 'number', integer: 'number', number: 'number', flag: 'boolean' },
+};
 
 const SLOTS = new WeakMap<Shape, readonly Slot[]>();
 
@@ -171,14 +164,32 @@ function slotsOf(shape: Shape): readonly Slot[] {
     field,
     names: [field.wire ?? slot, ...(field.also ?? [])],
     others: (field.also ?? []).map(name => name.split('.')[0] ?? name),
+    isId: staysWhole(slot) && !Object.keys(shape).some(isLastFour),
+    type: TYPES[field.kind],
+    isMoney: field.kind === 'money',
+    must: field.must === true,
+    word: field.usually ?? field.only,
   }));
   SLOTS.set(shape, slots);
   return slots;
 }
 
 /**
- * Whether an object is what reading would make of it: the members of the shape in its order, each as it should be, and no
- * others. Lists of a million rows come here; the object itself is then the result. Not for shapes that hold secrets.
+ * Whether a value is what its field should hold as it stands: nothing is changed and nothing said. The usual case, and one
+ * of a few steps, for lists of a million rows come here value by value.
+ */
+function isPlain({ field, type, isMoney, must, word }: Slot, value: unknown): boolean {
+  if (typeof value !== type) return false;
+  if (typeof value === 'string') return !(must && value === '') && (word ?? value) === value;
+  if (typeof value !== 'number') return true;
+  if (!isMoney) return Number.isSafeInteger(value);
+  return centsOf(value) !== undefined && !(field.unsigned && value < 0);
+}
+
+/**
+ * Whether an object is what reading would make of it: the members of the shape in its order, each as it should be and too
+ * short of digits for a card number, and no others. Lists of a million rows come here; the object itself is then the result.
+ * Not for shapes that hold secrets.
  */
 function isAsRead(source: Values, shape: Shape): boolean {
   const slots = slotsOf(shape);
@@ -186,7 +197,7 @@ function isAsRead(source: Values, shape: Shape): boolean {
   for (const name in source) {
     let slot = slots[next];
     while (slot !== undefined && slot.slot !== name) {
-      if (slot.field.must) return false;
+      if (slot.must) return false;
       next += 1;
       slot = slots[next];
     }
@@ -195,12 +206,12 @@ function isAsRead(source: Values, shape: Shape): boolean {
     // Another member may hold the value that is null here.
     const isFine =
       value === null
-        ? !slot.field.must && !slot.others.some(other => Object.hasOwn(source, other))
-        : isPlain(slot.field, value);
+        ? !slot.must && !slot.others.some(other => Object.hasOwn(source, other))
+        : isPlain(slot, value) && (slot.isId || isHarmless(value));
     if (!isFine) return false;
     next += 1;
   }
-  for (; next < slots.length; next += 1) if (slots[next]?.field.must) return false;
+  for (; next < slots.length; next += 1) if (slots[next]?.must) return false;
   return true;
 }
 
@@ -211,7 +222,8 @@ export function readObject(source: Values, { shape, at, nameOf }: DecodeFacts): 
   const warnings: string[] = [];
   const taken = new Set<string>();
   const slots = slotsOf(shape);
-  for (const { slot, field, names } of slots) {
+  for (const each of slots) {
+    const { slot, field, names } = each;
     const override = nameOf(slot);
     const good: { readonly name: string; readonly read: Extract<ReadValue, { ok: true }> }[] = [];
     let [isNull, bad]: [boolean, string?] = [false];
@@ -221,7 +233,7 @@ export function readObject(source: Values, { shape, at, nameOf }: DecodeFacts): 
       if (raw === undefined) continue;
       isNull ||= raw === null;
       if (raw === null) continue;
-      const read = isPlain(field, raw) ? fine(raw) : readValue(field, raw);
+      const read = isPlain(each, raw) ? fine(raw) : readValue(field, raw);
       if (read.ok) good.push({ name, read });
       else bad ??= read.problem;
       if (read.ok && field.kind !== 'sealed') break;
@@ -234,7 +246,7 @@ export function readObject(source: Values, { shape, at, nameOf }: DecodeFacts): 
         problems.push({ path, text: `has two candidates: ${good.map(each => each.name).join(', ')}` });
       }
       value[slot] = first.read.value;
-      for (const each of good) if (each.name !== slot) taken.add(each.name);
+      for (const { name } of good) if (name !== slot) taken.add(name);
       if (first.read.warning) warnings.push(`${path} ${first.read.warning}`);
     } else if (bad !== undefined) {
       // An amount that cannot be trusted must not look like an absent one.
@@ -526,7 +538,7 @@ function decodeList({ target, input }: RequestFacts, value: unknown, headers: Wi
   const isUsual = slotsOf(shape).every(({ slot, field }) => nameOf(slot) === undefined && field.kind !== 'sealed');
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const read = rows.map((row, index) => {
+  const data = rows.map((row, index): Values => {
     if (isUsual && isObject(row) && isAsRead(row, shape)) return row;
     const path = `${at}[${index}]`;
     if (!isObject(row)) {
@@ -536,20 +548,20 @@ function decodeList({ target, input }: RequestFacts, value: unknown, headers: Wi
     const object = readObject(row, { shape, at: path, nameOf });
     problems.push(...object.problems);
     for (const each of object.warnings) warnings.push(each.replace(`[${index}]`, '[]'));
-    return object.value;
+    const { value: clean, hidden, inexact } = maskedValue(object.value, wholeIn(shape));
+    for (const place of hidden) warnings.push(hiddenAt(`${at}[].${place}`));
+    for (const place of inexact) warnings.push(inexactAt(`${at}[].${place}`));
+    return clean as Values;
   });
-  const { value: data, hidden, inexact } = maskedValue(read, wholeIn(shape));
-  for (const place of hidden) warnings.push(hiddenAt(`${at}${place}`));
-  for (const place of inexact) warnings.push(inexactAt(`${at}${place}`));
   for (const filter of Object.keys(target.row.query ?? {})) {
-    if (input[filter] !== undefined) problems.push(...contradictions(data as Values[], at, filter, input[filter]));
+    if (input[filter] !== undefined) problems.push(...contradictions(data, at, filter, input[filter]));
   }
   for (const slot of mixedSigns(rows, shape)) {
     warnings.push(
       `${at}[].${slot} is negative in some records of a type and not in others; the type tells the direction`,
     );
   }
-  const result: ListPage<Values> = { data: data as Values[], page };
+  const result: ListPage<Values> = { data, page };
   return { result, problems, warnings, next };
 }
 

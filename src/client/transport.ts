@@ -154,12 +154,14 @@ export function createTransport(settings: TransportSettings): Transport {
       let [sent, isOver, status, size] = [false, false, 0, 0];
       let headers: WireHeaders = {};
       const chunks: Uint8Array[] = [];
-      const stops = [AbortSignal.timeout(totalMs), ...signals];
-      const onStop = () => settle(stopReason(stops, totalMs));
+      const onTime = () => settle(new WireProblem(`no complete answer within ${seconds(totalMs)}`));
+      const timer = setTimeout(onTime, totalMs);
+      const onStop = () => settle(stopped());
       const settle = (error?: Error) => {
         if (isOver) return;
         isOver = true;
-        for (const stop of stops) stop.removeEventListener('abort', onStop);
+        clearTimeout(timer);
+        for (const signal of signals) signal.removeEventListener('abort', onStop);
         const failure = error && describeFailure(error, place, shown?.issuer);
         restoreFlags();
         if (error === undefined) {
@@ -172,7 +174,7 @@ export function createTransport(settings: TransportSettings): Transport {
       };
       // Every worker of a run may wait under one signal; Node takes more than ten listeners for a leak.
       if (signals.length > 0) setMaxListeners(0, ...signals);
-      for (const stop of stops) stop.addEventListener('abort', onStop);
+      for (const signal of signals) signal.addEventListener('abort', onStop);
       const { method, path, body = null, headersMs: headersTimeout } = request;
       // The total covers the body: a timeout between bytes lets one byte a while drip on for ever.
       const options = { method, path, headers: request.headers, body, headersTimeout, bodyTimeout: 0 };
@@ -203,11 +205,10 @@ export function createTransport(settings: TransportSettings): Transport {
   return {
     certificate: () => shown,
     async exchange(request) {
-      const { signals, totalMs, write } = request;
-      const connection = await checkout(write);
-      if (!signals.some(({ aborted }) => aborted)) return exchangeOn(connection, request);
+      const connection = await checkout(request.write);
+      if (!request.signals.some(({ aborted }) => aborted)) return exchangeOn(connection, request);
       idle.push(connection);
-      return { sent: false, failure: describeFailure(stopReason(signals, totalMs), place) };
+      return { sent: false, failure: describeFailure(stopped(), place) };
     },
     async close() {
       // The end of the program closes what is idle, without Node's own way there, which opens standard error.
@@ -217,12 +218,7 @@ export function createTransport(settings: TransportSettings): Transport {
   };
 }
 
-/** What ends an exchange that is stopped: its time, or the reason of the signal that came first. */
-function stopReason(stops: readonly AbortSignal[], totalMs: number): WireProblem {
-  const reason: unknown = stops.find(({ aborted }) => aborted)?.reason;
-  const isTime = reason instanceof DOMException && reason.name === 'TimeoutError';
-  return new WireProblem(isTime ? `no complete answer within ${seconds(totalMs)}` : 'stopped before the answer');
-}
+const stopped = () => new WireProblem('stopped before the answer');
 
 /**
  * Node 20 waits at exit for V8 to finish optimising undici's WebAssembly parser: 60 ms of a 95 ms start. The baseline compiler

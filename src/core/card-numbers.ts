@@ -98,7 +98,9 @@ function luhnSum(digits: string): number {
 
 type Members = Readonly<Record<string, unknown>>;
 
-const LAST_FOUR = /last_?(?:4|four)$/i;
+/** Whether the last four digits of a card have that name. */
+export const isLastFour = (name: string) => /last_?(?:4|four)$/i.test(name);
+
 const CODE_NAME = /cv|cs|cid|code|pin|security/i;
 
 /**
@@ -150,8 +152,8 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
   return { value: clean, hidden: [...hidden], inexact: [...inexact] };
 }
 
-/** Nearly every value is: it has too few digits. */
-function isHarmless(part: unknown): boolean {
+/** Whether a value has too few digits for a card number, as nearly every one has. */
+export function isHarmless(part: unknown): boolean {
   if (typeof part === 'string') return !mayHoldNumber(part);
   if (typeof part === 'number') return Math.abs(part) < 1e12;
   return typeof part !== 'object' || part === null;
@@ -172,7 +174,7 @@ function endsInLastFour(text: string, beside: Members): boolean {
     const four = beside[name];
     // Nearly every id is beside none, and asked for it in each of a million rows.
     const mayBeFour = typeof four === 'number' || (typeof four === 'string' && four.length === 4);
-    if (!mayBeFour || !LAST_FOUR.test(name) || !/^[0-9]{4}$/.test(String(four))) continue;
+    if (!mayBeFour || !isLastFour(name) || !/^[0-9]{4}$/.test(String(four))) continue;
     if (text.replace(/[^0-9]/g, '').endsWith(String(four))) return true;
   }
   return false;

@@ -47,12 +47,6 @@ const timers = {
   clearImmediate: clear,
 };
 
-function timeoutSignal(ms: number): AbortSignal {
-  const stopping = new AbortController();
-  timers.setTimeout(() => stopping.abort(new DOMException('aborted due to timeout', 'TimeoutError')), ms);
-  return stopping.signal;
-}
-
 // Files
 
 const CHANGES = /^(?:append|chmod|copy|fchmod|ftruncate|link|mkdir|rename|rm|symlink|truncate|unlink|write)/;
@@ -292,7 +286,6 @@ export const modules: Readonly<Record<string, unknown>> = {
 export const globals: Readonly<Record<string, unknown>> = {
   process,
   ...timers,
-  'AbortSignal.timeout': timeoutSignal,
   'Date.now': () => turnOf()?.wall() ?? START,
   'performance.now': () => turnOf()?.world.now ?? 0,
   'Math.random': () => turnOf()?.started.chance.fraction() ?? Math.random(),
