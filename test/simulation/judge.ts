@@ -25,26 +25,30 @@ export interface Purchase {
   readonly change: string;
   /** Where it was typed. */
   journal: number;
-  /** The journals that know of it: a copy of a home knows what was known before it was made. */
-  readonly journals: Set<number>;
   /** The rows of the file that it was meant by; empty where it was typed. */
   readonly file: string;
   /** The wish under whose intent it was typed; without one for a file, or where it was typed bare. */
   readonly intent: number | undefined;
-  /** `open`: nothing says what became of it. */
-  reported: 'open' | 'done' | 'no';
-  /** It was reported as open once: no later command can say no to it for all of them. */
-  wasOpen: boolean;
+  /** What was reported of each process that was to buy it, by itself or by who goes on with its op. */
+  readonly attempts: Map<Process, Reported>;
   /** Processes at it that run. */
   living: number;
   /** A process at it has sent something. */
   isBegun: boolean;
   /** Resumes of its op that run. */
   resumed: number;
-  /** The op that is about it; `several`, or `none`. */
-  op: string | undefined;
   /** True time at which it was said to be done. */
   doneAt: number;
+}
+
+/** `open`: nothing says what became of it. */
+type Reported = 'open' | 'done' | 'no';
+
+/** `no` only where every attempt is. */
+function reportedOf({ attempts }: Purchase): Reported {
+  const all = [...attempts.values()];
+  if (all.includes('done')) return 'done';
+  return all.length > 0 && all.every(each => each === 'no') ? 'no' : 'open';
 }
 
 /** What a person types. */
@@ -70,8 +74,8 @@ export class Judge {
   readonly #world: World;
   readonly #service: Service;
   readonly #purchases: Purchase[] = [];
-  /** What each op is about, where an answer has named it. */
-  readonly #ops = new Map<string, readonly Purchase[]>();
+  /** What each process was to buy. */
+  readonly #meant = new Map<Process, readonly Purchase[]>();
   /** How often a person has let a wish be sent again. */
   readonly #excused = new Map<number, number>();
   /** How often an op with that wish was approved. */
@@ -110,19 +114,26 @@ export class Judge {
       const isSame = (each: Purchase) =>
         each.living === 0 &&
         !(isFile && each.intent !== undefined) &&
-        ((each.reported === 'open' &&
+        ((reportedOf(each) === 'open' &&
           (each.resumed === 0 || (isFile && each.file === file)) &&
           (each.isBegun || each.file === file)) ||
-          (each.reported === 'done' && isOfFile(each)));
+          (reportedOf(each) === 'done' && isOfFile(each)));
       const same =
         intent !== undefined ? known.find(each => each.intent === intent) : isAgain ? undefined : known.find(isSame);
-      const purchase = same ?? { ...FRESH, wish, change, journal, journals: new Set([journal]), file, intent };
+      const purchase = same ?? { ...FRESH, attempts: new Map(), wish, change, journal, file, intent };
       if (same === undefined) this.#purchases.push(purchase);
-      purchase.living += 1;
-      if (purchase.reported === 'no') purchase.reported = 'open';
       meant.push(purchase);
     }
     return meant;
+  }
+
+  /** A process begins that is to buy them. */
+  begins(who: Process, meant: readonly Purchase[]): void {
+    this.#meant.set(who, meant);
+    for (const purchase of meant) {
+      purchase.living += 1;
+      purchase.attempts.set(who, 'open');
+    }
   }
 
   /** A process that was to buy them has ended. */
@@ -132,50 +143,36 @@ export class Judge {
       purchase.living -= 1;
       purchase.isBegun ||= ran.who.writes > 0;
     }
-    // A guard that says how to go on with an op names that of somebody else; a page and the error have their own. A file tells it first.
-    const own = opOf(ran);
-    const first = ran.code === undefined ? /ops resume (op_\w+)/.exec(ran.err)?.[1] : undefined;
-    const isOthers = own === hintOf(ran) || ran.err.includes('"exit_code":14');
-    const op = isOthers ? (pageOf(ran).op ?? first) : own;
-    // A killed process that has named no op: it may be another op than the one of which somebody knows.
-    if (ran.code === undefined && op === undefined)
-      for (const each of meant) if (each.op !== undefined) each.op = 'several';
-    if (op !== undefined) {
-      this.#ops.set(op, meant);
-      // What was open before may have been done by an earlier op: no later one can say no to it.
-      for (const each of meant) each.op = each.op === op || !each.wasOpen ? op : 'several';
-    }
-    this.#hear(ran, meant, isFile ? 'file' : 'command');
-    // What a guard has refused has no op.
-    if (hintOf(ran) !== undefined) for (const each of meant) if (each.reported === 'no') each.op ??= 'none';
+    // A guard says how to go on with the op of somebody else, of which it reports nothing; a page is of the op it names.
+    const isGuard = ran.code === 14 || hintOf(ran) !== undefined;
+    const op = isGuard ? pageOf(ran).op : opOf(ran);
+    this.#hear(ran, meant, new Set([ran.who, this.#ownerOf(op) ?? ran.who]));
     if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
     this.#counts(when);
     if (this.#isHonest() && ran.code !== undefined)
       this.#calm(when, ran, act.do === 'buy' && act.as === undefined ? meant : []);
   }
 
-  /** An op is resumed; returns what takes its end. */
-  resumes(op: string, journal: number, excused: readonly number[]): (when: string, ran: Ran) => void {
-    const known = this.#known(op, journal);
-    for (const wish of excused) if (!this.#isShown(wish)) this.#excused.set(wish, (this.#excused.get(wish) ?? 0) + 1);
+  /** An op is resumed; returns what takes its end. `mayResend`: a person lets what was not found be sent again. */
+  resumes(op: string, mayResend: boolean): (when: string, ran: Ran) => void {
+    const owner = this.#ownerOf(op);
+    if (owner === undefined) return when => this.#counts(when);
+    const known = this.#meant.get(owner) ?? [];
+    for (const { wish } of mayResend ? known : [])
+      if (!this.#isShown(wish)) this.#excused.set(wish, (this.#excused.get(wish) ?? 0) + 1);
     // Rows that were not sent are sent now.
-    const anew = known.filter(({ reported }) => reported === 'no');
-    for (const purchase of anew) purchase.reported = 'open';
+    const anew = known.filter(({ attempts }) => attempts.get(owner) === 'no');
+    for (const { attempts } of anew) attempts.set(owner, 'open');
     for (const purchase of known) purchase.resumed += 1;
     return (when, ran) => {
-      for (const purchase of known) purchase.resumed -= 1;
-      if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.reported = 'no';
-      // Of an op that was named, the rows are in their order. Another is about what was open where it sends something, and
-      // rather about what was done than about what was refused where it does not.
-      const rank = (each: Purchase) => {
-        const isDone = each.reported === 'done';
-        if (ran.who.writes > 0) return isDone ? 1 : 0;
-        if (anew.includes(each)) return 3;
-        return isDone ? 1 : each.isBegun ? 0 : 2;
-      };
-      const likely = this.#ops.has(op) ? known : known.toSorted((a, b) => rank(a) - rank(b));
-      if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, likely, { op });
-      else for (const purchase of anew) if (purchase.reported === 'open') purchase.wasOpen = true;
+      for (const purchase of known) {
+        purchase.resumed -= 1;
+        purchase.isBegun ||= ran.who.writes > 0;
+      }
+      const about = new Set([owner]);
+      if (ran.code !== undefined && NOTHING.has(ran.code))
+        for (const each of anew) report(each, 'no', about, this.#world.now);
+      if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, known, about);
       this.#counts(when);
     };
   }
@@ -188,66 +185,40 @@ export class Judge {
     return isPlain && metadata === 'everywhere' && this.#effectsOf(wish).length >= meant;
   }
 
-  isApproved(op: string, journal: number): void {
-    for (const purchase of this.#known(op, journal)) {
-      this.#approved.set(purchase.wish, (this.#approved.get(purchase.wish) ?? 0) + 1);
-      if (purchase.reported === 'no') purchase.reported = 'open';
-      purchase.wasOpen = true;
+  isApproved(op: string): void {
+    const owner = this.#ownerOf(op);
+    for (const { wish, attempts } of (owner && this.#meant.get(owner)) ?? []) {
+      this.#approved.set(wish, (this.#approved.get(wish) ?? 0) + 1);
+      if (owner && attempts.get(owner) === 'no') attempts.set(owner, 'open');
     }
   }
 
-  /** A journal is copied. `moves`: who typed into the one goes on with the other. */
-  isCopied(from: number, to: number, moves: boolean): void {
-    for (const purchase of this.#purchases) {
-      if (purchase.journals.has(from)) purchase.journals.add(to);
-      if (!moves) continue;
-      purchase.journals.delete(from);
-      if (purchase.journal === from) purchase.journal = to;
-    }
+  /** A journal is copied, and who typed into the one goes on with the other. */
+  isMoved(from: number, to: number): void {
+    for (const purchase of this.#purchases) if (purchase.journal === from) purchase.journal = to;
   }
 
-  /** The purchases that an op is about; where no answer has named it, those of which nobody knows. */
-  #known(op: string, journal: number): readonly Purchase[] {
-    const named = new Set([...this.#ops.values()].flat());
-    // A database that went away says no to what was claimed, or leaves what is done unacknowledged, and names no op.
-    const isOff = ({ reported, op: by }: Purchase) =>
-      (reported === 'done' || (this.#history.shared && reported === 'no')) && by === undefined;
-    const mayBe = (each: Purchase) =>
-      each.journals.has(journal) && !named.has(each) && (each.reported === 'open' || isOff(each));
-    return this.#ops.get(op) ?? this.#purchases.filter(mayBe);
+  /** The process that was to buy something and drew the name of that op. */
+  #ownerOf(op: string | undefined): Process | undefined {
+    return [...this.#meant.keys()].find(({ drawn }) => drawn.some(bytes => `op_${lettersOf(bytes)}` === op));
   }
 
-  /** What a process reports of these purchases. */
-  #hear(ran: Ran, meant: readonly Purchase[], by: 'command' | 'file' | { readonly op: string }): void {
+  /** What a process reports of these purchases, of attempts of `about`. */
+  #hear(ran: Ran, meant: readonly Purchase[], about: ReadonlySet<Process>): void {
     const rows = listOf(ran.out) as { readonly outcome?: unknown; readonly amount?: unknown }[];
     const { outcome = '' } = errorOf(ran);
-    const isPrinted = ran.code === undefined && by === 'command' && ran.out !== '';
+    // A killed process may have told what a command that ends with 0 tells.
+    const isPrinted = ran.code === undefined && rows.length === 0 && about.has(ran.who) && ran.out !== '';
     const isNo = ran.code !== undefined && NOTHING.has(ran.code);
     const whole = ran.code === 0 || isPrinted ? 'done' : isNo ? 'no' : (REPORTED[outcome] ?? 'open');
     const left = [...meant];
-    const found: Purchase[] = [];
     for (const { amount, outcome: reported } of rows) {
       const at = left.findIndex(({ wish }) => typeof amount === 'number' && Math.round(amount * 100) % 100 === wish);
       const [purchase] = at === -1 ? [] : left.splice(at, 1);
-      if (purchase === undefined) continue;
-      found.push(purchase);
-      this.#report(purchase, REPORTED[String(reported)] ?? 'open', by);
+      if (purchase !== undefined) report(purchase, REPORTED[String(reported)] ?? 'open', about, this.#world.now);
     }
-    // A killed process has named no op: the rows of its op say which purchases it is about.
-    if (typeof by === 'object' && found.length > 0 && !this.#ops.has(by.op)) this.#ops.set(by.op, found);
-    for (const purchase of left) this.#report(purchase, rows.length > 0 && whole === 'done' ? 'open' : whole, by);
-  }
-
-  #report(purchase: Purchase, reported: Purchase['reported'], by: string | { readonly op: string }): void {
-    if (reported === 'done') {
-      purchase.reported = 'done';
-      purchase.doneAt = Math.min(purchase.doneAt, this.#world.now);
-    } else if (reported === 'no') {
-      // It is one of this command or op alone, where others are at it or it was open before.
-      const isFinal = typeof by === 'object' && purchase.op !== undefined ? purchase.op === by.op : !purchase.wasOpen;
-      const isAlone = purchase.living === 0 && purchase.resumed === 0;
-      if (purchase.reported === 'open' && isAlone && isFinal) purchase.reported = 'no';
-    } else if (purchase.reported === 'open') purchase.wasOpen = true;
+    const others = rows.length > 0 && whole === 'done' ? 'open' : whole;
+    for (const purchase of left) report(purchase, others, about, this.#world.now);
   }
 
   // The laws
@@ -263,9 +234,8 @@ export class Judge {
       // What was done before the sandbox was set back is gone, and may be done anew.
       const effects = this.#effectsOf(wish, this.#service.books).length;
       const own = this.#purchases.filter(each => each.wish === wish);
-      const done = own.filter(({ reported }) => reported === 'done').length;
-      const most =
-        own.filter(({ reported, living }) => reported !== 'no' || living > 0).length + (this.#excused.get(wish) ?? 0);
+      const done = own.filter(each => reportedOf(each) === 'done').length;
+      const most = own.filter(each => reportedOf(each) !== 'no').length + (this.#excused.get(wish) ?? 0);
       // Two journals that do not know of each other cannot tell their equal transfers of one card apart: each sees that it moved.
       // Nor can they tell equal cards that show no marker, where an answer to one names the card of the other.
       const isAlike = change !== 'create' || this.#history.service.metadata !== 'everywhere';
@@ -276,6 +246,18 @@ export class Judge {
       const no = refused > 0 ? `; ${refused} were said not to have happened` : '';
       if (effects > most)
         this.break(`${when}: wish ${wish} happened ${effects} times, and was meant ${most} times${no}`);
+    }
+    for (const [who, meant] of this.#meant) this.#refusals(when, who, meant);
+  }
+
+  /** What was said not to have been done by a process was done by none of its requests. */
+  #refusals(when: string, who: Process, meant: readonly Purchase[]): void {
+    const effects = this.#service.books.effects.filter(({ request }) => request.who === who);
+    for (const wish of new Set(meant.map(each => each.wish))) {
+      const most = meant.filter(each => each.wish === wish && each.attempts.get(who) !== 'no').length;
+      const own = this.#effectsOf(wish, { effects }).length;
+      if (own > most && most < meant.filter(each => each.wish === wish).length)
+        this.break(`${when}: wish ${wish} was done ${own} times by a process of which it was said that it had not`);
     }
   }
 
@@ -395,17 +377,26 @@ export class Judge {
   }
 }
 
-const FRESH: Omit<Purchase, 'wish' | 'change' | 'journal' | 'journals' | 'file' | 'intent'> = {
-  op: undefined,
-  reported: 'open',
-  wasOpen: false,
-  living: 0,
-  isBegun: false,
-  resumed: 0,
-  doneAt: Number.POSITIVE_INFINITY,
-};
+const FRESH = { living: 0, isBegun: false, resumed: 0, doneAt: Number.POSITIVE_INFINITY };
 
-const REPORTED: Readonly<Record<string, Purchase['reported']>> = {
+/** An attempt at a purchase is reported of. `no` is not the last word where its op is being resumed. */
+function report(purchase: Purchase, reported: Reported, about: ReadonlySet<Process>, now: number): void {
+  for (const who of about) {
+    const before = purchase.attempts.get(who);
+    if (before === undefined || before === 'done' || (reported === 'no' && purchase.resumed > 0)) continue;
+    if (reported !== 'open') purchase.attempts.set(who, reported);
+  }
+  if (reported === 'done') purchase.doneAt = Math.min(purchase.doneAt, now);
+}
+
+/** The letters of the name of an op: five bits each, as far as the bytes go from behind. */
+function lettersOf(bytes: Uint8Array): string {
+  const bits = Array.from(bytes, byte => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.slice(-130).match(/.{5}/g) ?? []).map(five => LETTERS[Number.parseInt(five, 2)]).join('');
+}
+const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+const REPORTED: Readonly<Record<string, Reported>> = {
   done: 'done',
   refused: 'no',
   not_sent: 'no',

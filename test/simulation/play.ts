@@ -13,7 +13,7 @@ import type { LibraryClient, Program } from '../support/simulated/program.ts';
 import { removeHome } from '../support/simulated/sqlite.ts';
 import { Chance, type Machine, Process, World } from '../support/simulated/world.ts';
 import type { Act, Buy, History, Step, Wish } from './history.ts';
-import { hintOf, Judge, listOf, opOf, type Ran } from './judge.ts';
+import { hintOf, Judge, listOf, opOf, type Purchase, type Ran } from './judge.ts';
 import { API_KEY, Service } from './service.ts';
 
 /** What a step typed, and what came of it. */
@@ -77,6 +77,8 @@ interface How {
   readonly fate?: Step['fate'];
   /** A person types at a terminal. */
   readonly isTyped?: boolean;
+  /** What it is to buy. */
+  readonly meant?: readonly Purchase[];
   /** What its process does in place of that line. */
   readonly work?: (host: AppHost) => Promise<number>;
 }
@@ -205,8 +207,8 @@ class Player {
     removeHome(place.home);
     cpSync(source.home, place.home, { recursive: true, preserveTimestamps: true });
     place.journal = ++this.#journals;
-    this.judge.isCopied(source.journal, place.journal, act.moves === true);
     if (act.moves !== true) return;
+    this.judge.isMoved(source.journal, place.journal);
     // The one that it came from is given up.
     removeHome(source.home);
     mkdirSync(source.home, { mode: 0o700 });
@@ -225,15 +227,15 @@ class Player {
     const meant = this.judge.mean({ wishes, change, journal: place.journal, isFile, isAgain, named });
     this.#entries.set(step.name, entry);
     const [first = 0] = wishes;
-    if (how === 'library') entry.ran = await this.#call(step, first, named);
-    else if (!isFile) entry.ran = await this.#run(step.machine, this.#command(first, named), step);
+    if (how === 'library') entry.ran = await this.#call({ ...step, meant }, first, named);
+    else if (!isFile) entry.ran = await this.#run(step.machine, this.#command(first, named), { ...step, meant });
     else {
       const file = join(place.home, `rows-${wishes.join('-')}.csv`);
       const rows = wishes.map(wish => inputOf(this.#history.wishes[wish] as Wish, wish));
       const lines = [Object.keys(rows[0] ?? {}), ...rows.map(row => Object.values(row))];
       writeFileSync(file, lines.map(cells => `${cells.join()}\n`).join(''));
       const line = `cards ${change} --file ${file}${isAgain ? ' --again' : ''} --yes --json`;
-      entry.ran = await this.#run(step.machine, line, step);
+      entry.ran = await this.#run(step.machine, line, { ...step, meant });
     }
     this.judge.bought(step, entry.ran, meant, isFile);
   }
@@ -255,7 +257,7 @@ class Player {
       const mayResend = resend && entry.hints.includes(`${op} --resend-absent`);
       if (mayResend) this.#count('somebody goes on: resume with --resend-absent');
       const more = `${mayResend ? ' --resend-absent' : ''}${this.#history.shared ? ' --reason away' : ''}`;
-      const resumed = this.judge.resumes(op, place.journal, mayResend ? entry.wishes : []);
+      const resumed = this.judge.resumes(op, mayResend);
       const ran = await this.#run(step.machine, `ops resume ${op}${more} --yes --json`, step);
       entry.hints += ran.err;
       resumed(`step ${step.name}`, ran);
@@ -271,7 +273,7 @@ class Player {
       const words = how === 'reject' ? `ops reject ${op} --reason no` : `ops approve ${op}`;
       const { code } = await this.#run(step.machine, words, { ...step, isTyped: how === 'approve' });
       // It may have been done where nobody can know.
-      if (how === 'approve' && [0, 11, undefined].includes(code)) this.judge.isApproved(op, place.journal);
+      if (how === 'approve' && [0, 11, undefined].includes(code)) this.judge.isApproved(op);
     }
   }
 
@@ -285,7 +287,7 @@ class Player {
 
   /** Runs one command line to its end, or to that of its process. */
   async #run(n: number, line: string | readonly string[], how: How = {}): Promise<Ran> {
-    const { fate, isTyped = false, work = host => this.#program.run(host) } = how;
+    const { fate, isTyped = false, meant, work = host => this.#program.run(host) } = how;
     const { machine, home } = this.#places[n] as Place;
     const env = {
       CARDWRIGHT_CONFIG_DIR: home,
@@ -304,6 +306,7 @@ class Player {
     const write = (to: 'out' | 'err', text: string) => {
       said[to] += text;
     };
+    if (meant !== undefined) this.judge.begins(who, meant);
     const host = hostOf(who, { argv, write, isTyped, interrupted: this.#program.interrupted });
     const from = world.now;
     const ends = (why: string) => {
@@ -324,7 +327,7 @@ class Player {
   }
 
   /** A program that uses `cardwright/client`: it prints what it got. */
-  #call(step: Step, wish: number, other?: number): Promise<Ran> {
+  #call(step: Step & How, wish: number, other?: number): Promise<Ran> {
     const wished = this.#history.wishes[wish] as Wish;
     const { change, named = wish } = wished;
     const intent = `order-${other ?? named}`;

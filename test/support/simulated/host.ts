@@ -31,7 +31,7 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
   });
   const stopping = new AbortController();
   who.onInterrupt = () => stopping.abort(interrupted());
-  const random = { bytes: (count: number) => chance.bytes(count), fraction: () => chance.fraction() };
+  const random = { bytes: (count: number) => who.bytes(count), fraction: () => chance.fraction() };
   const person = typist(who);
   const host: Partial<AppHost> = {
     argv,

@@ -209,7 +209,7 @@ type Heard = Readonly<
 
 // Chance, system, process
 
-const bytes = (count: number) => Buffer.from(turnOf()?.started.chance.bytes(count) ?? crypto.randomBytes(count));
+const bytes = (count: number) => Buffer.from(turnOf()?.bytes(count) ?? crypto.randomBytes(count));
 const fill = (into: Uint8Array) => {
   into.set(bytes(into.length));
   return into;

@@ -86,6 +86,8 @@ export class Process {
   /** Requests that change something. */
   writes = 0;
   isDead = false;
+  /** Random bytes it was given. */
+  readonly drawn: Uint8Array[] = [];
   /** It has died without an exit code. */
   wasKilled = false;
   /** It stands still until then. */
@@ -112,6 +114,12 @@ export class Process {
   /** Its clock, ms UTC. */
   wall(): number {
     return Math.floor(START + this.world.now + this.started.machine.ahead);
+  }
+
+  bytes(count: number): Uint8Array {
+    const bytes = this.started.chance.bytes(count);
+    this.drawn.push(bytes);
+    return bytes;
   }
 
   /** Runs `work` to its exit code, or to its death, of which there is none. */
