@@ -82,6 +82,7 @@ function problemOf(field: PageField, values: Values): string | undefined {
   const typed = plain(field, values);
   if (typed === '') return must ? `Needed${such === undefined ? '' : `: ${such}`}.` : undefined;
   if (form?.test(typed) === false) return `Type ${such}.`;
+  if (PICKS[field.name] !== undefined && !/^[a-z]+_/.test(typed)) return 'Choose one from the list.';
   if (isNumber(field) && min !== undefined && Number(typed) < min) return `At least ${limitOf(field, min)}.`;
   if (isNumber(field) && max !== undefined && Number(typed) > max) return `At most ${limitOf(field, max)}.`;
   return undefined;
@@ -103,7 +104,10 @@ async function outcomeOf(row: AdminName, input: Input, fields: readonly PageFiel
       return { problem: 'No answer came: whether it happened is unknown. Look before you send it again.' };
     if (!(error instanceof Failed)) throw error;
     const { field = '', message, status } = error;
-    if (fields.some(({ name }) => name === field)) return { problems: { [field]: message.replace(`${field}: `, '') } };
+    const isMeant = ({ name }: PageField) => name === field || name === `${field}_id`;
+    // What is refused without a name can only mean the field that there is.
+    const meant = fields.find(isMeant) ?? (fields.length === 1 && status < 500 ? fields[0] : undefined);
+    if (meant !== undefined) return { problems: { [meant.name]: message.replace(`${field}: `, '') } };
     return { problem: status === 503 ? `${message} Nothing happened.` : message };
   }
 }

@@ -236,19 +236,20 @@ export function laidOut(text: string): string {
 
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
   mcc: 'MCC',
-  three_ds: '3DS',
   bin: 'BIN',
   last4: 'last four digits',
   by: 'how far',
   authorization_id: 'purchase',
   cvv: 'security code',
+  otp: 'code',
   exp_month: 'good until, month',
   exp_year: 'good until, year',
   webhook_id: 'subscription',
 };
 
-/** The name of a field as words. */
-export const wordsOf = (name: string) => ABBREVIATIONS[name] ?? name.replace(/_id$/, '').replaceAll('_', ' ');
+/** The name of a field, or a word of the contract such as `three_ds_failed`, as words. */
+export const wordsOf = (name: string) =>
+  ABBREVIATIONS[name] ?? name.replace(/_id$/, '').replace('three_ds', '3DS').replaceAll('_', ' ');
 
 /** Something that is shown of an item: a column of a list, a fact of a detail. */
 export interface Field<Item> {

@@ -126,6 +126,20 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     expect(await page.getByLabel('amount', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByLabel('amount', { exact: true }).inputValue()).toBe('0');
     await pictures('refused');
+    const bought = (await sandbox.run(`sandbox simulate authorize --card ${card} --amount 1 -q`)).trim();
+    await sandbox.run(`sandbox simulate settle ${bought} -q`);
+    await open(bought, '$1.00 at COFFEE SHOP');
+    await page.locator('summary', { hasText: 'Refund' }).click();
+    await page.locator('#simulate-refund-amount').fill('2');
+    await page.getByRole('button', { name: 'Refund' }).click();
+    await page.locator('#simulate-refund-amount-problem', { hasText: '1.00 USD can be refunded' }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '/simulate';
+    });
+    await page.locator('#simulate-authorize-card_id').fill('here');
+    await page.locator('#simulate-authorize-amount').fill('1');
+    await page.getByRole('button', { name: 'Simulate' }).click();
+    await page.locator('#simulate-authorize-card_id-problem', { hasText: 'Choose one from the list.' }).waitFor();
   });
 
   it('a store that is busy has done nothing, and the form sends it again', async () => {

@@ -46,7 +46,11 @@ const shortTime = (iso: string) => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/,
 function spellings(value: string | number | boolean): readonly string[] {
   if (typeof value === 'boolean') return [];
   const text = String(value);
-  if (typeof value === 'string') return [text, shortTime(text), text.replaceAll('_', ' '), text.replace(/^"|"$/g, '')];
+  if (typeof value === 'string') {
+    const words = text.replace('three_ds', '3DS').replaceAll('_', ' ');
+    const inMoney = words.replace(/(?<= )\d+\.\d\d/g, sum => `$${money(Number(sum))}`);
+    return [text, shortTime(text), text.replaceAll('_', ' '), inMoney, text.replace(/^"|"$/g, '')];
+  }
   return [text, value.toLocaleString('en-US'), money(Math.abs(value))];
 }
 

@@ -179,7 +179,7 @@ function Page() {
       <Header live={live} />
       {live.link === 'stopped' && (
         <p class="bar" role="alert">
-          {`The sandbox does not answer${live.marks === undefined ? '' : `; this is as of ${shortTime(live.marks.now)}`}. Start it: `}
+          {`The sandbox does not answer${live.marks === undefined ? '' : `; this is as of ${shortTime(live.marks.now)} UTC`}. Start it: `}
           <code>cardwright sandbox start</code> <Copy text="cardwright sandbox start" />
         </p>
       )}
@@ -263,7 +263,7 @@ function Over() {
   return (
     <main class="over">
       <h1 tabIndex={-1}>No session</h1>
-      <p>This one is over, or the sandbox was started anew. Open another in a terminal:</p>
+      <p>This page has none yet, or its own is over, or the sandbox was started anew. Open one in a terminal:</p>
       <p class="command">
         <code>{command}</code> <Copy text={command} />
       </p>

@@ -118,12 +118,12 @@ type Why = Reply<'transactions.why'>;
 
 const RESULTS: Readonly<Record<string, string>> = { holds: 'passed', fails: 'failed', not_asked: 'not reached' };
 
-const against = (left: string, right?: string | null) => inMoney(`${left} against ${right ?? ''}`);
+const against = (left: string, right?: string | null) => inMoney(`${left} against ${right ?? ''}`).replaceAll('_', ' ');
 
 const CHECKS: TableOf<Why['checks'][number]> = {
   caption: 'Checks in the order in which they are made',
   fields: [
-    show.name('Declines for', each => each.check),
+    show.text('Declines for', each => wordsOf(each.check)),
     show.badge('Result', each => RESULTS[each.result]),
     show.text('Compared', ({ left, right }) => left && against(left, right)),
   ],
