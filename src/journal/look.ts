@@ -305,6 +305,14 @@ function money(value: number, what: string): Cents {
   return amount;
 }
 
+/**
+ * Whether only a request that is still on its way can hide what was not found. What is spent or paid back hides a transfer where its
+ * card alone is read, as in a file: that is never sent again because a person lets it be.
+ */
+export function showsAll({ found, moved }: Look, { operation }: Change): boolean {
+  return found === 'not there' && (rowOf(operation).transfer === undefined || moved?.wallet !== undefined);
+}
+
 /** Whether a reading speaks for a change, whatever was answered: it is there, or a balance has moved by its amount. */
 export function speaksFor({ found, moved }: Look, { amount }: Change): boolean {
   const isMoved = [moved?.card, moved?.wallet].some(by => by !== undefined && amount > 0 && Math.abs(by) === amount);

@@ -31,6 +31,7 @@ import {
   lookOnce,
   otherwise,
   readBefore,
+  showsAll,
   speaksFor,
   UNLISTED,
 } from './look.ts';
@@ -183,7 +184,7 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
   const isFree = rowOf(change.operation).repeat === 'freely' && sending.repeated < MOST_REPEATED;
   // In all commands together: each of them may have been done.
   const isByKey = await mayResendByKey(work, change);
-  const isWanted = work.resendAbsent && sending.repeated === 0;
+  const isWanted = work.resendAbsent && sending.repeated === 0 && showsAll(seen, change);
   if (!isAbsent || !isTraceable(change) || !(isFree || isByKey || isWanted)) return unknown(work, change, seen);
   sending.repeated += 1;
   countResent(change);
@@ -581,7 +582,7 @@ async function unknown(work: Work, change: Change, seen: Look | undefined): Prom
 
 async function leftUnknown(work: Work, change: Change, seen: Look | undefined): Promise<RowOutcome> {
   const isLooked = (work.resumed || work.lookOnly) && seen !== undefined;
-  const isAbsent = isLooked && seen.found === 'not there' && !work.resendAbsent && isTraceable(change);
+  const isAbsent = isLooked && showsAll(seen, change) && !work.resendAbsent && isTraceable(change);
   const isKeyHonoured = await isKeyUsable(work, change);
   const error = unknownError(work.op, change, seen, { isLooked, isAbsent, isKeyHonoured });
   return {
@@ -614,7 +615,9 @@ async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
   const left = await leftUnknown(work, change, seen);
   const mayResend =
     seen.found === 'not there' &&
-    ((await mayResendByKey(work, change)) || rowOf(change.operation).repeat === 'freely' || work.resendAbsent);
+    ((await mayResendByKey(work, change)) ||
+      rowOf(change.operation).repeat === 'freely' ||
+      (work.resendAbsent && showsAll(seen, change)));
   return mayResend && isTraceable(change) ? { ...left, next: 'send_again', absent: undefined } : left;
 }
 

@@ -356,15 +356,16 @@ const CORNERS: readonly ((chance: Chance, first: Wish) => Corner)[] = [
     says: chance.of(['400 insufficient_funds', '400 invalid_request', '401', '403', '404 not_found', '422 odd word']),
     file: chance.is(0.4) ? [0, 0] : undefined,
   }),
-  // What came onto a card is spent at once. In a file the wallet is no evidence: there "later" is believed.
+  // What came onto a card is spent at once, and somebody lets be sent again what leaves no trace. In a file the wallet is no evidence.
   (chance, { dollars, card }) => {
     const file = chance.is(0.5) ? [0] : undefined;
+    const at = file ? 100 + chance.below(200) : 60 + chance.below(6_000);
     return {
       change: 'fund',
-      service: { others: [{ at: 60 + chance.below(6_000), cents: -100 * dollars, card }] },
+      service: { others: [{ at, cents: -100 * dollars, card }] },
       says: chance.of([LOST, file ? LOST : '429', '503', '409 idempotency_in_progress']),
       file,
-      ...(file ? {} : { then: [{ act: resume(false), wait: 0 }] }),
+      then: file ? [0, 0].map(wait => ({ act: resume(true), wait })) : [{ act: resume(false), wait: 0 }],
     };
   },
   // Two equal purchases: an answer names the card of the other one, or the first transfer is lost.

@@ -180,7 +180,9 @@ export class Judge {
   /** All that was meant has happened, and every reading shows it: nobody may be led to send it again. */
   #isShown(wish: number): boolean {
     const { behind, metadata, others, failing } = this.#history.service;
-    const isPlain = Object.values(behind ?? {}).every(ms => ms === 0) && failing === undefined && others.length === 0;
+    // What is spent on a card moves no wallet.
+    const isSteady = failing === undefined && others.every(({ card }) => card > 0);
+    const isPlain = Object.values(behind ?? {}).every(ms => ms === 0) && isSteady;
     const meant = this.#purchases.filter(each => each.wish === wish).length;
     return isPlain && metadata === 'everywhere' && this.#effectsOf(wish).length >= meant;
   }
