@@ -77,6 +77,7 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
             {fields.map((each, nth) => (
               <th scope="col" class={classOf(each, nth)}>
                 {each.title}
+                {nth === 0 && isNarrow && <span class="under">{titlesUnder(fields)}</span>}
               </th>
             ))}
           </tr>
@@ -129,6 +130,9 @@ function useIsNarrow(): boolean {
   }, []);
   return isNarrow;
 }
+
+const titlesUnder = (fields: readonly Field<never>[]) =>
+  fields.flatMap(({ title, place }) => (place === 'under' ? [title] : [])).join(', ');
 
 interface CellProps<Item> {
   readonly list: TableOf<Item>;

@@ -14,7 +14,7 @@ export const Name = ({ name, title }: { readonly name: string; readonly title?: 
   </span>
 );
 
-/** A time of the sandbox's clock; the zone stands in the title of its column, or behind it. */
+/** A time of the sandbox's clock; the title of its column or of its fact names the zone. */
 export const Time = ({ iso }: { readonly iso: string }) => (
   <time dateTime={iso} title={iso}>
     {shortTime(iso)}

@@ -1,4 +1,4 @@
-/** A page of 390 px, a session that may only look, a second ticket in the same browser, and answers that go on. */
+/** A page of 360 px, a session that may only look, a second ticket in the same browser, and answers that go on. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
 import { type Filled, filled } from './filled.ts';
@@ -27,11 +27,11 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
     await page.locator('table').first().waitFor();
   };
 
-  it('shows times, addresses and subscriptions at 390 px, and nothing sideways', async () => {
-    const page = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+  it('shows times, addresses and subscriptions at 360 px, and nothing sideways', async () => {
+    const page = await (await browser.newContext({ viewport: { width: 360, height: 800 } })).newPage();
     await begun(page);
-    for (const view of ['requests', 'webhooks']) {
-      await goTo(page, view, view.startsWith('requests') ? 'Requests' : 'Webhooks');
+    for (const view of ['cards', 'transactions', 'deposits', 'requests', 'webhooks']) {
+      await goTo(page, view, `${view[0]?.toUpperCase()}${view.slice(1)}`);
       const row = await page.locator('tbody tr').first().innerText();
       expect(row, view).toMatch(view === 'webhooks' ? /127\.0\.0\.1:9/ : /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/);
       const sideways = await page
