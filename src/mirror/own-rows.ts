@@ -81,7 +81,8 @@ function isOfCopy(db: MirrorDatabase, move: MoveRow, { isMine, isHere }: OwnRows
   );
   if (card === undefined) return false;
   if (isMine) return isOfThisSandbox(db, move, card);
-  return isHere || at_ms >= card.created_ms - OLDER_BY_MS;
+  // The clock of a sandbox can be moved: of an answer that was lost the journal has no time of the service.
+  return isHere || at_ms >= card.created_ms - OLDER_BY_MS || isMarkedBy(db, move);
 }
 
 const EMBEDDED = 'embedded';

@@ -25,6 +25,7 @@ interface Card {
   cents: number;
   label: string;
   at: number;
+  metadata?: { readonly [key: string]: string };
 }
 
 export interface Manners {
@@ -128,7 +129,7 @@ export class MovingService {
   #card(id: string) {
     const card = this.cards.find(each => each.id === id);
     if (card === undefined) throw new CliError('not_found', { message: 'no such card' });
-    const { status, cents, label, at } = card;
+    const { status, cents, label, at, metadata = {} } = card;
     const times = { created_at: new Date(at).toISOString(), expires_at: '2029-11-30T23:59:59Z' };
     return {
       id,
@@ -138,7 +139,7 @@ export class MovingService {
       status,
       balance: cents / 100,
       label,
-      metadata: {},
+      metadata,
       ...times,
     };
   }

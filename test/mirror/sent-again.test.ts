@@ -40,3 +40,21 @@ it('an own row that was sent again after a checkpoint had counted it stands on t
   expect(dated()).toEqual([first]);
   db.close();
 });
+
+it('a card with the marker of an own row is of that row, though the clock of the service was set ahead', async () => {
+  const service = new MovingService(3);
+  service.moves = false;
+  const [at, DAY] = [service.now, 86_400_000];
+  const metadata = { cardwright: 'op_1.1' };
+  service.cards.push({ id: 'card_ahead', status: 'active', cents: 9_00, label: 'lost', at: at + DAY, metadata });
+  const made = { op: 'op_1', row: 1, operation: 'cards.create', card_id: 'card_ahead', cents: 9_00 as never };
+  const rows = [{ ...made, at_ms: at, outcome: 'done' } as never];
+  // Another profile of the same account has made it, at another address.
+  const read = async () => ({ isMine: false, isHere: false, rows });
+  await using world = await syncing(service, {
+    ownOperations: async () => [{ op: 'op_1', last_at: new Date(at).toISOString(), rows: read }],
+  });
+  await world.mirror.sync();
+  using copy = await world.mirror.read();
+  expect(copy.db.all('select op, card_id from move')).toEqual([{ op: 'op_1', card_id: 'card_ahead' }]);
+});
