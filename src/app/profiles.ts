@@ -112,6 +112,10 @@ async function checkFile(host: AppHost, setting: string, path: string): Promise<
     const { readPolicy } = await import('../books/policy-file.ts');
     readPolicy(text, path);
   }
+  if (setting === 'approvers_file') {
+    const { readApprovers } = await import('../approvals/request.ts');
+    readApprovers(text, path);
+  }
 }
 
 function builtInStays(why: string): CliError {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { world } from '../support/world.ts';
@@ -52,6 +53,10 @@ test('a person at a terminal types the name of the profile, and each change is a
   expect((await run('profiles set team max_per_call 60', { typed: ['team'] })).code).toBe(0);
   expect((await run('profiles set team max_per_call none --yes', { typed: ['team'] })).code).toBe(0);
   expect((await run('profiles set team policy none')).code).toBe(0);
+  // A file of approvers is read when it is named, not when a purchase waits for them.
+  await writeFile(join(here.folder, 'approvers'), 'just a word\n');
+  const named = `profiles set team approvers_file ${join(here.folder, 'approvers')}`;
+  expect((await run(named, { typed: ['team'] })).err).toContain('approvers:1');
   const { data } = JSON.parse((await run('audit list --event limit --json')).out);
   expect(data.toReversed()).toMatchObject([
     { limit: 'max_per_call', before: 'none', after: '50.00', profile: 'team', operation: 'profiles.set' },
