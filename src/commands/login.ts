@@ -71,7 +71,7 @@ function changedFrom({ name }: ProfileRow, before: string | undefined): readonly
 /** Nothing is sent here: whether the service and the shared journal know the key is told before a change is refused. */
 function nextSteps({ journal }: ProfileRow['settings']): readonly string[] {
   const isShared = journal !== undefined && journal !== 'local';
-  if (!isShared) return ['Next: cardwright whoami'];
+  if (!isShared) return ['Nothing was asked of the service yet. Next: cardwright doctor'];
   return [
     'Changes over the shared journal of this profile need a key that its account lists; doctor looks whether it does.',
     'Next: cardwright doctor',
