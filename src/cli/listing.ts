@@ -10,8 +10,8 @@ import { option, takes } from './parsing/flag.ts';
 
 /** What of a column does not follow from its field; a text is its heading. */
 type ColumnWishes = Readonly<Record<string, string | Partial<Omit<Column, 'field'>>>>;
-/** Columns in words, with what does not follow from them; see `columnsOf`. */
-export type ColumnWords = string | readonly [words: string, wishes: ColumnWishes];
+/** Columns, or words for them with what does not follow from the words; see `columnsOf`. */
+export type ColumnWords = string | readonly [words: string, wishes: ColumnWishes] | readonly Column[];
 
 /** Characters of a random id that are shown at least: so few tell a million apart only here and there. */
 export const SHORT_ID = 6;
@@ -53,6 +53,13 @@ export function columnsOf(shape: Shape, words: string, wishes: ColumnWishes = {}
       ...(typeof wish === 'string' ? { title: wish } : wish),
     };
   });
+}
+
+/** The columns of a declaration; words are about the fields of `shape`. */
+export function columnsIn(shape: () => Shape, given: ColumnWords = []): readonly Column[] {
+  if (typeof given === 'string') return columnsOf(shape(), given);
+  const [words] = given;
+  return typeof words === 'string' ? columnsOf(shape(), words, given[1] as ColumnWishes) : (given as readonly Column[]);
 }
 
 function fieldIn(shape: Shape, [name = '', ...rest]: readonly string[]): AnyField | undefined {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { confirmed } from '../cli/confirm.ts';
 import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
-import { countOf, wholeListing } from '../cli/listing.ts';
+import { countOf } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { eachTime, flagName, option, takes, tells } from '../cli/parsing/flag.ts';
 import { CliError, usage } from '../core/errors.ts';
@@ -56,11 +56,11 @@ export const setUpAgent = command({
     remove: option(takes.flag('Take skill and entry away again.')),
   },
   rest: 'kept',
-  examples: [
-    { does: 'Only look', run: 'agent setup --host claude --dry-run' },
-    { does: 'Purchases of at most $100 a run', run: 'agent setup --host claude --yes -- --max-total 100' },
-    { does: 'Take it away', run: 'agent setup --host claude --remove --yes' },
-  ],
+  examples: {
+    'Only look': 'agent setup --host claude --dry-run',
+    'Purchases of at most $100 a run': 'agent setup --host claude --yes -- --max-total 100',
+    'Take it away': 'agent setup --host claude --remove --yes',
+  },
   async run(ctx, { host = [], project = false, remove = false }) {
     const { serveTools } = await import('./mcp/mcp.ts');
     const options = Object.keys(serveTools.flags ?? {}).map(flagName);
@@ -83,10 +83,9 @@ export const setUpAgent = command({
     await confirmed(ctx, intent, `cardwright agent setup${words} --yes`, 'Make these changes?');
     return { changed: true, ...shown, files: await ctx.files.editFiles(edits, true) };
   },
+  noun: 'file',
   show: ({ changed, hosts, entry, files }) => ({
     data: { changed, hosts, entry, files: files.map(({ path, action }) => ({ path, action })) },
-    noun: 'file',
-    columns: [],
     blocks: [
       { kind: 'line', text: changed ? `Done for ${hosts.join(', ')}.` : 'Nothing was changed.' },
       { kind: 'pairs', pairs: files.map(({ path, action }) => [DOES[action], path] as const) },
@@ -110,10 +109,10 @@ export const agentStatus = command({
     },
   },
   reach: 'files',
-  examples: [
-    { does: 'What is installed', run: 'agent status' },
-    { does: 'Is the skill of this version?', run: "agent status --jq '.data[].skill'" },
-  ],
+  examples: {
+    'What is installed': 'agent status',
+    'Is the skill of this version?': "agent status --jq '.data[].skill'",
+  },
   async run(ctx) {
     const pages = await pagesOf();
     const rows = [];
@@ -134,11 +133,8 @@ export const agentStatus = command({
     'host scope skill tools config_file:3 skill_folder:4+',
     { tools: { kind: 'word' }, config_file: 'CONFIGURATION', skill_folder: 'SKILL IN' },
   ],
-  show: rows => ({
-    listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'host' }),
-    noun: 'host',
-    idField: 'host',
-  }),
+  noun: 'host',
+  idField: 'host',
 });
 
 async function pagesOf(): Promise<Readonly<Record<string, string>>> {

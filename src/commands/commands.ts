@@ -1,5 +1,4 @@
 import { endingsOf } from '../cli/docs/endings.ts';
-import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
@@ -54,11 +53,11 @@ export const listCommands = command({
   answers: { either: [{ list: COMMAND_ROW }, { list: NAME_ROW }] },
   args: { group: optionalArgument(takes.text('Only commands of this group, such as cards.')) },
   flags: { names: option(takes.flag('Path, summary and effect alone.')) },
-  examples: [
-    { does: 'What there is', run: 'commands' },
-    { does: 'One group, for a program', run: 'commands cards --json' },
-    { does: 'All of them in short', run: 'commands --names --json' },
-  ],
+  examples: {
+    'What there is': 'commands',
+    'One group, for a program': 'commands cards --json',
+    'All of them in short': 'commands --names --json',
+  },
   async run(_ctx, { group, names }) {
     const groups = group === undefined ? REGISTRY : REGISTRY.filter(({ name }) => name === group);
     if (groups.length === 0) {
@@ -71,11 +70,8 @@ export const listCommands = command({
     );
   },
   columns: ['path summary operation:2+ effect:3+', { path: 'COMMAND', summary: { title: 'DOES', shrink: 'wraps' } }],
-  show: rows => ({
-    listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'command' }),
-    noun: 'command',
-    idField: 'path',
-  }),
+  noun: 'command',
+  idField: 'path',
 });
 
 function describe(of: Command) {

@@ -42,11 +42,11 @@ export const completion = command({
     install: option(takes.flag('Put it where the shell looks for it.')),
     uninstall: option(takes.flag('Take it away again.')),
   },
-  examples: [
-    { does: 'For the shell you use', run: 'completion --install --yes' },
-    { does: 'Only look', run: 'completion zsh --install --dry-run' },
-    { does: 'The script, for a file of your own', run: 'completion bash > ~/.local/share/cardwright.bash' },
-  ],
+  examples: {
+    'For the shell you use': 'completion --install --yes',
+    'Only look': 'completion zsh --install --dry-run',
+    'The script, for a file of your own': 'completion bash > ~/.local/share/cardwright.bash',
+  },
   async run(ctx, { shell: named, install, uninstall }) {
     if (install && uninstall) throw usage('--install and --uninstall exclude each other');
     const shell = shellOf(named, ctx.env);

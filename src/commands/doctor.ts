@@ -1,5 +1,4 @@
 import { FINDING, type Finding } from '../cli/answer-shapes.ts';
-import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { CliError } from '../core/errors.ts';
 
@@ -11,22 +10,18 @@ export const doctor = command({
     'Sends one read request; with --sandbox nothing leaves this machine. Private files with too open modes are repaired, as in every command. A failed check is exit 15.',
   reach: 'service',
   ends: { check_failed: 'A check failed; the table says what to do.' },
-  examples: [
-    { does: 'In words', run: 'doctor' },
-    { does: 'For a script', run: 'doctor --json' },
-  ],
+  examples: {
+    'In words': 'doctor',
+    'For a script': 'doctor --json',
+  },
   run: ctx => ctx.diagnose(),
   columns: [
     'check status says hint+',
     { says: { shrink: 'wraps' }, hint: { title: 'NEXT', shrink: 'wraps', unlessEmpty: true } },
   ],
+  noun: 'check',
+  idField: 'check',
   show: findings => ({
-    listing: wholeListing(
-      { data: findings.map(row => ({ ...row })), page: { total: findings.length } },
-      { noun: 'check' },
-    ),
-    noun: 'check',
-    idField: 'check',
     notes: findings.flatMap(({ check, hint }) => (hint === undefined ? [] : [`${check}: ${hint}`])),
     failure: failureOf(findings),
   }),

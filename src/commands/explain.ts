@@ -1,6 +1,5 @@
 /** What an exit code or an error means. */
 import { hang, wrap } from '../cli/docs/help.ts';
-import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { argument, takes, tells } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
@@ -98,10 +97,10 @@ export const explain = command({
     'Offline. What is known of the service is in contract show, by section or assumption; what became of an operation in ops show.',
   answers: { list: MEANING },
   args: { what: argument(takes.text('Exit code, kind of error, or the name that the service gives it.')) },
-  examples: [
-    { does: 'An exit code', run: 'explain 11' },
-    { does: 'What the service called it', run: 'explain card_terminated' },
-  ],
+  examples: {
+    'An exit code': 'explain 11',
+    'What the service called it': 'explain card_terminated',
+  },
   async run(_ctx, { what }) {
     const meanings = meaningsOf(what);
     if (meanings.length > 0) return meanings;
@@ -109,10 +108,9 @@ export const explain = command({
     throw usage(`${quote(what)} is no exit code and no error.${meant}`, 'cardwright help exit-codes');
   },
   columns: ['exit kind means next:2', { means: { shrink: 'wraps' }, next: { shrink: 'wraps' } }],
+  noun: 'meaning',
+  idField: 'kind',
   show: meanings => ({
-    listing: wholeListing({ data: meanings, page: { total: meanings.length } }, { noun: 'meaning' }),
-    noun: 'meaning',
-    idField: 'kind',
     prose: meanings.map(proseOf).join('\n'),
   }),
 });

@@ -29,16 +29,11 @@ export const login = command({
     keyFile: option(local('file', 'Read the key from this file each time.'), '<file>'),
     keyCommand: option(takes.flag('Run the command after -- each time; it prints the key.')),
   },
-  examples: [
-    {
-      does: 'From a secret store',
-      run: 'login --profile team --base-url https://api.example.com/v1 --key-stdin < key.txt',
-    },
-    {
-      does: 'From a password manager each time',
-      run: 'login --profile team --base-url https://api.example.com/v1 --key-command -- /usr/bin/pass show cards/key',
-    },
-  ],
+  examples: {
+    'From a secret store': 'login --profile team --base-url https://api.example.com/v1 --key-stdin < key.txt',
+    'From a password manager each time':
+      'login --profile team --base-url https://api.example.com/v1 --key-command -- /usr/bin/pass show cards/key',
+  },
   rest: 'kept',
   async run(ctx, { baseUrl, keyFile, ...ways }) {
     const name = ctx.profileName ?? 'default';

@@ -10,10 +10,10 @@ export const logout = command({
   effect: 'irreversible',
   about:
     'Uses the profile of --profile, or the current one. login can save the key again, but settings such as spend limits are gone. The key stays valid at the service.',
-  examples: [
-    { does: 'The current profile, asked first', run: 'logout' },
-    { does: 'In a script', run: 'logout --profile team --yes' },
-  ],
+  examples: {
+    'The current profile, asked first': 'logout',
+    'In a script': 'logout --profile team --yes',
+  },
   async run(ctx) {
     const profiles = await ctx.profiles();
     const name = ctx.profileName ?? (await profiles.current());

@@ -21,12 +21,12 @@ export const printSchema = command({
   ],
   answers: { any: 'A JSON Schema, draft 2020-12; for mirror the views and their columns.' },
   args: { command: optionalArguments(takes.text('Words of a command, error, or mirror.')) },
-  examples: [
-    { does: 'What a list of cards holds', run: 'schema cards list' },
-    { does: 'The error object', run: 'schema error' },
-    { does: 'What SQL on the mirror may read', run: 'schema mirror' },
-    { does: 'Everything, for a generator of types', run: 'schema --json' },
-  ],
+  examples: {
+    'What a list of cards holds': 'schema cards list',
+    'The error object': 'schema error',
+    'What SQL on the mirror may read': 'schema mirror',
+    'Everything, for a generator of types': 'schema --json',
+  },
   async run(_ctx, { command: words = [] }) {
     const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
     const { commandSchema } = await import('../cli/docs/answers.ts');
@@ -42,13 +42,9 @@ export const printSchema = command({
       $defs: Object.fromEntries([...all, [ERROR, errorSchema()]]),
     };
   },
-  show: schema => ({
-    noun: 'schema',
-    idField: 'title',
-    columns: [],
-    data: schema as Row,
-    prose: `${JSON.stringify(schema, undefined, 2)}\n`,
-  }),
+  noun: 'schema',
+  idField: 'title',
+  show: schema => ({ data: schema as Row, prose: `${JSON.stringify(schema, undefined, 2)}\n` }),
 });
 
 /** The views of the mirror, without how they are made. */

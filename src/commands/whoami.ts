@@ -1,6 +1,5 @@
 import { command } from '../cli/parsing/command.ts';
 import { orNull, tells } from '../cli/parsing/flag.ts';
-import { pairsBlock } from '../terminal/view.ts';
 
 export const whoami = command({
   path: 'whoami',
@@ -19,14 +18,10 @@ export const whoami = command({
     },
   },
   reach: 'service',
-  examples: [{ does: 'In words', run: 'whoami' }],
-  run: async ctx => ({ who: await ctx.api.identity(), limits: await ctx.api.limits() }),
-  columns: [
-    'profile mode base_url:2 key:2 chosen_by:3 contract:4 key_source:3 key_home:5+',
-    { base_url: 'BASE ADDRESS', key_source: 'KEPT AS', key_home: 'KEPT IN' },
-  ],
-  show: ({ who, limits }) => ({
-    data: {
+  examples: { 'In words': 'whoami' },
+  async run(ctx) {
+    const who = await ctx.api.identity();
+    return {
       profile: who.profile,
       mode: who.mode,
       base_url: who.baseUrl,
@@ -35,21 +30,14 @@ export const whoami = command({
       key_home: who.keyHome,
       chosen_by: who.chosenBy,
       contract: who.contractFile ?? null,
-      limits: limits.map(each => ({ ...each })),
-    },
-    noun: 'profile',
-    idField: 'profile',
-    blocks: [
-      pairsBlock([
-        ['Profile', who.profile],
-        ['Mode', who.mode === 'live' ? 'LIVE' : who.mode],
-        ['Base address', who.baseUrl],
-        ['Key', who.keyHint ?? 'none needed'],
-        ['Kept', `${who.keySource}: ${who.keyHome}`],
-        ['Chosen by', who.chosenBy],
-        ['Contract', who.contractFile ?? 'as assumed'],
-        ...limits.map(({ name, value, source }): [string, string] => [name, `${value}, set by ${source}`]),
-      ]),
-    ],
-  }),
+      limits: await ctx.api.limits(),
+    };
+  },
+  columns: [
+    'profile mode base_url:2 key:2 chosen_by:3 contract:4 key_source:3 key_home:5+',
+    { base_url: 'BASE ADDRESS', key_source: 'KEPT AS', key_home: 'KEPT IN' },
+  ],
+  noun: 'profile',
+  idField: 'profile',
+  show: ({ limits }) => ({ notes: limits.map(({ name, value, source }) => `${name} is ${value}, set by ${source}`) }),
 });

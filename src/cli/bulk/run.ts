@@ -4,13 +4,14 @@
  */
 
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
-import { OPERATIONS } from '../../contract/operations.ts';
+import type { WriteName } from '../../contract/calls.ts';
+import { CALLS } from '../../contract/raw.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import { rowState } from '../../journal/records.ts';
-import type { CorrectedOutcome, OpView, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
+import type { CorrectedOutcome, PlannedRow, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { recordedRow } from '../../writes/audit-record.ts';
 import { tellPending } from '../../writes/guard.ts';
@@ -18,8 +19,9 @@ import type { Change, Underway } from '../../writes/pipeline.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
+import { rowsListing } from '../listing.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
-import { RESULT_COLUMNS, RunTally, resultRow, rowsOf } from './results.ts';
+import { RESULT_COLUMNS, RunTally, resultRow, rowsOf, runOverview } from './results.ts';
 import { type ReadRows, readAs, readRows, withoutDone } from './rows.ts';
 import { selectRows } from './selection.ts';
 
@@ -37,19 +39,23 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     file === undefined
       ? await selectRows(ctx, operation, input)
       : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
-  if (read.rows.length === 0 && read.skipped.length === 0) return nothingToDo(ctx, read, file !== undefined);
+  if (read.rows.length === 0 && read.skipped.length === 0) {
+    if (file !== undefined) throw usage(`${read.name} holds no rows. Nothing was sent`);
+    return noRows(ctx, `${read.found[0]} There is nothing to do.`, leftOutCount(read.leftOut));
+  }
   return runRows(ctx, { ...runOf(operation, read), read, keepGoing, noMarker, concurrency, maxTotal, again });
 }
 
 function runOf(operation: BulkOperation, { rows, total }: ReadRows) {
-  const intent = intentOf(operation, rows.length, total);
-  return { operations: [operation], command: operation.replace('.', ' '), intent } as const;
+  return { command: operation.replace('.', ' '), intent: intentOf(operation, rows.length, total) };
+}
+
+function operationsOf(rows: Iterable<PlannedRow>): readonly WriteName[] {
+  return [...new Set([...rows].map(({ operation }) => operation))];
 }
 
 /** Rows that are read and checked, as a run of the journal. */
 interface RowsToRun {
-  /** What the rows do; where money moves, the same way in all of them. */
-  readonly operations: readonly [BulkOperation, ...BulkOperation[]];
   /** Words of the command, for `ops list`. */
   readonly command: string;
   /** For the question: `Freeze 3 cards`. */
@@ -72,7 +78,7 @@ export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
     return await guardedRows(ctx, given);
   } catch (thrown) {
     const isAway = thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
-    if (!isAway || given.operations.some(operation => operation !== 'cards.freeze')) throw thrown;
+    if (!isAway || given.read.rows.some(({ operation }) => operation !== 'cards.freeze')) throw thrown;
     // Freezing twice is freezing once: it needs no journal of several people.
     throw thrown.with({ hint: sameCommandWith('--journal local') });
   }
@@ -82,30 +88,57 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const journal = await ctx.journal.open();
   const uses = await journal.earlierUses(planFor(given));
   const wanted = { ...given, read: withoutDone(given.read, uses) };
-  const { operations, read, keepGoing, concurrency = USUAL_WORKERS, maxTotal } = wanted;
-  const { total } = read;
+  const { read, intent, keepGoing, concurrency, maxTotal } = wanted;
+  const { rows, total, skipped, leftOut } = read;
   const showBefore = () => journal.shown(uses.values());
-  if (read.rows.length === 0) return nothingToSend(ctx, read, showBefore);
-  const plan = planFor(wanted);
-  const prepared = await journal.prepare(plan);
+  if (rows.length === 0) return nothingToSend(ctx, read, showBefore);
+  return sendRows(ctx, planFor(wanted), {
+    ...{ intent, total, maxTotal, name: read.name, keepGoing, concurrency, skipped, leftOut, showBefore },
+    async check(foresee) {
+      refuseRows(ctx, wanted);
+      // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
+      await foresee();
+      return noticeSum(ctx, wanted);
+    },
+  });
+}
+
+interface Sending extends Omit<Driving, 'begin' | 'resumed'> {
+  /** For the question: `Freeze 3 cards`. */
+  readonly intent: string;
+  /** Of their amounts, for the audit log and for --max-total. */
+  readonly total: Cents;
+  /** How the rows are called in messages. */
+  readonly name: string;
+  readonly maxTotal: Cents | undefined;
+  /** Throws what speaks against them before anybody is asked. Resolves to the wallet that the end of the run is compared with. */
+  readonly check: (foresee: () => Promise<unknown>) => Promise<Cents | undefined>;
+}
+
+/** Guards, asks and drives rows that have a plan; in a dry run their requests. Throws before anything is sent. */
+export async function sendRows(ctx: Context, plan: RunPlan, sending: Sending): Promise<Shown> {
+  const { intent, total, name, maxTotal, check, ...driving } = sending;
+  const { length } = plan.rows;
+  const operations = operationsOf(plan.rows);
+  const prepared = await (await ctx.journal.open()).prepare(plan);
   let wallet: Cents | undefined;
-  const check = async () => {
-    if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
-    refuseRows(ctx, wanted);
-    // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
-    await prepared.foresee();
-    wallet = await noticeSum(ctx, wanted);
-  };
   const change: Change = {
     audited: {
       event: 'run',
-      operation: operations[0],
-      rows: read.rows.length,
+      operation: operations[0] ?? plan.command,
+      rows: length,
       ...(total > 0 && { amount: toUsd(total) }),
     },
     operations,
-    check,
-    ask: () => askForAll(ctx, wanted),
+    async check() {
+      if (maxTotal !== undefined && total > maxTotal)
+        throw notSent('guarded', `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(maxTotal)}`, {
+          reason: 'max_total',
+          notes: ['Check the amounts, or give a higher --max-total.'],
+        });
+      wallet = await check(() => prepared.foresee());
+    },
+    ask: () => askForAll(ctx, operations, intent, length),
   };
   if (ctx.dryRun) {
     await ctx.journal.pipeline.foresee(change);
@@ -113,17 +146,12 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
     return showPlanned(prepared.requests, { isList: true });
   }
   const admitted = await ctx.journal.pipeline.admit(change);
-  const { op } = prepared;
   return driveRun(ctx, {
-    concurrency,
-    keepGoing,
-    skipped: read.skipped,
-    showBefore,
-    leftOut: read.leftOut,
+    ...driving,
     begin: () =>
       admitted.begin({
         lines: 'run',
-        op,
+        op: prepared.op,
         async open() {
           const run = await prepared.begin(wallet);
           // What was held before goes on under the name that it has.
@@ -157,8 +185,9 @@ function refuseRows(ctx: Context, { refuse, read }: RowsToRun): void {
 }
 
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
-async function noticeSum(ctx: Context, { operations, read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
+async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
   const { total } = read;
+  const operations = operationsOf(read.rows);
   const [counted = '', ...lines] = read.found;
   const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
   ctx.ui.notice(`${counted}${sumText(operations, total, { wallet, keepGoing, identity: await ctx.api.identity() })}`);
@@ -167,11 +196,10 @@ async function noticeSum(ctx: Context, { operations, read, keepGoing }: RowsToRu
 }
 
 /** One question for all rows; their count is typed where they cannot be undone, or the key is live. */
-async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun): Promise<void> {
+async function askForAll(ctx: Context, operations: readonly WriteName[], intent: string, count: number): Promise<void> {
   if (ctx.ui.yes) return;
   const { mode } = await ctx.api.identity();
-  const count = read.rows.length;
-  const irreversible = operations.some(operation => OPERATIONS[operation].effect === 'irreversible');
+  const irreversible = operations.some(operation => CALLS[operation].effect === 'irreversible');
   const typed = { what: 'their count', expect: String(count) } as const;
   await ctx.ui.ask({
     intent,
@@ -188,7 +216,7 @@ interface SumFacts {
 }
 
 /** What takes money from the wallet must find it there, or go on with what it covers; the rest names the sum alone. */
-function sumText(operations: RowsToRun['operations'], total: Cents, { wallet, keepGoing, identity }: SumFacts): string {
+function sumText(operations: readonly WriteName[], total: Cents, { wallet, keepGoing, identity }: SumFacts): string {
   if (wallet === undefined) return '';
   if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
   if (total <= wallet || keepGoing) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
@@ -196,7 +224,7 @@ function sumText(operations: RowsToRun['operations'], total: Cents, { wallet, ke
     message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
     ...fillingWallet(identity),
     outcome: 'not_sent',
-    operation: operations[0],
+    ...(operations[0] && { operation: operations[0] }),
   });
 }
 
@@ -215,14 +243,6 @@ function intentOf(operation: BulkOperation, count: number, total: Cents): string
       return `${verb[0]?.toUpperCase()}${verb.slice(1)} ${cards}`;
     }
   }
-}
-
-function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
-  const message = `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(most)}`;
-  return notSent('guarded', message, {
-    reason: 'max_total',
-    notes: ['Check the amounts, or give a higher --max-total.'],
-  });
 }
 
 /** Every row was left out, or was done before: there is no run. */
@@ -251,18 +271,10 @@ function nothingToSend(
   };
 }
 
-/** A file without rows is a mistake; a selection that holds no card is an answer. */
-function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
-  if (isFile) throw usage(`${name} holds no rows. Nothing was sent`);
-  ctx.ui.notice(`${found[0]} There is nothing to do.`);
-  return noRows(leftOut);
-}
-
-function noRows(leftOut?: number): Shown {
-  async function* batches() {
-    yield [];
-  }
-  return { listing: { batches: batches(), page: () => ({ total: 0, ...leftOutCount(leftOut) }) }, ...RESULTS };
+/** An input that holds nothing to do is an answer. `page` is what it says besides. */
+export function noRows(ctx: Context, why: string, page: Row = {}): Shown {
+  ctx.ui.notice(why);
+  return { ...RESULTS, listing: rowsListing([], { page: { total: 0, ...page } }), changedNothing: true };
 }
 
 /** Flags of one change; what the rows share is its amount. */
@@ -287,10 +299,7 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
       notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
       hint: `cardwright ${bulk.operation.replace('.', ' ')} --help`,
     });
-  if (ids.length === 0) {
-    ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
-    return noRows();
-  }
+  if (ids.length === 0) return noRows(ctx, 'Standard input holds no ids. There is nothing to do.');
   const { operation } = bulk;
   const moved = amount === undefined ? {} : { amount };
   const rows = ids.map((cardId, at) => ({
@@ -307,10 +316,10 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
 interface Driving {
   /** Begins or takes up the run; called when the result is about to be printed. Its errors end the command. */
   readonly begin: () => Promise<Underway<Run>>;
-  readonly concurrency: number;
-  readonly keepGoing: boolean;
+  readonly concurrency?: number | undefined;
+  readonly keepGoing?: boolean;
   /** Rows of the input that are no rows of the run. */
-  readonly skipped: readonly RowOutcome[];
+  readonly skipped?: readonly RowOutcome[];
   /** Called when all rows were handed over, those of `skipped` too; resolves to what speaks against one of these. */
   readonly showBefore?: (() => Promise<CliError | undefined>) | undefined;
   /** Cards of the selection that are no rows at all. */
@@ -328,6 +337,10 @@ interface Extras {
   readonly columns: readonly Column[];
   row(outcome: RowOutcome): Row;
   page(): Row;
+  /** Called when every row was shown. */
+  atEnd?(): Promise<void>;
+  /** What is told beside the failure of the run. */
+  beside?(failure: CliError): CliError;
 }
 
 /** What the page says of a selection's cards that are no rows; nothing where there is none. */
@@ -336,8 +349,8 @@ function leftOutCount(count = 0): { readonly left_out?: number } {
 }
 
 /** What is shown of the run. The rows come while it is under way; the run is let go when they end. */
-export function driveRun(ctx: Context, driving: Driving): Shown {
-  const { concurrency, keepGoing, skipped, beforePhase, extras } = driving;
+function driveRun(ctx: Context, driving: Driving): Shown {
+  const { concurrency = USUAL_WORKERS, keepGoing = false, skipped = [], beforePhase, extras } = driving;
   let failure: CliError | undefined;
   let page: Row = {};
   let summary: string | undefined;
@@ -421,12 +434,13 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...extras?.page() };
     }
     if (held.size > 0) yield [...held.values()].map(shownRow);
+    await extras?.atEnd?.();
   }
   return {
     listing: { batches: batches(), page: () => page, runsOn: true },
     ...RESULTS,
     columns: [...RESULT_COLUMNS, ...(extras?.columns ?? [])],
-    failure: () => failure,
+    failure: () => failure && (extras?.beside?.(failure) ?? failure),
     // Below the table, which ends with the last row.
     goesOn: async () => {
       if (summary !== undefined) ctx.ui.notice(summary);
@@ -459,13 +473,16 @@ function movedText({ moved, doneBefore }: RunTally): string {
   return `, ${doneBefore} of them before this run${moved > 0 ? `, which moved ${dollars(moved)}` : ''}`;
 }
 
-/** What is still open counts against the limits of the profile like a new run. */
-export async function resuming(
+/** Goes on with an op; in a dry run it is only looked at. What is still open counts against the limits of the profile like a new run. */
+export async function resumeRows(
   ctx: Context,
-  seen: OpView,
+  op: string,
   options: ResumeOptions,
-): Promise<() => Promise<Underway<Run>>> {
-  const { op, command, changes } = seen.run;
+  driving: Omit<Driving, 'begin' | 'resumed'> = {},
+): Promise<Shown> {
+  const seen = await (await ctx.journal.open()).look(op, options);
+  if (ctx.dryRun) return runOverview(ctx, seen);
+  const { command, changes } = seen.run;
   const operations = new Set(changes.map(({ operation }) => operation));
   const [operation = command] = operations;
   const total = cents(changes.reduce((sum, { amount }) => sum + amount, 0));
@@ -476,10 +493,7 @@ export async function resuming(
       if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
     },
   });
-  return () =>
-    admitted.begin({
-      lines: changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none',
-      op,
-      open: () => seen.takeOver(options),
-    });
+  const lines = changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none';
+  const begin = () => admitted.begin({ lines, op, open: () => seen.takeOver(options) });
+  return driveRun(ctx, { ...driving, begin, resumed: true });
 }

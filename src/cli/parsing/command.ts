@@ -1,12 +1,12 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
 import type { Table } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
-import type { Operation } from '../../contract/operation.ts';
+import type { ListPage, Operation } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
-import type { Presentation } from '../../terminal/view.ts';
+import { type Listing, lineBlock, type Presentation } from '../../terminal/view.ts';
 import { type BulkInput, type BulkOperation, rowSource, runFlagsOf } from '../bulk/flags.ts';
 import type { IdsInput } from '../bulk/run.ts';
-import { columnsOf } from '../listing.ts';
+import { columnsIn, wholeListing } from '../listing.ts';
 import type { Arguments, Command, Declaration, InputOfCommand } from './declaration.ts';
 import type { Answers, FlagSources, RowName } from './flag.ts';
 
@@ -17,16 +17,17 @@ export function command<
   const Flags extends FlagSources<N> = Record<never, never>,
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>, rows: Table = CALLS): Command {
-  const { run, show, bulk, operation, columns, about = [], ends = {}, args = {}, asks = [], ...declared } = declaration;
-  const [first] = declared.examples;
-  const asData = { does: 'As data', run: `${first?.run} --json` };
+  const { run, says, show, bulk, noun = 'result', idField, columns, ...described } = declaration;
+  const { operation, about = [], ends = {}, args = {}, asks = [], ...declared } = described;
+  const shown = Object.entries(declared.examples).map(([does, run]) => ({ does, run }));
+  const asData = { does: 'As data', run: `${shown[0]?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
   const row = operation === undefined ? undefined : rows[operation];
   return {
     ...declared,
     ...(operation !== undefined && { operation }),
     row,
-    examples: declared.examples.length === 1 ? [...declared.examples, asData] : declared.examples,
+    examples: shown.length === 1 ? [...shown, asData] : shown,
     about: [about].flat(),
     ends,
     args,
@@ -43,13 +44,25 @@ export function command<
         return runIds(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as IdsInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
-      const [words, wishes] = typeof columns === 'string' ? [columns] : (columns ?? []);
-      const shown = {
-        columns: words === undefined ? [] : columnsOf(shapeOf(declared.answers, row), words, wishes),
+      const listing = listingIn(result, noun);
+      return {
+        ...{ data: result as NonNullable<Presentation['data']>, noun },
+        columns: columnsIn(() => shapeOf(declared.answers, row), columns),
+        ...(idField !== undefined && { idField }),
+        ...(listing && { listing }),
+        ...(says && { blocks: [lineBlock(says(result))] }),
+        ...show?.(result),
       };
-      return { data: result as NonNullable<Presentation['data']>, ...shown, ...show(result) };
     },
   };
+}
+
+/** A result that is a list: rows, a list of the service, or pages as they come. */
+function listingIn(result: unknown, noun: string): Listing | undefined {
+  if (Array.isArray(result)) return wholeListing({ data: result, page: { total: result.length } }, { noun });
+  const { batches, data, page } = (result ?? {}) as { batches?: unknown; data?: unknown; page?: unknown };
+  if (batches !== undefined) return result as Listing;
+  return Array.isArray(data) && page !== undefined ? wholeListing(result as ListPage<object>, { noun }) : undefined;
 }
 
 /** Every field of what a command answers. */

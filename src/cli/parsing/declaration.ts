@@ -47,12 +47,14 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly ends?: Partial<Readonly<Record<ErrorKind, string>>>;
   /** What it prints as JSON, where that is not the answer of its operation. */
   readonly answers?: Answers;
-  /** Fields of the answer that a table shows, where `show` names no columns; see `columnsOf`. */
+  /** What one result is, in the singular; the field that `-o id` prints; the columns, of fields of the answer (see `columnsOf`). */
+  readonly noun?: string;
+  readonly idField?: string;
   readonly columns?: ColumnWords;
   readonly args?: Args;
   readonly flags?: Flags;
-  /** Beside a single one stands the same command with `--json`. */
-  readonly examples: readonly Example[];
+  /** What it does in words, and the line without the program's name. Beside a single one stands the same with `--json`. */
+  readonly examples: Readonly<Record<string, string>>;
   /**
    * Takes many rows too, from `--file` or a selection of cards, in place of one operation (docs/design/cli.md, "Many rows").
    */
@@ -63,8 +65,10 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly asks?: readonly (keyof Flags & string)[];
   /** Does the work and returns data. No stream, format, colour or exit code here. */
   run(ctx: Context, input: InputOfCommand<N, Args, Flags>): Promise<R>;
-  /** Turns the data into what is shown; the data itself is the JSON. */
-  show(result: R): Omit<Shown, 'columns'> & Partial<Pick<Shown, 'columns'>>;
+  /** A line for a person in place of the columns of a single result. */
+  says?(result: R): string;
+  /** What else is shown. The data itself is the JSON; rows, a list of the service and a `Listing` are listed. */
+  show?(result: R): Partial<Shown>;
 }
 
 export interface Terms {
@@ -76,21 +80,12 @@ export interface Terms {
 export interface Command
   extends Pick<
     Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
-    | 'path'
-    | 'summary'
-    | 'terms'
-    | 'operation'
-    | 'effect'
-    | 'effectSays'
-    | 'dryRun'
-    | 'reach'
-    | 'answers'
-    | 'examples'
-    | 'rest'
+    'path' | 'summary' | 'terms' | 'operation' | 'effect' | 'effectSays' | 'dryRun' | 'reach' | 'answers' | 'rest'
   > {
   /** The row of its operation. */
   readonly row: Operation | undefined;
   readonly about: readonly string[];
+  readonly examples: readonly Example[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;
   readonly args: Readonly<Record<string, Argument>>;
   readonly flags: Readonly<Record<string, string | OwnFlag>>;

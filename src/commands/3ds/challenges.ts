@@ -49,16 +49,17 @@ export const listChallenges = command({
   summary: 'List open 3DS challenges with their one-time codes',
   operation: 'challenges.list',
   flags: { card: 'query.card_id', status: 'query.status', ...MATCH_FLAGS },
-  examples: [
-    { does: 'All that are open', run: '3ds list' },
-    { does: 'The codes of one card', run: '3ds list --card card_1 --json --fields otp,expires_at' },
-  ],
+  examples: {
+    'All that are open': '3ds list',
+    'The codes of one card': '3ds list --card card_1 --json --fields otp,expires_at',
+  },
   async run(ctx, { card, status, merchant, amount }) {
     const list = await ctx.api.read('challenges.list', { card_id: card, status });
     ctx.ui.maskInLog(list.data.map(({ otp }) => otp));
     return wholeListing(list, { noun: 'challenge', keep: [matching(merchant, amount)] });
   },
-  show: listing => ({ listing, noun: 'challenge', columns: CHALLENGE_COLUMNS }),
+  noun: 'challenge',
+  columns: CHALLENGE_COLUMNS,
 });
 
 /** A purchase starts a moment before somebody waits for its code; a code of an earlier purchase is older. */
@@ -85,11 +86,11 @@ export const waitChallenge = command({
     print: option(takes.choice(['otp'], 'Print the code alone.')),
     waitTimeout: WAIT_TIMEOUT,
   },
-  examples: [
-    { does: 'The code alone', run: '3ds wait --card card_1 --print otp' },
-    { does: 'Of one purchase', run: '3ds wait --merchant acme --amount 59 --wait-timeout 5m --print otp' },
-    { does: 'Of a test that began two minutes ago', run: '3ds wait --card card_1 --since 2m --print otp' },
-  ],
+  examples: {
+    'The code alone': '3ds wait --card card_1 --print otp',
+    'Of one purchase': '3ds wait --merchant acme --amount 59 --wait-timeout 5m --print otp',
+    'Of a test that began two minutes ago': '3ds wait --card card_1 --since 2m --print otp',
+  },
   async run(ctx, { card, merchant, amount, since, any, new: onlyNew, latest, print, waitTimeout: typed }) {
     const timeoutMs = waitTimeout(ctx, typed);
     const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
@@ -126,12 +127,9 @@ export const waitChallenge = command({
     ctx.ui.maskInLog([found.otp]);
     return { found, print };
   },
-  show: ({ found, print }) => ({
-    ...(print === 'otp' && { verbatim: `${found.otp}\n` }),
-    data: found,
-    noun: 'challenge',
-    columns: CHALLENGE_COLUMNS,
-  }),
+  noun: 'challenge',
+  columns: CHALLENGE_COLUMNS,
+  show: ({ found, print }) => ({ ...(print === 'otp' && { verbatim: `${found.otp}\n` }), data: found }),
 });
 
 /**
@@ -179,10 +177,10 @@ export const watchChallenges = command({
   about: 'Asks every two seconds and prints a line for each new challenge, until Ctrl-C. -o ndjson prints objects.',
   operation: 'challenges.list',
   flags: { card: 'query.card_id', ...MATCH_FLAGS, ...LIVE_FLAGS },
-  examples: [
-    { does: 'Of every card', run: '3ds watch --wait-timeout 1s' },
-    { does: 'Of one card, for a script', run: '3ds watch --card card_1 --count 1 --wait-timeout 1s -o ndjson' },
-  ],
+  examples: {
+    'Of every card': '3ds watch --wait-timeout 1s',
+    'Of one card, for a script': '3ds watch --card card_1 --count 1 --wait-timeout 1s -o ndjson',
+  },
   async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { openChallenges } = await import('../../events/challenges.ts');
@@ -222,7 +220,9 @@ export const watchChallenges = command({
     };
     return { listing, exit: () => exitOf(ctx.signal) };
   },
-  show: ({ listing, exit }) => ({ listing, exit, noun: 'challenge', columns: CHALLENGE_COLUMNS }),
+  noun: 'challenge',
+  columns: CHALLENGE_COLUMNS,
+  show: ({ listing, exit }) => ({ listing, exit }),
 });
 
 /** `14:05:12  tds_3  Acme Ltd  $59.00  code 481920  expires in 4m58s`; the code without gaps, to be copied. */

@@ -47,12 +47,12 @@ export const api = command({
     idempotencyKey,
     marker: option(takes.flag('Add the metadata key cardwright to a card that is created, to find it again.')),
   },
-  examples: [
-    { does: 'A list as the service answers it', run: 'api GET /cards -f status=active' },
-    { does: 'The ids of all pages', run: "api GET /cards --paginate --jq '.data[].id'" },
-    { does: 'Status and headers too', run: 'api GET /bins -i' },
-    { does: 'A change, shown before it is sent', run: 'api POST /cards/card_1/fund -F amount:=25 --dry-run' },
-  ],
+  examples: {
+    'A list as the service answers it': 'api GET /cards -f status=active',
+    'The ids of all pages': "api GET /cards --paginate --jq '.data[].id'",
+    'Status and headers too': 'api GET /bins -i',
+    'A change, shown before it is sent': 'api POST /cards/card_1/fund -F amount:=25 --dry-run',
+  },
   async run(
     ctx,
     { method, path, field = {}, typed = {}, input: file, paginate, include, intent: name, idempotencyKey: key, marker },
@@ -85,9 +85,8 @@ export const api = command({
     const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.ui.progress });
     return { listing, isRead: true };
   },
+  noun: 'answer',
   show: (answer: { readonly isRead?: boolean } & ({ readonly body: unknown } | { readonly listing: Listing })) => ({
-    noun: 'answer',
-    columns: [],
     ...(answer.isRead && { changedNothing: true }),
     ...('listing' in answer
       ? { listing: answer.listing }

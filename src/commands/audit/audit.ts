@@ -6,7 +6,6 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
-import { lineBlock } from '../../terminal/view.ts';
 
 export const AUDIT_COLUMNS = columnsOf(
   AUDIT_ENTRY,
@@ -62,11 +61,11 @@ export const listAudit = command({
     all: option(takes.flag('Every line.')),
     limit: option(takes.integer('At most this many lines.', { min: 1, defaults: PAGE_SIZE })),
   },
-  examples: [
-    { does: 'Who did what to a card', run: 'audit list --card card_1 -o wide' },
-    { does: 'What one person funded this week', run: 'audit list --by ana --operation cards.fund --since 7d' },
-    { does: 'Who revealed what', run: 'audit list --event reveal --json' },
-  ],
+  examples: {
+    'Who did what to a card': 'audit list --card card_1 -o wide',
+    'What one person funded this week': 'audit list --by ana --operation cards.fund --since 7d',
+    'Who revealed what': 'audit list --event reveal --json',
+  },
   async run(ctx, { card, by, operation, event, since, until, all, limit }) {
     const { entries, failure } = await linesOf(await ctx.journal.audit());
     const wanted = entries.filter(
@@ -81,15 +80,13 @@ export const listAudit = command({
     const most = all ? wanted.length : (limit ?? PAGE_SIZE);
     return { rows: wanted.toReversed().slice(0, most), limit: most, total: wanted.length, failure };
   },
-  show: ({ rows, limit, total, failure }) => {
-    return {
-      listing: wholeListing({ data: rows, page: { total } }, { noun: 'line', limit }),
-      noun: 'line',
-      idField: 'seq',
-      columns: AUDIT_COLUMNS,
-      ...(failure && { failure }),
-    };
-  },
+  noun: 'line',
+  idField: 'seq',
+  columns: AUDIT_COLUMNS,
+  show: ({ rows, limit, total, failure }) => ({
+    listing: wholeListing({ data: rows, page: { total } }, { noun: 'line', limit }),
+    failure,
+  }),
 });
 
 export const verifyAudit = command({
@@ -107,10 +104,10 @@ export const verifyAudit = command({
     'Every line contains the digest of the line before it, and the journal holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
   reach: 'files',
   ends: { check_failed: 'The chain is broken.' },
-  examples: [
-    { does: 'In words', run: 'audit verify' },
-    { does: 'For a script: exit 15 when it is broken', run: 'audit verify --json' },
-  ],
+  examples: {
+    'In words': 'audit verify',
+    'For a script: exit 15 when it is broken': 'audit verify --json',
+  },
   async run(ctx) {
     const log = await ctx.journal.audit();
     const { entries, failure } = await linesOf(log);
@@ -118,11 +115,9 @@ export const verifyAudit = command({
     return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: log.path };
   },
   columns: ['ok lines last:2 path:2', { path: 'FILE' }],
-  show: ({ lines, path }) => ({
-    noun: 'log',
-    idField: 'last',
-    blocks: [lineBlock(`${countOf(lines, 'line')}, unbroken: ${path}`)],
-  }),
+  noun: 'log',
+  idField: 'last',
+  says: ({ lines, path }) => `${countOf(lines, 'line')}, unbroken: ${path}`,
 });
 
 export const exportAudit = command({
@@ -138,22 +133,22 @@ export const exportAudit = command({
   flags: {
     out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
   },
-  examples: [
-    { does: 'Keep a copy elsewhere', run: 'audit export --out audit.jsonl' },
-    { does: 'Into another program', run: 'audit export' },
-  ],
+  examples: {
+    'Keep a copy elsewhere': 'audit export --out audit.jsonl',
+    'Into another program': 'audit export',
+  },
   async run(ctx, { out }) {
     const log = await ctx.journal.audit();
     const [content = '', { entries, failure }] = await Promise.all([log.text(), linesOf(log)]);
     if (out !== undefined) await ctx.files.createFile(out, content);
     return { content: out === undefined ? content : undefined, entries, failure };
   },
+  noun: 'line',
+  idField: 'seq',
+  columns: AUDIT_COLUMNS,
   show: ({ content, entries, failure }) => ({
     ...(content === undefined ? { verbatim: '' } : { prose: content }),
     listing: wholeListing({ data: entries, page: { total: entries.length } }, { noun: 'line' }),
-    noun: 'line',
-    idField: 'seq',
-    columns: AUDIT_COLUMNS,
-    ...(failure && { failure }),
+    failure,
   }),
 });

@@ -1,7 +1,7 @@
 /** BINs: listed, shown, and ranked for a job. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, rowsListing, SHORT_ID, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, option, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
@@ -83,12 +83,13 @@ export const listBins = command({
   path: 'bins list',
   summary: 'List the BINs cards can be issued from',
   operation: 'bins.list',
-  examples: [
-    { does: 'All of them', run: 'bins list' },
-    { does: 'Best accepted first', run: 'bins list --sort -acceptance_rate' },
-  ],
-  run: async ctx => wholeListing(await ctx.api.read('bins.list', {}), { noun: 'BIN' }),
-  show: listing => ({ listing, noun: 'BIN', columns: BIN_COLUMNS }),
+  examples: {
+    'All of them': 'bins list',
+    'Best accepted first': 'bins list --sort -acceptance_rate',
+  },
+  run: ctx => ctx.api.read('bins.list', {}),
+  noun: 'BIN',
+  columns: BIN_COLUMNS,
 });
 
 export const getBin = command({
@@ -99,17 +100,18 @@ export const getBin = command({
   about: 'bin_1 stands for an id of yours: bins list -o id prints those there are.',
   ends: { not_found: 'There is no such BIN.' },
   args: { bin: argument(BIN_ID) },
-  examples: [
-    { does: 'In words', run: 'bins get bin_1' },
-    { does: 'One fact of it', run: 'bins get bin_1 --jq .max_transaction' },
-  ],
+  examples: {
+    'In words': 'bins get bin_1',
+    'One fact of it': 'bins get bin_1 --jq .max_transaction',
+  },
   async run(ctx, { bin }) {
     const { data } = await ctx.api.read('bins.list', {});
     const found = data.find(({ id }) => id === bin);
     if (found === undefined) throw noBin(`no BIN ${bin} among the ${data.length} of this account`);
     return found;
   },
-  show: () => ({ noun: 'BIN', columns: BIN_COLUMNS }),
+  noun: 'BIN',
+  columns: BIN_COLUMNS,
 });
 
 export const pickBin = command({
@@ -123,24 +125,19 @@ export const pickBin = command({
     for: option(takes.text('Purpose; BINs made for it come first.'), '<tag>'),
     minTransaction: option(takes.money('Single transaction that it must allow, USD.', { min: 1 })),
   },
-  examples: [
-    { does: 'For advertising, with Apple Pay and 3DS', run: 'bins pick --for ads --need apple_pay,3ds' },
-    { does: 'Ids alone, the best one first', run: 'bins pick -o id' },
-  ],
+  examples: {
+    'For advertising, with Apple Pay and 3DS': 'bins pick --for ads --need apple_pay,3ds',
+    'Ids alone, the best one first': 'bins pick -o id',
+  },
   async run(ctx, { need, for: purpose, minTransaction }) {
     const { data } = await ctx.api.read('bins.list', {});
     const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });
     if (ranked.length === 0) throw noBin(`none of the ${data.length} BINs has all these features`);
     return ranked.map(({ bin, why }) => ({ ...bin, why }));
   },
-  show(rows) {
-    return {
-      listing: rowsListing(rows, { footer: count => `${count} BIN${count === 1 ? '' : 's'}, best first.` }),
-      noun: 'BIN',
-      columns: [
-        ...BIN_COLUMNS.filter(({ field }) => field !== 'best_for'),
-        { field: 'why', title: 'WHY', kind: 'text', priority: 1 },
-      ],
-    };
-  },
+  noun: 'BIN',
+  columns: [
+    ...BIN_COLUMNS.filter(({ field }) => field !== 'best_for'),
+    { field: 'why', title: 'WHY', kind: 'text', priority: 1 },
+  ],
 });

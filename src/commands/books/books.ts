@@ -54,17 +54,15 @@ export const syncBooks = command({
       }),
     ),
   },
-  examples: [
-    { does: 'Copy the account, or what is new of it', run: 'books sync' },
-    { does: 'Read everything again, slowly', run: 'books sync --full --rate 60' },
-    { does: 'What was new, for a script', run: 'books sync --jq .transactions.new' },
-  ],
+  examples: {
+    'Copy the account, or what is new of it': 'books sync',
+    'Read everything again, slowly': 'books sync --full --rate 60',
+    'What was new, for a script': 'books sync --jq .transactions.new',
+  },
   run: async (ctx, { full, rate }) => (await ctx.api.mirror()).sync({ full, rate }),
   columns: 'as_of transactions.new transactions.changed transactions.gone requests',
-  show: () => ({
-    noun: 'sync',
-    idField: 'as_of',
-  }),
+  noun: 'sync',
+  idField: 'as_of',
 });
 
 export const booksState = command({
@@ -92,10 +90,10 @@ export const booksState = command({
   about: 'Nothing is sent. What was found out about the service is null until a sync has seen it.',
   reach: 'files',
   ends: { check_failed: 'The file is damaged.' },
-  examples: [
-    { does: 'In words', run: 'books status' },
-    { does: 'How old it is, for a script', run: 'books status --jq .as_of' },
-  ],
+  examples: {
+    'In words': 'books status',
+    'How old it is, for a script': 'books status --jq .as_of',
+  },
   run: async ctx => (await ctx.api.mirror()).status(),
   columns: [
     'path as_of cards transactions size:2 gone:4 moves:4 open_windows:4 totals:4 filters:4 order:4',
@@ -109,11 +107,9 @@ export const booksState = command({
       order: { screenOnly: true, unlessEmpty: true },
     },
   ],
-  show: status => ({
-    noun: 'mirror',
-    idField: 'path',
-    notes: status.open_windows === 0 ? [] : ['It is not read whole: cardwright books sync'],
-  }),
+  noun: 'mirror',
+  idField: 'path',
+  show: status => ({ notes: status.open_windows === 0 ? [] : ['It is not read whole: cardwright books sync'] }),
 });
 
 const DEFAULT_TIMEOUT = '30s';
@@ -139,14 +135,11 @@ export const queryBooks = command({
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  examples: [
-    {
-      does: 'How many cards there are of each status',
-      run: "books query 'select count(*) from cards group by status'",
-    },
-    { does: 'What was refunded, in cents', run: `books query "select sum(cents) from tx where type='refund'"` },
-    { does: 'As an object a row', run: "books query 'select merchant, cents from tx' --json" },
-  ],
+  examples: {
+    'How many cards there are of each status': "books query 'select count(*) from cards group by status'",
+    'What was refunded, in cents': `books query "select sum(cents) from tx where type='refund'"`,
+    'As an object a row': "books query 'select merchant, cents from tx' --json",
+  },
   async run(ctx, { sql, sqlTimeout, offline, maxAge: age }) {
     const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');
     const statement = sql === '-' ? await ctx.files.stdin.readAll(LONGEST_SQL) : sql;
@@ -154,13 +147,13 @@ export const queryBooks = command({
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     return { ...(await copy.query(statement, timeoutMs)), as_of: copy.as_of };
   },
+  noun: 'row',
   show: ({ columns, batches, as_of }) => ({
     listing: {
       batches,
       page: () => ({ as_of }),
       footer: rows => `${countOf(rows, 'row')}, as of ${as_of}.`,
     },
-    noun: 'row',
     idField: columns[0] ?? 'id',
     columns: columns.map((name, index): Column => ({ field: name, title: name, kind: 'text', priority: index + 1 })),
   }),
@@ -181,10 +174,10 @@ export const resetBooks = command({
   about:
     'The next sync reads everything again. What only the copy knows goes with it: when something was first seen, changes, checkpoints and reports.',
   flags: { hard: option(takes.flag('Delete the file in place of moving it aside.')) },
-  examples: [
-    { does: 'Begin anew; the old file stays beside', run: 'books reset --yes' },
-    { does: 'Delete the copy', run: 'books reset --hard --yes' },
-  ],
+  examples: {
+    'Begin anew; the old file stays beside': 'books reset --yes',
+    'Delete the copy': 'books reset --hard --yes',
+  },
   async run(ctx, { hard }) {
     const mirror = await ctx.api.mirror();
     const intent = hard ? `Delete the mirror ${mirror.path}` : `Move the mirror ${mirror.path} aside`;
@@ -194,8 +187,6 @@ export const resetBooks = command({
     return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
   },
   columns: ['path existed moved_to', { moved_to: { unlessEmpty: true } }],
-  show: () => ({
-    noun: 'mirror',
-    idField: 'path',
-  }),
+  noun: 'mirror',
+  idField: 'path',
 });

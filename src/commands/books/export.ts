@@ -67,18 +67,12 @@ export const exportStatement = command({
     dateFormat: option(takes.choice(DATE_FORMATS, 'CSV: days; as in the layout when left out.')),
     intuBid: option(takes.text(`QBO: number of the bank; ${DEFAULT_BID} when left out.`)),
   },
-  examples: [
-    { does: 'A month for hledger', run: 'books export --format hledger --period 2026-09' },
-    {
-      does: 'The month after it, for the same journal',
-      run: 'books export --format hledger --period 2026-10 --continue',
-    },
-    { does: 'A quarter for Xero', run: 'books export --format csv --layout xero --period 2026-Q3' },
-    {
-      does: 'Every account for QuickBooks, a file each',
-      run: 'books export --format qbo --period 2026-10 --out books',
-    },
-  ],
+  examples: {
+    'A month for hledger': 'books export --format hledger --period 2026-09',
+    'The month after it, for the same journal': 'books export --format hledger --period 2026-10 --continue',
+    'A quarter for Xero': 'books export --format csv --layout xero --period 2026-Q3',
+    'Every account for QuickBooks, a file each': 'books export --format qbo --period 2026-10 --out books',
+  },
   async run(
     ctx,
     { out, accounts, intuBid, format, layout, dateFormat, continue: continues = false, pending = false, ...asked },

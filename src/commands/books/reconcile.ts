@@ -125,11 +125,11 @@ export const reconcileAccount = command({
       '<duration>',
     ),
   },
-  examples: [
-    { does: 'Since the last exact checkpoint', run: 'books reconcile' },
-    { does: 'In CI, where nobody else may spend', run: 'books reconcile --sole-operator' },
-    { does: 'The verdict for a script', run: 'books reconcile --jq .verdict' },
-  ],
+  examples: {
+    'Since the last exact checkpoint': 'books reconcile',
+    'In CI, where nobody else may spend': 'books reconcile --sole-operator',
+    'The verdict for a script': 'books reconcile --jq .verdict',
+  },
   async run(ctx, { since, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
     const base = since === undefined || since.startsWith('cut_') ? since : timeOf(since, ctx.api.serviceNow());

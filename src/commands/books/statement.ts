@@ -248,11 +248,11 @@ export const showStatement = command({
       '<card|label|metadata.key>',
     ),
   },
-  examples: [
-    { does: 'A month', run: 'books statement --period 2026-10' },
-    { does: 'What each label cost in a quarter', run: 'books statement --period 2026-Q3 --by label' },
-    { does: 'Days of one card, as data', run: 'books statement --period 2026-10-01..2026-10-15 --card card_1 --json' },
-  ],
+  examples: {
+    'A month': 'books statement --period 2026-10',
+    'What each label cost in a quarter': 'books statement --period 2026-Q3 --by label',
+    'Days of one card, as data': 'books statement --period 2026-10-01..2026-10-15 --card card_1 --json',
+  },
   run: (ctx, { by: typed, ...asked }) => {
     const by = typed === undefined ? undefined : groupedBy(typed);
     return statementFor(ctx, asked, (statement, as_of) => documentOf(ctx, statement, as_of, by));

@@ -83,15 +83,12 @@ export const listCards = command({
     idle: IDLE,
     offline: OFFLINE,
   },
-  examples: [
-    { does: 'The first page', run: 'cards list' },
-    { does: 'Every active card with less than $20', run: "cards list --status active --where 'balance<20'" },
-    {
-      does: 'Older than thirty days, and nothing on them',
-      run: "cards list --where 'created_at<30d' --where balance=0",
-    },
-    { does: 'Ids alone, for the next command', run: 'cards list --status frozen --all -o id' },
-  ],
+  examples: {
+    'The first page': 'cards list',
+    'Every active card with less than $20': "cards list --status active --where 'balance<20'",
+    'Older than thirty days, and nothing on them': "cards list --where 'created_at<30d' --where balance=0",
+    'Ids alone, for the next command': 'cards list --status frozen --all -o id',
+  },
   async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
     const known = { shape: CARD, now: () => ctx.api.serviceNow(), options: ['idle'] };
     const chosen = idle === undefined ? undefined : await import('../../cli/bulk/selection.ts');
@@ -113,7 +110,8 @@ export const listCards = command({
     });
     return pagedListing(pages, { noun: 'card', ...asked, keep: tests, progress: ctx.ui.progress });
   },
-  show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
+  noun: 'card',
+  columns: CARD_COLUMNS,
 });
 
 type Card = Result<'cards.get'>;
@@ -125,11 +123,11 @@ export const getCard = command({
   answers: { either: [{ one: CARD }, { list: CARD }] },
   args: { cards },
   flags: { offline: OFFLINE },
-  examples: [
-    { does: 'In words', run: 'cards get card_1' },
-    { does: 'Its balance for a script', run: 'cards get card_1 --json --fields balance' },
-    { does: 'Each card of a list, read now', run: 'cards get - < ids.txt' },
-  ],
+  examples: {
+    'In words': 'cards get card_1',
+    'Its balance for a script': 'cards get card_1 --json --fields balance',
+    'Each card of a list, read now': 'cards get - < ids.txt',
+  },
   async run(ctx, { cards: ids, fromInput }): Promise<{ readonly found: readonly Card[]; readonly isList: boolean }> {
     const found: Card[] = [];
     for (const id of ids) found.push(await ctx.api.read('cards.get', { card_id: id }));
@@ -169,18 +167,16 @@ export const searchCards = command({
     maxAge: MAX_AGE,
   },
   args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
-  examples: [
-    { does: 'By its label', run: 'cards search ads' },
-    {
-      does: 'Active ones with fifty dollars and more, as data',
-      run: 'cards search ads --status active --min 50 --json',
-    },
-  ],
+  examples: {
+    'By its label': 'cards search ads',
+    'Active ones with fifty dollars and more, as data': 'cards search ads --status active --min 50 --json',
+  },
   async run(ctx, { words, status, bin, min, max, label, all, limit, offline, maxAge: age }) {
     const mirror = await ctx.api.mirror();
     const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     const query = { words, status, bin_id: bin, min, max, label };
     return searched(copy, copy => copy.cards(query), { noun: 'card', all, limit });
   },
-  show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
+  noun: 'card',
+  columns: CARD_COLUMNS,
 });

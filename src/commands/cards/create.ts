@@ -82,15 +82,13 @@ export const createCard = command({
       ),
     ),
   },
-  examples: [
-    { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
-    { does: 'One card for each line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
-    { does: 'Only its id, for a script', run: 'cards create --bin auto --amount 5 -q' },
-    {
-      does: 'For software only, frozen when it runs low',
-      run: 'cards create --bin auto --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
-    },
-  ],
+  examples: {
+    'A card with $25 from the best BIN': 'cards create --bin auto --amount 25',
+    'One card for each line of a file': 'cards create --file team.csv --max-total 500 --yes',
+    'Only its id, for a script': 'cards create --bin auto --amount 5 -q',
+    'For software only, frozen when it runs low':
+      'cards create --bin auto --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
+  },
   asks: ['label'],
   async run(ctx, { bin, amount, intent: name, purpose: why, idempotencyKey: key, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
@@ -114,9 +112,9 @@ export const createCard = command({
     });
     return withIntent(made.result, made.intent);
   },
+  noun: 'card',
+  columns: CARD_COLUMNS,
   show: made => ({
-    noun: 'card',
-    columns: CARD_COLUMNS,
     blocks: [
       doneLine(made.intent, `Created ${made.id} with ${money(made.balance)} from the wallet.`),
       pairsBlock(

@@ -37,11 +37,11 @@ export const cardDetails = command({
     copy: option(takes.choice(['number', 'cvv', 'expiry'], 'Copy to the clipboard, which is cleared after 45 s.')),
     out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
   },
-  examples: [
-    { does: 'On a screen of its own, after the last four digits', run: 'cards details card_1' },
-    { does: 'The number into a pipe', run: 'cards details card_1 --reveal --print --field number' },
-    { does: 'Everything into a private file', run: 'cards details card_1 --reveal --out card.json' },
-  ],
+  examples: {
+    'On a screen of its own, after the last four digits': 'cards details card_1',
+    'The number into a pipe': 'cards details card_1 --reveal --print --field number',
+    'Everything into a private file': 'cards details card_1 --reveal --out card.json',
+  },
   run: (ctx, { card, field, reveal, print, copy, out }) =>
     ctx.reveal(card, { field, copy, out, reveal: reveal ?? false, print: print ?? false }),
   show: shown => shown,
@@ -59,13 +59,14 @@ export const cardExec = command({
   args: { card },
   flags: PROGRAM_FLAGS,
   rest: 'run for its exit code',
-  examples: [
-    { does: 'Pay with it', run: 'cards exec card_1 -- ./checkout.sh' },
-    { does: 'Off a terminal', run: 'cards exec card_1 --reveal -- printenv CARD_EXP_YEAR' },
-  ],
+  examples: {
+    'Pay with it': 'cards exec card_1 -- ./checkout.sh',
+    'Off a terminal': 'cards exec card_1 --reveal -- printenv CARD_EXP_YEAR',
+  },
   async run(ctx, { card, reveal, mask }) {
     if (ctx.rest.length === 0) throw usage('cards exec needs a program after --', 'cardwright cards exec --help');
     return ctx.runWithCard(card, { program: ctx.rest, reveal: reveal ?? false, mask: mask ?? false });
   },
-  show: exit => ({ verbatim: '', exit, noun: 'card', columns: [] }),
+  noun: 'card',
+  show: exit => ({ verbatim: '', exit }),
 });

@@ -57,10 +57,10 @@ export const leaseCard = command({
     reap: option(takes.flag('Only terminate cards that earlier runs left behind.')),
   },
   rest: 'run for its exit code',
-  examples: [
-    { does: 'Pay with $25', run: 'cards lease --amount 25 --reveal --yes -- ./checkout.sh' },
-    { does: 'What runs that were killed left', run: 'cards lease --reap --yes' },
-  ],
+  examples: {
+    'Pay with $25': 'cards lease --amount 25 --reveal --yes -- ./checkout.sh',
+    'What runs that were killed left': 'cards lease --reap --yes',
+  },
   async run(ctx, { amount, bin, label, ttl, intent: name, purpose: why, reveal = false, mask = false, reap }) {
     if (reap) return { reaped: await reapLeases(ctx), exit: 0 };
     if (amount === undefined) throw usage('cards lease needs --amount <usd>', 'cardwright cards lease --help');

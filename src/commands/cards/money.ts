@@ -75,11 +75,11 @@ export const fundCard = command({
   bulk: {},
   args: { card },
   flags: { amount: 'body.amount', intent, purpose, idempotencyKey },
-  examples: [
-    { does: 'Top up a card by $25', run: 'cards fund card_1 --amount 25' },
-    { does: 'Look first', run: 'cards fund card_1 --amount 25 --dry-run' },
-    { does: 'Bring every card below $30 to $50', run: "cards fund --to 50 --where 'balance<30' --yes" },
-  ],
+  examples: {
+    'Top up a card by $25': 'cards fund card_1 --amount 25',
+    'Look first': 'cards fund card_1 --amount 25 --dry-run',
+    'Bring every card below $30 to $50': "cards fund --to 50 --where 'balance<30' --yes",
+  },
   run: (ctx, input) =>
     transfer(ctx, 'cards.fund', input, `Move ${dollars(input.amount)} from the wallet to ${input.card}`),
   show: moved => transferView('funding', 'Funded', moved),
@@ -124,11 +124,11 @@ export const withdrawCard = command({
   bulk: {},
   args: { card },
   flags: { amount: 'body.amount', intent, idempotencyKey },
-  examples: [
-    { does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' },
-    { does: 'See the request first', run: 'cards withdraw card_1 --amount 5 --dry-run' },
-    { does: 'Leave $10 on every card that holds more', run: "cards withdraw --to 10 --where 'balance>10' --yes" },
-  ],
+  examples: {
+    'Take $5 back': 'cards withdraw card_1 --amount 5',
+    'See the request first': 'cards withdraw card_1 --amount 5 --dry-run',
+    'Leave $10 on every card that holds more': "cards withdraw --to 10 --where 'balance>10' --yes",
+  },
   run: (ctx, input) =>
     transfer(ctx, 'cards.withdraw', input, `Move ${dollars(input.amount)} from ${input.card} back to the wallet`),
   show: moved => transferView('withdrawal', 'Withdrew from', moved),

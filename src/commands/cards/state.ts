@@ -110,11 +110,11 @@ export const freezeCards = command({
   operation: 'cards.freeze',
   bulk: {},
   args: { cards },
-  examples: [
-    { does: 'Freeze one card', run: 'cards freeze card_1' },
-    { does: 'Two at once, a row each', run: 'cards freeze card_1 card_2' },
-    { does: 'Every card without a transaction for 30 days', run: 'cards freeze --idle 30d --yes' },
-  ],
+  examples: {
+    'Freeze one card': 'cards freeze card_1',
+    'Two at once, a row each': 'cards freeze card_1 card_2',
+    'Every card without a transaction for 30 days': 'cards freeze --idle 30d --yes',
+  },
   run: (ctx, named) => changeState(ctx, 'cards.freeze', named),
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
 });
@@ -128,10 +128,10 @@ export const unfreezeCards = command({
   operation: 'cards.unfreeze',
   bulk: {},
   args: { cards },
-  examples: [
-    { does: 'Unfreeze one card', run: 'cards unfreeze card_1' },
-    { does: 'As JSON', run: 'cards unfreeze card_1 --json' },
-  ],
+  examples: {
+    'Unfreeze one card': 'cards unfreeze card_1',
+    'As JSON': 'cards unfreeze card_1 --json',
+  },
   run: (ctx, named) => changeState(ctx, 'cards.unfreeze', named),
   show: result => showState(result, { done: 'Active again', already: 'Active already' }),
 });
@@ -149,11 +149,11 @@ export const terminateCards = command({
   bulk: {},
   args: { cards },
   flags: { intent },
-  examples: [
-    { does: 'End one card, asked for by its last four digits', run: 'cards terminate card_1' },
-    { does: 'In a script', run: 'cards terminate card_1 --yes' },
-    { does: 'Every card of one campaign', run: "cards terminate --where 'label~ads' --yes" },
-  ],
+  examples: {
+    'End one card, asked for by its last four digits': 'cards terminate card_1',
+    'In a script': 'cards terminate card_1 --yes',
+    'Every card of one campaign': "cards terminate --where 'label~ads' --yes",
+  },
   run: (ctx, { intent: name, ...named }) => changeState(ctx, 'cards.terminate', named, intentNamed(name)),
   show: result => showState(result, { done: 'Terminated', already: 'Terminated already' }),
 });

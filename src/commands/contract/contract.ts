@@ -1,6 +1,6 @@
 /** The facts of the contract, and whether the service keeps to them. */
 
-import type { Context, Shown } from '../../cli/context.ts';
+import type { Context } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -49,17 +49,6 @@ function factsOfSection(all: readonly Fact[], section: string): readonly Fact[] 
   return all.filter(fact => fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`)));
 }
 
-/** Facts as a list; with an assumption, that one in full below it. */
-function showFacts(found: readonly Fact[], about: AssumptionId | undefined): Shown {
-  return {
-    listing: rowsListing(found.map(factRow), { footer: () => countText(found) }),
-    noun: 'fact',
-    idField: 'name',
-    columns: COLUMNS,
-    notes: about === undefined ? [] : assumptionNotes(about),
-  };
-}
-
 /** Everything of the fact; `what` is what holds now, `without_override` what the contract says. */
 function factRow({ override, what, ...fact }: Fact): Readonly<Record<string, unknown>> {
   const { section, kind, name, ...rest } = fact;
@@ -78,17 +67,6 @@ function assumptionNotes(id: AssumptionId): readonly string[] {
     ...(variants === undefined ? [] : [`also read: ${variants}`]),
     ...(words === undefined ? [] : [`confidence: ${words}`]),
   ];
-}
-
-function countText(found: readonly Fact[]): string {
-  const count = (test: (fact: Fact) => boolean) => found.filter(test).length;
-  const yours = count(({ override }) => override !== undefined);
-  const parts = [
-    `${count(({ stated }) => stated !== undefined)} stated`,
-    `${count(({ assumed }) => assumed !== undefined)} with an assumption`,
-    ...(yours === 0 ? [] : [`${yours} yours`]),
-  ];
-  return `${found.length} fact${found.length === 1 ? '' : 's'}: ${parts.join(', ')}.`;
 }
 
 /** One row a route: `fits`, `wrong` with what is wrong, or `skipped` when no id is there to ask with. */
@@ -158,10 +136,10 @@ export const checkContract = command({
   flags: {
     probeIdempotency: option(takes.flag('Find out whether idempotency keys are honoured; test keys only.')),
   },
-  examples: [
-    { does: 'Reading routes only', run: 'contract check' },
-    { does: 'Whether keys are honoured, with a test key', run: 'contract check --probe-idempotency --yes --json' },
-  ],
+  examples: {
+    'Reading routes only': 'contract check',
+    'Whether keys are honoured, with a test key': 'contract check --probe-idempotency --yes --json',
+  },
   async run(ctx, { probeIdempotency = false }) {
     if (ctx.dryRun) return { planned: await plannedProbe(ctx, probeIdempotency) };
     const probed = probeIdempotency ? await probe(ctx) : [];
@@ -173,17 +151,11 @@ export const checkContract = command({
     const { rows } = checked;
     const wrong = rows.filter(({ result }) => result === 'wrong').map(({ operation }) => String(operation));
     const routes = wrong.length === 1 ? '1 route does' : `${wrong.length} routes do`;
-    return {
-      listing: rowsListing(rows),
-      noun: 'route',
-      idField: 'operation',
-      ...(wrong.length > 0 && {
-        failure: new CliError('contract_mismatch', {
-          message: `${routes} not answer as the contract says: ${wrong.join(', ')}`,
-          hint: 'cardwright contract show --assumed',
-        }),
-      }),
-    };
+    const failure = new CliError('contract_mismatch', {
+      message: `${routes} not answer as the contract says: ${wrong.join(', ')}`,
+      hint: 'cardwright contract show --assumed',
+    });
+    return { listing: rowsListing(rows), noun: 'route', idField: 'operation', ...(wrong.length > 0 && { failure }) };
   },
 });
 
@@ -243,11 +215,11 @@ export const showContract = command({
     assumed: option(takes.flag('Only what rests on an assumption.')),
     id: option(takes.text('Only what rests on this assumption.'), '<A-nn>'),
   },
-  examples: [
-    { does: 'What a card is made of', run: 'contract show --section 2.1' },
-    { does: 'Everything that is not stated, as JSON', run: 'contract show --assumed --json' },
-    { does: 'Where the fund operation comes from', run: 'contract show --id A-08' },
-  ],
+  examples: {
+    'What a card is made of': 'contract show --section 2.1',
+    'Everything that is not stated, as JSON': 'contract show --assumed --json',
+    'Where the fund operation comes from': 'contract show --id A-08',
+  },
   async run(ctx, { section, assumed, id }) {
     const all = facts(await ctx.api.overrides());
     const assumption = id?.toUpperCase();
@@ -266,9 +238,15 @@ export const showContract = command({
       fact =>
         (assumed !== true || fact.assumed !== undefined) && (assumption === undefined || fact.assumed === assumption),
     );
-    return { found, about: id === undefined ? undefined : found[0]?.assumed };
+    return { found: found.map(factRow), about: id === undefined ? undefined : found[0]?.assumed };
   },
-  show: ({ found, about }) => showFacts(found, about),
+  noun: 'fact',
+  idField: 'name',
+  columns: COLUMNS,
+  show: ({ found, about }) => ({
+    listing: rowsListing(found),
+    notes: about === undefined ? [] : assumptionNotes(about),
+  }),
 });
 
 export const printOpenApi = command({
@@ -277,15 +255,11 @@ export const printOpenApi = command({
   answers: { any: 'An OpenAPI 3.1 document.' },
   about:
     'Prints JSON unless you choose another format. Every node has x-stated (the section of the documentation) or x-assumed (the assumption made instead). Overrides of a profile are not included.',
-  examples: [
-    { does: 'For a file that other tools read', run: 'contract openapi' },
-    { does: 'What its GET routes do', run: "contract openapi --jq '.paths[].get.summary? // empty'" },
-  ],
+  examples: {
+    'For a file that other tools read': 'contract openapi',
+    'What its GET routes do': "contract openapi --jq '.paths[].get.summary? // empty'",
+  },
   run: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
-  show: document => ({
-    noun: 'document',
-    columns: [],
-    data: document as Row,
-    prose: `${JSON.stringify(document, undefined, 2)}\n`,
-  }),
+  noun: 'document',
+  show: document => ({ data: document as Row, prose: `${JSON.stringify(document, undefined, 2)}\n` }),
 });

@@ -1,17 +1,15 @@
 /** `fleet apply`: a reviewed plan made again and compared, or a plan made, shown and asked about; then sent through the journal. */
 
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
-import { RESULT_COLUMNS, runOverview } from '../../cli/bulk/results.ts';
-import { driveRun, resuming } from '../../cli/bulk/run.ts';
+import { RESULT_COLUMNS } from '../../cli/bulk/results.ts';
+import { noRows, resumeRows, sendRows } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
-import { showPlanned } from '../../cli/dry-run.ts';
-import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, RESULT_ROW, RUN_PAGE, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { WriteName } from '../../contract/calls.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
-import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { MARKER_KEY } from '../../fleet/account.ts';
 import { type Fleet, markPrefix } from '../../fleet/fleet-file.ts';
 import {
@@ -27,8 +25,6 @@ import { countsText, planText } from '../../fleet/plan-page.ts';
 import { type Allowed, type CreateBody, type NumberedStep, PHASES } from '../../fleet/step.ts';
 import type { PlannedRow, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
-import { tellPending } from '../../writes/guard.ts';
-import type { Change } from '../../writes/pipeline.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
 import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps } from './plan.ts';
@@ -83,10 +79,10 @@ export const applyFleet = command({
       takes.integer('Steps to send at the same time.', { min: 1, max: MOST_WORKERS, defaults: USUAL_WORKERS }),
     ),
   },
-  examples: [
-    { does: 'What it would send', run: 'fleet apply --plan plan.json --dry-run' },
-    { does: 'Carry out a reviewed plan', run: 'fleet apply --plan plan.json --yes' },
-  ],
+  examples: {
+    'What it would send': 'fleet apply --plan plan.json --dry-run',
+    'Carry out a reviewed plan': 'fleet apply --plan plan.json --yes',
+  },
   async run(ctx, { file, plan: path, maxTotal, concurrency = USUAL_WORKERS, resendAbsent = false }) {
     if (path === undefined && !ctx.ui.canAsk && !ctx.dryRun)
       throw notSent('usage', 'fleet apply needs --plan <plan.json> where nobody can be asked', {
@@ -211,79 +207,34 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
     again: true,
     resendAbsent,
   };
-  const prepared = await (await ctx.journal.open()).prepare(plan);
-  const spending = spendingOf(rows);
-  const operations = [...new Set(rows.map(({ operation }) => operation))];
-  const change: Change = {
-    audited: {
-      event: 'run',
-      operation: operations[0] ?? 'cards.create',
-      rows: rows.length,
-      ...(spending.total > 0 && { amount: toUsd(spending.total) }),
-    },
-    operations,
+  const { total } = spendingOf(rows);
+  // A service may pay back what terminated cards held later, or never.
+  const isWatched = document.totals.terminate > 0 && !ctx.dryRun && (await ctx.api.identity()).mode !== 'sandbox';
+  const before = isWatched ? toCents((await ctx.api.read('wallet.get', {})).balance) : undefined;
+  return sendRows(ctx, plan, {
+    intent: `Apply ${document.fleet}: ${countsText(document)}${total === 0 ? '' : `, ${dollars(total)} in all`}`,
+    name: 'the plan',
+    ...{ total, maxTotal, concurrency, extras: extrasOf(ctx, document, word, before) },
+    beforePhase: phase => lowWallet(ctx, document, phase),
     async check() {
       refuseOverCaps({ document });
       refuseLowWallet(document, await ctx.api.identity());
-      if (maxTotal !== undefined && spending.total > maxTotal)
-        throw notSent(
-          'guarded',
-          `the plan spends ${dollars(spending.total)}, more than --max-total ${dollars(maxTotal)}`,
-          {
-            reason: 'max_total',
-            notes: ['Look at the plan, or give a higher --max-total.'],
-          },
-        );
-    },
-    ask: () => askForAll(ctx, document),
-  };
-  if (ctx.dryRun) {
-    await ctx.journal.pipeline.foresee(change);
-    await tellPending(ctx.ui.notice, prepared);
-    return showPlanned(prepared.requests, { isList: true });
-  }
-  const admitted = await ctx.journal.pipeline.admit(change);
-  const extras = extrasOf(document);
-  const shown = driveRun(ctx, {
-    concurrency,
-    keepGoing: false,
-    skipped: [],
-    extras,
-    beforePhase: phase => lowWallet(ctx, document, phase),
-    async begin() {
-      const run = await admitted.begin({ lines: 'run', op: prepared.op, open: () => prepared.begin() });
-      ctx.ui.notice(`${prepared.op}. If anything stops this run: cardwright ops resume ${prepared.op}`);
-      return run;
+      return undefined;
     },
   });
-  const isWatched = document.totals.terminate > 0 && (await ctx.api.identity()).mode !== 'sandbox';
-  return withPins(isWatched ? await watchingWallet(ctx, shown, extras.change) : shown, extras.pins, word);
 }
 
-/** A card that nobody can tell is told by its id from then on. */
-function withPins(shown: Shown, pins: readonly string[], word: string): Shown {
-  const { failure } = shown;
-  if (typeof failure !== 'function') return shown;
-  return {
-    ...shown,
-    failure() {
-      const found = failure();
-      if (found === undefined || pins.length === 0) return found;
-      const notes = [...(found.facts.notes ?? []), 'Write its id into the file, so that it is known by it:', ...pins];
-      return found.with({ notes, hint: `cardwright fleet validate ${word}` });
-    },
-  };
-}
-
-/** Name and deed of each row, and what was spent. */
-function extrasOf({ steps, fleet, id }: PlanDocument) {
+/**
+ * Name and deed of each row, and what was spent; `before` is the wallet that is compared at the end. A card that nobody can tell is
+ * told by its id from then on.
+ */
+function extrasOf(ctx: Context, { steps, fleet, id }: PlanDocument, word: string, before?: Cents) {
   const byRow = new Map(steps.map(step => [step.row, step]));
+  /** Lines of the file for cards that were made and do not show their marker. */
   const pins: string[] = [];
   let [spent, returned] = [0, 0];
   return {
     columns: COLUMNS,
-    /** Lines of the file for cards that were made and do not show their marker. */
-    pins,
     row({ row, outcome, cardId, amount, error, stops }: RowOutcome): Row {
       const step = byRow.get(row);
       if (step === undefined) return {};
@@ -294,23 +245,18 @@ function extrasOf({ steps, fleet, id }: PlanDocument) {
       if (outcome === 'done') returned += returnsOf(step);
       return { name: step.name, do: step.do };
     },
-    /** Cents that the wallet should have more than before, by the rows that are done. */
-    change: (): Cents => cents(returned - spent),
     page: (): Row => ({ fleet, plan: id, spent: toUsd(cents(spent)) }),
+    async atEnd() {
+      if (before === undefined) return;
+      const remark = await walletRemark(ctx, before, cents(returned - spent));
+      if (remark !== undefined) ctx.ui.notice(remark);
+    },
+    beside(failure: CliError): CliError {
+      if (pins.length === 0) return failure;
+      const notes = [...(failure.facts.notes ?? []), 'Write its id into the file, so that it is known by it:', ...pins];
+      return failure.with({ notes, hint: `cardwright fleet validate ${word}` });
+    },
   };
-}
-
-/** The wallet after terminations is compared with what their cards held: a service may pay it back later, or never. */
-async function watchingWallet(ctx: Context, shown: Shown, change: () => Cents): Promise<Shown> {
-  const { listing } = shown;
-  if (listing === undefined) return shown;
-  const before = toCents((await ctx.api.read('wallet.get', {})).balance);
-  async function* batches() {
-    if (listing !== undefined) yield* listing.batches;
-    const remark = await walletRemark(ctx, before, change());
-    if (remark !== undefined) ctx.ui.notice(remark);
-  }
-  return { ...shown, listing: { ...listing, batches: batches() } };
 }
 
 async function walletRemark(ctx: Context, before: Cents, change: Cents): Promise<string | undefined> {
@@ -339,34 +285,13 @@ async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: nu
   });
 }
 
-/** One question; the number of steps is typed where they cannot be undone, or the key is live. */
-async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
-  if (ctx.ui.yes) return;
-  const { mode } = await ctx.api.identity();
-  const irreversible = document.totals.terminate > 0;
-  const typed = { what: 'their count', expect: String(document.steps.length) } as const;
-  const counts = countsText(document);
-  const { spend } = document.totals;
-  await ctx.ui.ask({
-    intent: `Apply ${document.fleet}: ${counts}${spend === 0 ? '' : `, ${dollars(toCents(spend))} in all`}`,
-    irreversible,
-    command: sameCommandWith('--yes'),
-    ...((irreversible || mode === 'live') && { typed }),
-  });
-}
-
 function nothingToDo(ctx: Context, word: string, document: PlanDocument): Shown {
   const left = document.blocked.length + document.held_back.reduce((all, { count }) => all + count, 0);
   const says = left === 0 ? 'need no step.' : 'have no step by itself.';
   const waiting = `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
-  ctx.ui.notice(`The cards of ${document.fleet} ${says}${left === 0 ? '' : ` ${waiting}`}`);
-  return {
-    listing: rowsListing([], { page: { total: 0, done: 0, ...extrasOf(document).page() } }),
-    noun: 'row',
-    idField: 'card_id',
-    columns: [...RESULT_COLUMNS, ...COLUMNS],
-    changedNothing: true,
-  };
+  const why = `The cards of ${document.fleet} ${says}${left === 0 ? '' : ` ${waiting}`}`;
+  const page = { done: 0, fleet: document.fleet, plan: document.id, spent: 0 };
+  return { ...noRows(ctx, why, page), columns: [...RESULT_COLUMNS, ...COLUMNS] };
 }
 
 interface Earlier {
@@ -393,13 +318,8 @@ async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, rese
       },
     );
   }
-  const seen = await (await ctx.journal.open()).look(op, { resendAbsent });
-  if (ctx.dryRun) return runOverview(ctx, seen);
-  const begin = await resuming(ctx, seen, { resendAbsent });
-  ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
-  const extras = extrasOf(plan);
-  const shown = driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, extras });
-  return withPins(shown, extras.pins, word);
+  if (!ctx.dryRun) ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
+  return resumeRows(ctx, op, { resendAbsent }, { concurrency, extras: extrasOf(ctx, plan, word) });
 }
 
 /** `fleet` is the fleet file as a word of a command; `path` is a name to begin with, such as the plan that is stale. */

@@ -78,10 +78,10 @@ export const validateFleet = command({
   flags: {
     schema: option(takes.flag('Print the JSON Schema of a fleet file, for editors; no file is read.')),
   },
-  examples: [
-    { does: 'Check the file of this folder', run: 'fleet validate' },
-    { does: 'What an editor needs', run: 'fleet validate --schema' },
-  ],
+  examples: {
+    'Check the file of this folder': 'fleet validate',
+    'What an editor needs': 'fleet validate --schema',
+  },
   async run(ctx, { file, schema }) {
     if (!schema) return { named: await fleetOf(ctx, file, true) };
     const { fleetSchema } = await import('../../fleet/schema.ts');

@@ -61,11 +61,11 @@ export const importFleet = command({
       '<name>',
     ),
   },
-  examples: [
-    { does: 'A new file', run: 'fleet import --none --fleet ads > cards.fleet.yaml' },
-    { does: 'The line of one card', run: 'fleet import cards.fleet.yaml --card card_1 --name hosting' },
-    { does: 'A new file with every active card', run: 'fleet import --where status=active > cards.fleet.yaml' },
-  ],
+  examples: {
+    'A new file': 'fleet import --none --fleet ads > cards.fleet.yaml',
+    'The line of one card': 'fleet import cards.fleet.yaml --card card_1 --name hosting',
+    'A new file with every active card': 'fleet import --where status=active > cards.fleet.yaml',
+  },
   async run(ctx, { file, card, name, where, none, fleet }) {
     const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
     if (ways !== 1)

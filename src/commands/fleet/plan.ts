@@ -77,11 +77,11 @@ export const planFleetFile = command({
       ),
     ),
   },
-  examples: [
-    { does: 'What would change', run: 'fleet plan' },
-    { does: 'Fail a CI job when somebody changed a card at the service', run: 'fleet plan --exit-code drift' },
-    { does: 'A plan for a review', run: 'fleet plan --out plan.json --no-amounts' },
-  ],
+  examples: {
+    'What would change': 'fleet plan',
+    'Fail a CI job when somebody changed a card at the service': 'fleet plan --exit-code drift',
+    'A plan for a review': 'fleet plan --out plan.json --no-amounts',
+  },
   async run(ctx, { file, out, noAmounts, exitCode, allow = [] }) {
     const named = await fleetOf(ctx, file);
     const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow) });
@@ -95,7 +95,8 @@ export const planFleetFile = command({
       await ctx.files.createFile(out, `${JSON.stringify(document, null, 2)}\n`);
     return { data: { ...document }, page: planText(document, { amounts: noAmounts !== true }), failure };
   },
-  show: ({ page, data, failure }) => ({ data, noun: 'plan', columns: [], prose: page, failure }),
+  noun: 'plan',
+  show: ({ page, data, failure }) => ({ data, prose: page, failure }),
 });
 
 /** `unfreeze=2` and the like. Throws `usage`. */

@@ -56,7 +56,9 @@ function topic<Row extends object>({ path, summary, noun, fields, rows, line, ..
     path,
     summary,
     answers: { list: fields },
-    examples: [{ does: 'As a page', run: path }],
+    examples: {
+      'As a page': path,
+    },
     run: async () => rows(),
     show: found => ({
       noun,

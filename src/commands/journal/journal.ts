@@ -54,14 +54,12 @@ export const initJournal = command({
       ),
     ),
   },
-  examples: [
-    { does: 'Once, by an admin', run: 'journal init postgres://admin@db.example.com/cards' },
-    { does: 'An API key that replaces another one', run: 'journal init postgres://admin@db.example.com/cards --key' },
-    {
-      does: 'What everybody may spend',
-      run: 'journal init postgres://admin@db.example.com/cards --limit max_per_day=500.00 --limit approve_above=100.00',
-    },
-  ],
+  examples: {
+    'Once, by an admin': 'journal init postgres://admin@db.example.com/cards',
+    'An API key that replaces another one': 'journal init postgres://admin@db.example.com/cards --key',
+    'What everybody may spend':
+      'journal init postgres://admin@db.example.com/cards --limit max_per_day=500.00 --limit approve_above=100.00',
+  },
   async run(ctx, { address, key = false, limit = [], approver = [] }) {
     return (await ctx.journal.admin()).init(address, { key, limits: limit, approvers: approver });
   },
@@ -78,18 +76,18 @@ export const journalStatus = command({
   answers: { one: JOURNAL_STATE },
   reach: 'service',
   ends: { guarded: 'The database cannot be reached.' },
-  examples: [
-    { does: 'In words', run: 'journal status' },
-    { does: 'For a script', run: 'journal status --json' },
-  ],
+  examples: {
+    'In words': 'journal status',
+    'For a script': 'journal status --json',
+  },
   run: async ctx => (await ctx.journal.admin()).status(),
   columns: [
     'place shared account:2 unfinished:2 key_listed:3 audit_line:3 seen_line:3 locked_by:3 limits:3 approvers:3',
     { key_listed: ALONE, audit_line: ALONE, seen_line: ALONE, locked_by: LIST, limits: LIST, approvers: LIST },
   ],
+  noun: 'journal',
   show: state => ({
     data: { ...state },
-    noun: 'journal',
     notes: state.key_listed === false ? ['The API key is not listed: cardwright journal init <address> --key'] : [],
   }),
 });
@@ -104,7 +102,7 @@ export const checkJournal = command({
     'Follows the chain of audit lines from its beginning, holds each operation against the line that it was begun with and the one that it ended with, and reads the list of cards.',
     'A colleague with the rights of an operator can change rows of a shared journal by SQL, as they hold the API key anyway. This finds it; it cannot keep them from it.',
   ],
-  examples: [{ does: 'After a restore, or from time to time', run: 'journal check' }],
+  examples: { 'After a restore, or from time to time': 'journal check' },
   run: async ctx => (await ctx.journal.admin()).check(),
   columns: 'account lines',
   show: found => {
@@ -152,10 +150,10 @@ export const acceptJournal = command({
     'With --set-aside a damaged journal of this machine is moved out of the way, and a new one, which is empty, is in its place: look at cards and wallet first. One that is not damaged stays (14).',
   ],
   flags: { setAside: option(takes.flag('Move a damaged journal of this machine aside.')) },
-  examples: [
-    { does: 'After a restore of the database', run: 'journal accept' },
-    { does: 'Where the journal of this machine is damaged', run: 'journal accept --set-aside' },
-  ],
+  examples: {
+    'After a restore of the database': 'journal accept',
+    'Where the journal of this machine is damaged': 'journal accept --set-aside',
+  },
   async run(ctx, { setAside = false }) {
     return (await ctx.journal.admin()).accept({
       setAside,
@@ -193,7 +191,7 @@ export const leaveJournal = command({
   about:
     'Run by an admin of the database: PGUSER=admin cardwright journal leave bo. Replace the API key at the service too.',
   args: { role: argument(takes.text('Login role of the person or the runner.')) },
-  examples: [{ does: 'Bo leaves', run: 'journal leave bo' }],
+  examples: { 'Bo leaves': 'journal leave bo' },
   async run(ctx, { role }) {
     return (await ctx.journal.admin()).leave(role);
   },

@@ -23,10 +23,10 @@ export const serveTools = command({
     readOnly: option(takes.flag('Offer only tools that read.')),
     exec: option(local('file', 'Program that card_use runs.'), '<program>'),
   },
-  examples: [
-    { does: 'Read alone', run: 'mcp --read-only' },
-    { does: 'Purchases of at most $100 in all', run: 'mcp --max-total 100 --intent-prefix agent7/' },
-  ],
+  examples: {
+    'Read alone': 'mcp --read-only',
+    'Purchases of at most $100 in all': 'mcp --max-total 100 --intent-prefix agent7/',
+  },
   async run(ctx, { maxTotal, intentPrefix = '', readOnly = false, exec }) {
     const host = await ctx.toolHost();
     const { mode } = await ctx.api.identity();
@@ -36,5 +36,6 @@ export const serveTools = command({
     const { serve } = await import('./server.ts');
     await serve(host, { tools: toolServer(host.run, wishes), version: ctx.version, signal: ctx.signal });
   },
-  show: () => ({ verbatim: '', noun: 'tool', columns: [] }),
+  noun: 'tool',
+  show: () => ({ verbatim: '' }),
 });

@@ -2,7 +2,7 @@
 
 import { OWN_KEY, type OwnKey } from '../../cli/answer-shapes.ts';
 import type { Context, HeldRequest, Shown } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
@@ -36,10 +36,10 @@ export const approveOp = command({
     'When enough persons have approved it, the same command or ops resume sends it. In a shared journal nobody approves their own request.',
   ],
   args: { op },
-  examples: [
-    { does: 'What ops list shows as pending', run: 'ops approve op_00000000000000000000000001' },
-    { does: 'And its id alone', run: 'ops approve op_00000000000000000000000001 -q' },
-  ],
+  examples: {
+    'What ops list shows as pending': 'ops approve op_00000000000000000000000001',
+    'And its id alone': 'ops approve op_00000000000000000000000001 -q',
+  },
   async run(ctx, { op: id }) {
     if (ctx.ui.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
     const approvals = await ctx.journal.approvals();
@@ -60,10 +60,10 @@ export const approveOp = command({
     );
   },
   columns: ['op have needed persons:2', { persons: { kind: 'list' } }],
+  noun: 'operation',
+  idField: 'op',
   show: ({ op: id, persons, needed }) => ({
     data: { op: id, have: persons.length, needed, persons },
-    noun: 'operation',
-    idField: 'op',
     quiet: [id],
     blocks: [
       lineBlock(
@@ -94,10 +94,10 @@ export const rejectOp = command({
     'The journal keeps who has rejected it and why. An intent that it had is free again: the same request asks anew.',
   args: { op },
   flags: { reason: needs(must(takes.text('Why.', { maxLength: 200 })), '<text>') },
-  examples: [
-    { does: 'Not this one', run: 'ops reject op_00000000000000000000000001 --reason "not in the budget"' },
-    { does: 'A request that has expired', run: 'ops reject op_00000000000000000000000001 --reason expired' },
-  ],
+  examples: {
+    'Not this one': 'ops reject op_00000000000000000000000001 --reason "not in the budget"',
+    'A request that has expired': 'ops reject op_00000000000000000000000001 --reason expired',
+  },
   async run(ctx, { op: id, reason }) {
     return (await ctx.journal.approvals()).reject(id, reason);
   },
@@ -138,10 +138,10 @@ export const createApprovalKey = command({
     'With the journal of one machine it may approve at once. Of a shared journal an admin lists its line: journal init <address> --approver "<line>"; its person is the login role of the database. Where the limits of an administrator name approvers, they alone count.',
   ],
   flags: { keychain: option(takes.flag('Into the keychain of the system.')) },
-  examples: [
-    { does: 'Once for each approver', run: 'ops keys create' },
-    { does: 'Its line alone', run: 'ops keys create -q' },
-  ],
+  examples: {
+    'Once for each approver': 'ops keys create',
+    'Its line alone': 'ops keys create -q',
+  },
   async run(ctx, { keychain = false }) {
     if (!ctx.ui.canAsk) throw refusal('a passphrase is typed at a terminal, and this is none', 'nobody_to_ask');
     const passphrase = await ctx.ui.prompts.secret('New passphrase', { flag: 'a terminal' });
@@ -164,10 +164,10 @@ export const showApprovalKey = command({
   answers: { one: OWN_KEY },
   reach: 'files',
   about: 'The line is "person ed25519 key". It holds no secret.',
-  examples: [
-    { does: 'For an admin of a shared journal', run: 'ops keys show -q' },
-    { does: 'As data', run: 'ops keys show --json' },
-  ],
+  examples: {
+    'For an admin of a shared journal': 'ops keys show -q',
+    'As data': 'ops keys show --json',
+  },
   run: async ctx => (await ctx.journal.approvals()).ownKey(),
   show: keyView,
 });
@@ -179,12 +179,9 @@ export const listApprovers = command({
   reach: 'files',
   about:
     'Those of the limits of an administrator where they name any; else those of the shared journal, of the approvers_file of the profile, or of the journal of this machine.',
-  examples: [{ does: 'Who may approve', run: 'ops keys list' }],
+  examples: { 'Who may approve': 'ops keys list' },
   run: async ctx => (await (await ctx.journal.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
-  show: rows => ({
-    listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'key' }),
-    noun: 'key',
-    idField: 'keyid',
-    columns: KEY_COLUMNS,
-  }),
+  noun: 'key',
+  idField: 'keyid',
+  columns: KEY_COLUMNS,
 });

@@ -1,8 +1,7 @@
 /** Operations in the journal: listed, shown, resumed. Field names are ours; amounts are JSON numbers in USD. */
 
-import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
-import { ITEM_COLUMNS, LOOKED_ANSWER, runOverview } from '../../cli/bulk/results.ts';
-import { driveRun, resuming } from '../../cli/bulk/run.ts';
+import { ITEM_COLUMNS, LOOKED_ANSWER } from '../../cli/bulk/results.ts';
+import { resumeRows } from '../../cli/bulk/run.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -158,12 +157,12 @@ export const listOps = command({
     state: option(takes.choice(STATE_NAMES, 'Only operations in this state.')),
     limit: option(takes.integer('Only the newest n.', { min: 1 })),
   },
-  examples: [
-    { does: 'Operations with an unknown outcome', run: 'ops list --state unknown' },
-    { does: 'All of them, newest first', run: 'ops list' },
-    { does: 'Who works now', run: 'ops list --state running' },
-    { does: 'Their ids', run: 'ops list -o id' },
-  ],
+  examples: {
+    'Operations with an unknown outcome': 'ops list --state unknown',
+    'All of them, newest first': 'ops list',
+    'Who works now': 'ops list --state running',
+    'Their ids': 'ops list -o id',
+  },
   async run(ctx, { state, limit }) {
     const found = await (await ctx.journal.open()).list();
     return { found: found.filter(op => state === undefined || op.state === state), limit };
@@ -198,10 +197,10 @@ export const showOp = command({
   reach: 'files',
   ends: { not_found: 'This machine knows no such operation.' },
   args: { op },
-  examples: [
-    { does: 'Every row of it', run: 'ops show op_00000000000000000000000001' },
-    { does: 'As data, for a ticket', run: 'ops show op_00000000000000000000000001 --json' },
-  ],
+  examples: {
+    'Every row of it': 'ops show op_00000000000000000000000001',
+    'As data, for a ticket': 'ops show op_00000000000000000000000001 --json',
+  },
   run: async (ctx, { op }) => (await ctx.journal.open()).show(op),
   show: showDetail,
 });
@@ -296,21 +295,11 @@ export const resumeOp = command({
     resendAbsent: typedOnly(option(takes.flag('Also send rows of which no trace was found.'))),
     reason: option(takes.text('Why an operation of somebody else is taken over.', { maxLength: 200 }), '<text>'),
   },
-  examples: [
-    { does: 'What it would do', run: 'ops resume op_00000000000000000000000001 --dry-run' },
-    {
-      does: "A colleague's, whose machine is gone",
-      run: 'ops resume op_00000000000000000000000001 --reason "ana is on holiday"',
-    },
-    { does: 'Settle it', run: 'ops resume op_00000000000000000000000001' },
-  ],
-  // Throws before anything is sent as `Journal.look` and its `takeOver`.
-  async run(ctx, { op, resendAbsent = false, reason }) {
-    const options = { resendAbsent, reason };
-    const seen = await (await ctx.journal.open()).look(op, options);
-    if (ctx.dryRun) return runOverview(ctx, seen);
-    const begin = await resuming(ctx, seen, options);
-    return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
+  examples: {
+    'What it would do': 'ops resume op_00000000000000000000000001 --dry-run',
+    "A colleague's, whose machine is gone": 'ops resume op_00000000000000000000000001 --reason "ana is on holiday"',
+    'Settle it': 'ops resume op_00000000000000000000000001',
   },
+  run: (ctx, { op, resendAbsent = false, reason }) => resumeRows(ctx, op, { resendAbsent, reason }),
   show: shown => shown,
 });

@@ -48,16 +48,10 @@ export const resolveOp = command({
     ),
     note: needs(must(takes.text('How you know the outcome.', { maxLength: 500 })), '<text>'),
   },
-  examples: [
-    {
-      does: 'Support has confirmed it',
-      run: 'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"',
-    },
-    {
-      does: 'Two rows did not happen',
-      run: 'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"',
-    },
-  ],
+  examples: {
+    'Support has confirmed it': 'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"',
+    'Two rows did not happen': 'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"',
+  },
   async run(ctx, { op, rows, as, note, card }) {
     if (card !== undefined && as !== 'done') throw usage('--card goes with --as done', 'cardwright ops resolve --help');
     const shownCard = card === undefined ? undefined : await readCard(ctx, card);

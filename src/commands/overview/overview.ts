@@ -118,11 +118,11 @@ export const showOverview = command({
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  examples: [
-    { does: 'The page', run: 'overview' },
-    { does: 'A week', run: 'overview --since 7d' },
-    { does: 'In a script, each morning', run: 'overview --check --json' },
-  ],
+  examples: {
+    'The page': 'overview',
+    'A week': 'overview --since 7d',
+    'In a script, each morning': 'overview --check --json',
+  },
   async run(ctx, { since, check = false, offline, maxAge: age }) {
     const days = since === undefined ? USUAL_DAYS : daysSince(since, ctx.api.serviceNow());
     const mirror = await ctx.api.mirror();

@@ -8,9 +8,8 @@ import {
   withdrawnBy,
 } from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';
-import type { BulkOperation } from '../../cli/bulk/flags.ts';
 import type { Context, Shown } from '../../cli/context.ts';
-import { countOf, rowsListing } from '../../cli/listing.ts';
+import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, RUN_ANSWER, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
@@ -60,25 +59,22 @@ export const applyPolicy = command({
     maxCards: option(takes.integer('Most cards that may be changed.', { min: 1, defaults: USUAL_CARDS })),
     maxShare: option(takes.text(`Most of the cards that may be changed; ${USUAL_SHARE}% when left out.`), '<percent>'),
   },
-  examples: [
-    { does: 'What would be sent', run: 'policy apply policy.yaml --max-share 100% --dry-run' },
-    { does: 'Freeze what one rule says', run: 'policy apply policy.yaml --rule unused --max-share 100% --yes' },
-  ],
+  examples: {
+    'What would be sent': 'policy apply policy.yaml --max-share 100% --dry-run',
+    'Freeze what one rule says': 'policy apply policy.yaml --rule unused --max-share 100% --yes',
+  },
   async run(ctx, { file, rule, maxCards = USUAL_CARDS, maxShare = `${USUAL_SHARE}%` }): Promise<Shown> {
     const named = await policyOf(ctx, file);
     const caps = { maxCards, maxShare: shareOf(maxShare) };
     const planned = await plannedChanges(ctx, { ...named, policy: onlyRule(named, rule) }, caps);
-    const { runRows } = await import('../../cli/bulk/run.ts');
+    const { noRows, runRows } = await import('../../cli/bulk/run.ts');
     const { inputDigest } = await import('../../journal/digest.ts');
     const { rows, skipped, changes } = rowsOf(planned);
     const total = withdrawnBy(changes);
     const counted = countedText(changes);
-    if (rows.length === 0 && skipped.length === 0) {
-      ctx.ui.notice(`No rule of ${named.name} changes a card. There is nothing to do.`);
-      return { listing: rowsListing([]), noun: 'row', idField: 'card_id', columns: [], changedNothing: true };
-    }
+    if (rows.length === 0 && skipped.length === 0)
+      return noRows(ctx, `No rule of ${named.name} changes a card. There is nothing to do.`);
     return runRows(ctx, {
-      operations: operationsOf(changes),
       command: 'policy apply',
       intent: counted,
       keepGoing: true,
@@ -168,11 +164,6 @@ function rowsOf({ changes, over }: JudgedAgain) {
     leaveOut(change, row, `${change.card.card_id}: the rule ${change.rule} holds no more`);
   }
   return { rows, skipped, changes: sent };
-}
-
-function operationsOf(changes: readonly PlannedChange[]): readonly [BulkOperation, ...BulkOperation[]] {
-  const [first = 'cards.freeze', ...others] = new Set(changes.map(({ operation }) => operation));
-  return [first, ...others];
 }
 
 /** `Freeze 3 cards, withdraw $180.00 from 1 card`. */

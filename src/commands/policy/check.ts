@@ -147,11 +147,11 @@ export const checkPolicy = command({
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },
-  examples: [
-    { does: 'Look, and fail a CI job on a finding', run: 'policy check policy.yaml' },
-    { does: 'Look only', run: 'policy check policy.yaml --fail-on none' },
-    { does: 'The cards it found', run: "policy check policy.yaml --fail-on none --jq '.findings[].card_id'" },
-  ],
+  examples: {
+    'Look, and fail a CI job on a finding': 'policy check policy.yaml',
+    'Look only': 'policy check policy.yaml --fail-on none',
+    'The cards it found': "policy check policy.yaml --fail-on none --jq '.findings[].card_id'",
+  },
   async run(ctx, { file, failOn = 'warning', offline, maxAge: age }) {
     const named = await policyOf(ctx, file);
     const mirror = await ctx.api.mirror();

@@ -3,7 +3,7 @@
 import { PROFILE_ROW, type ProfileRow } from '../../cli/answer-shapes.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, rowsListing } from '../../cli/listing.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
@@ -51,21 +51,16 @@ export const listProfiles = command({
   summary: 'List saved profiles',
   answers: { list: PROFILE_ROW },
   reach: 'files',
-  examples: [
-    { does: 'All of them', run: 'profiles list' },
-    { does: 'The names alone', run: 'profiles list -o id' },
-  ],
+  examples: {
+    'All of them': 'profiles list',
+    'The names alone': 'profiles list -o id',
+  },
   run: async ctx => (await ctx.profiles()).list(),
+  noun: 'profile',
+  idField: 'name',
+  columns: PROFILE_COLUMNS,
   show: rows => ({
-    listing: rowsListing(rows, {
-      footer: count =>
-        count === 0
-          ? 'No profiles saved. The sandbox is always there: --sandbox   Save a key: cardwright login'
-          : undefined,
-    }),
-    noun: 'profile',
-    idField: 'name',
-    columns: PROFILE_COLUMNS,
+    notes: rows.length > 0 ? [] : ['The sandbox is always there: --sandbox   Save a key: cardwright login'],
   }),
 });
 
@@ -76,7 +71,7 @@ export const showProfile = command({
   reach: 'files',
   ends: { not_found: 'There is no such profile.' },
   args: { profile },
-  examples: [{ does: 'In words', run: 'profiles show team' }],
+  examples: { 'In words': 'profiles show team' },
   run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),
   show: row => shownProfile(row),
 });
@@ -88,10 +83,10 @@ export const useProfile = command({
   effect: 'reversible',
   ends: { not_found: 'There is no such profile.' },
   args: { profile },
-  examples: [
-    { does: 'From now on', run: 'profiles use team' },
-    { does: 'Back to the sandbox', run: 'profiles use sandbox' },
-  ],
+  examples: {
+    'From now on': 'profiles use team',
+    'Back to the sandbox': 'profiles use sandbox',
+  },
   run: async (ctx, { profile }) => (await ctx.profiles()).use(profile),
   show: row => shownProfile(row, `Now using ${row.name} (${row.mode}, ${row.base_url}).`),
 });
@@ -120,10 +115,10 @@ export const setProfile = command({
     setting: argument(takes.text('Name of the setting.')),
     value: argument(local('setting', 'Its value, or none.')),
   },
-  examples: [
-    { does: 'Refuse every change', run: 'profiles set team read_only true' },
-    { does: 'Other routes than assumed', run: 'profiles set team contract ./overrides.json' },
-  ],
+  examples: {
+    'Refuse every change': 'profiles set team read_only true',
+    'Other routes than assumed': 'profiles set team contract ./overrides.json',
+  },
   async run(ctx, { profile, setting, value }) {
     const profiles = await ctx.profiles();
     const { before, after, isLimit, loosens } = await profiles.foresee(profile, setting, value);
@@ -205,10 +200,10 @@ export const removeProfile = command({
   effect: 'irreversible',
   ends: { not_found: 'There is no such profile.' },
   args: { profile },
-  examples: [
-    { does: 'In a script', run: 'profiles remove team --yes' },
-    { does: 'Asked first', run: 'profiles remove team' },
-  ],
+  examples: {
+    'In a script': 'profiles remove team --yes',
+    'Asked first': 'profiles remove team',
+  },
   async run(ctx, { profile }) {
     if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');
     return removed(ctx, profile, `cardwright profiles remove ${profile}`);

@@ -16,10 +16,10 @@ export const sandboxClock = adminCommand({
   path: 'sandbox clock',
   summary: 'Show, set or advance the clock of the sandbox',
   operation: 'clock.show',
-  examples: [
-    { does: 'What it shows', run: 'sandbox clock' },
-    { does: 'A week later', run: 'sandbox clock advance --by 7d' },
-  ],
+  examples: {
+    'What it shows': 'sandbox clock',
+    'A week later': 'sandbox clock advance --by 7d',
+  },
   show: showClock,
 });
 
@@ -82,11 +82,11 @@ export const setSandboxClock = adminCommand({
     at: option(takes.text('Time to set, ISO 8601 UTC.'), '<time>'),
     rate: 'body.rate',
   },
-  examples: [
-    { does: 'Stop it', run: 'sandbox clock set frozen' },
-    { does: 'A minute a second', run: 'sandbox clock set scaled --rate 60' },
-    { does: 'Real time again', run: 'sandbox clock set real' },
-  ],
+  examples: {
+    'Stop it': 'sandbox clock set frozen',
+    'A minute a second': 'sandbox clock set scaled --rate 60',
+    'Real time again': 'sandbox clock set real',
+  },
   check({ mode, rate }) {
     if ((mode === 'scaled') === (rate !== undefined)) return;
     throw usage(
@@ -115,10 +115,10 @@ export const advanceSandboxClock = command({
     by: 'body.by',
     at: option(takes.text('Time to move to, ISO 8601 UTC.'), '<time>'),
   },
-  examples: [
-    { does: 'A week', run: 'sandbox clock advance 7d' },
-    { does: 'To a moment', run: 'sandbox clock advance --at 2027-01-01T00:00:00Z' },
-  ],
+  examples: {
+    'A week': 'sandbox clock advance 7d',
+    'To a moment': 'sandbox clock advance --at 2027-01-01T00:00:00Z',
+  },
   run(ctx, { span, by: far, at }) {
     if ([span, far, at].filter(given => given !== undefined).length !== 1) {
       throw usage('sandbox clock advance needs how far, such as 7d, or --at <time>');
@@ -150,10 +150,12 @@ export const clockTimers = command({
     'Holds and codes that expire, confirmations of deposits, attempts of deliveries. Those that failed stand first, with what they said. Looking changes nothing in the sandbox.',
   operation: 'timers',
   flags: { ...PAGED_FLAGS },
-  examples: [
-    { does: 'What comes next', run: 'sandbox clock timers --limit 5' },
-    { does: 'All of it, as data', run: 'sandbox clock timers --all --json' },
-  ],
+  examples: {
+    'What comes next': 'sandbox clock timers --limit 5',
+    'All of it, as data': 'sandbox clock timers --all --json',
+  },
   run: (ctx, asked) => adminListing(ctx, ['timers', 'timer'], {}, asked),
-  show: listing => ({ listing, noun: 'timer', idField: 'ref', columns: TIMER_COLUMNS }),
+  noun: 'timer',
+  idField: 'ref',
+  columns: TIMER_COLUMNS,
 });

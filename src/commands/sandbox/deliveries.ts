@@ -61,10 +61,10 @@ export const listDeliveries = command({
     state: 'query.state',
     ...PAGED_FLAGS,
   },
-  examples: [
-    { does: 'The newest', run: 'sandbox deliveries list' },
-    { does: 'What did not arrive, with every attempt', run: 'sandbox deliveries list --state failed --all --json' },
-  ],
+  examples: {
+    'The newest': 'sandbox deliveries list',
+    'What did not arrive, with every attempt': 'sandbox deliveries list --state failed --all --json',
+  },
   run: (ctx, { webhook, event, eventId, state, ...asked }) =>
     adminListing(
       ctx,
@@ -73,7 +73,8 @@ export const listDeliveries = command({
       asked,
       (row: Delivery) => ({ ...row, last: lastAnswer(row) }),
     ),
-  show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
+  noun: 'delivery',
+  columns: DELIVERY_COLUMNS,
 });
 
 type WholeDelivery = ResultOf<AdminOperations['deliveries.get']>;
@@ -114,7 +115,7 @@ export const showDelivery = adminCommand({
     'The digest is that of the bytes that are sent. webhooks verify --explain tells why a receiver gets another signature. Looking changes nothing in the sandbox.',
   operation: 'deliveries.get',
   args: { delivery },
-  examples: [{ does: 'In words', run: 'sandbox deliveries show dlv_1' }],
+  examples: { 'In words': 'sandbox deliveries show dlv_1' },
   show,
 });
 
@@ -122,10 +123,10 @@ export const redeliver = adminCommand({
   path: 'sandbox deliveries redeliver',
   operation: 'deliveries.redeliver',
   args: { delivery },
-  examples: [
-    { does: 'Once more', run: 'sandbox deliveries redeliver dlv_1' },
-    { does: 'What became of it, as data', run: 'sandbox deliveries redeliver dlv_1 --json' },
-  ],
+  examples: {
+    'Once more': 'sandbox deliveries redeliver dlv_1',
+    'What became of it, as data': 'sandbox deliveries redeliver dlv_1 --json',
+  },
   show: showQueued,
 });
 
@@ -136,18 +137,15 @@ export const recoverDeliveries = adminCommand({
   operation: 'deliveries.recover',
   args: { webhook },
   flags: { since: 'body.since' },
-  examples: [
-    { does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' },
-    { does: 'Since a day', run: 'sandbox deliveries recover wh_1 --since 2026-11-01' },
-  ],
+  examples: {
+    'What was missed in the last hour': 'sandbox deliveries recover wh_1 --since 1h',
+    'Since a day': 'sandbox deliveries recover wh_1 --since 2026-11-01',
+  },
   columns: 'webhook_id since:2 queued',
-  show: ({ webhook_id, since, queued }) => ({
-    noun: 'recovery',
-    idField: 'webhook_id',
-    blocks: [
-      lineBlock(`${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`),
-    ],
-  }),
+  noun: 'recovery',
+  idField: 'webhook_id',
+  says: ({ webhook_id, since, queued }) =>
+    `${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`,
 });
 
 const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
@@ -181,14 +179,11 @@ export const sendDelivery = adminCommand({
     body: option(local('file', 'File with the exact body; - for standard input.'), '<file|->'),
     sign: 'body.sign',
   },
-  examples: [
-    { does: 'A settlement', run: 'sandbox deliveries send wh_1 --event transaction.settled' },
-    {
-      does: 'An example with a wrong signature',
-      run: 'sandbox deliveries send wh_1 --event card.created --sign wrong',
-    },
-    { does: 'Your own body', run: 'sandbox deliveries send wh_1 --event card.created --body event.json' },
-  ],
+  examples: {
+    'A settlement': 'sandbox deliveries send wh_1 --event transaction.settled',
+    'An example with a wrong signature': 'sandbox deliveries send wh_1 --event card.created --sign wrong',
+    'Your own body': 'sandbox deliveries send wh_1 --event card.created --body event.json',
+  },
   async check({ event, body }, ctx) {
     checkEvents([event]);
     return body === undefined ? undefined : { body: await bodyFrom(ctx, body) };
@@ -203,14 +198,14 @@ export const rotateSecret = adminCommand({
   operation: 'deliveries.rotate',
   args: { webhook },
   flags: { overlap: 'body.overlap' },
-  examples: [
-    { does: 'A day to change receivers', run: 'sandbox deliveries rotate wh_1' },
-    { does: 'The old one ends now', run: 'sandbox deliveries rotate wh_1 --overlap 0s' },
-  ],
+  examples: {
+    'A day to change receivers': 'sandbox deliveries rotate wh_1',
+    'The old one ends now': 'sandbox deliveries rotate wh_1 --overlap 0s',
+  },
   columns: 'webhook_id secret old_until:2',
+  noun: 'secret',
+  idField: 'webhook_id',
   show: ({ webhook_id, secret, old_until }) => ({
-    noun: 'secret',
-    idField: 'webhook_id',
     blocks: [
       lineBlock(`New secret of ${webhook_id}; the old one signs as well until ${old_until}.`),
       pairsBlock([['Secret', secret]]),

@@ -100,10 +100,10 @@ export const sandboxExecute = command({
     fault: option(local('file', 'File with fault rules to apply from the start.'), '<file>'),
   },
   rest: 'run for its exit code',
-  examples: [
-    { does: 'A test suite', run: 'sandbox exec --data empty --seed 7 -- npm test' },
-    { does: 'With every first answer lost', run: 'sandbox exec --fault lost-answers.json -- ./checkout.sh' },
-  ],
+  examples: {
+    'A test suite': 'sandbox exec --data empty --seed 7 -- npm test',
+    'With every first answer lost': 'sandbox exec --fault lost-answers.json -- ./checkout.sh',
+  },
   async run(ctx, { fault, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     const size = sizeFor(rest.data, { cards, transactions });
@@ -113,5 +113,6 @@ export const sandboxExecute = command({
     const faults = fault === undefined ? [] : await readRules(ctx, fault);
     return sandboxExec(ctx, options, faults);
   },
-  show: ({ exit, failure }) => ({ verbatim: '', exit, failure, noun: 'program', columns: [] }),
+  noun: 'program',
+  show: ({ exit, failure }) => ({ verbatim: '', exit, failure }),
 });

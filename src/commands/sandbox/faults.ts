@@ -1,7 +1,7 @@
 /** Fault rules. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
@@ -9,7 +9,6 @@ import { FAULT, FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } fro
 import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
-import { lineBlock } from '../../terminal/view.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;
@@ -86,22 +85,20 @@ export const addFaults = command({
   ],
   operation: 'faults.add',
   args: { file: argument(local('file', 'File with the rules; - for standard input.')) },
-  examples: [
-    {
-      does: 'The next card is made, and the answer lost',
-      run: 'sandbox faults add - < lost-answer.json',
-    },
-    { does: 'From a file', run: 'sandbox faults add lost-answer.json' },
-  ],
+  examples: {
+    'The next card is made, and the answer lost': 'sandbox faults add - < lost-answer.json',
+    'From a file': 'sandbox faults add lost-answer.json',
+  },
   async run(ctx, { file }) {
     const rules = await readRules(ctx, file);
     const added = [];
     for (const { match = {}, action, phase, times, expires_at } of rules) {
       added.push(await runAdmin(ctx, 'faults.add', { match, action, phase, times, expires_at }));
     }
-    return wholeListing({ data: added.map(inWords), page: {} }, { noun: 'rule' });
+    return { data: added.map(inWords), page: {} };
   },
-  show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
+  noun: 'rule',
+  columns: FAULT_COLUMNS,
 });
 
 export const listFaults = command({
@@ -109,15 +106,16 @@ export const listFaults = command({
   summary: 'List fault rules and how often each was applied',
   answers: { list: FAULT_ROW },
   operation: 'faults',
-  examples: [
-    { does: 'All rules', run: 'sandbox faults list' },
-    { does: 'The ids alone', run: 'sandbox faults list -o id' },
-  ],
+  examples: {
+    'All rules': 'sandbox faults list',
+    'The ids alone': 'sandbox faults list -o id',
+  },
   async run(ctx) {
     const { data, page } = await runAdmin(ctx, 'faults', {});
-    return wholeListing({ data: data.map(inWords), page }, { noun: 'rule' });
+    return { data: data.map(inWords), page };
   },
-  show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
+  noun: 'rule',
+  columns: FAULT_COLUMNS,
 });
 
 export const removeFault = command({
@@ -126,28 +124,24 @@ export const removeFault = command({
   answers: { one: { id: tells.text('The rule.'), removed: tells.yes('Always true.') } },
   operation: 'faults.remove',
   args: { fault },
-  examples: [{ does: 'One rule', run: 'sandbox faults remove flt_1' }],
+  examples: { 'One rule': 'sandbox faults remove flt_1' },
   async run(ctx, { fault: id }) {
     await runAdmin(ctx, 'faults.remove', { fault_id: id });
     return { id, removed: true };
   },
   columns: 'id removed',
-  show: ({ id }) => ({
-    noun: 'rule',
-    blocks: [lineBlock(`Removed ${id}.`)],
-  }),
+  noun: 'rule',
+  says: ({ id }) => `Removed ${id}.`,
 });
 
 export const clearFaults = adminCommand({
   path: 'sandbox faults clear',
   operation: 'faults.clear',
-  examples: [
-    { does: 'Everything works again', run: 'sandbox faults clear' },
-    { does: 'How many there were, as data', run: 'sandbox faults clear --json' },
-  ],
+  examples: {
+    'Everything works again': 'sandbox faults clear',
+    'How many there were, as data': 'sandbox faults clear --json',
+  },
   columns: ['removed', { removed: { kind: 'integer' } }],
-  show: ({ removed }) => ({
-    noun: 'rule',
-    blocks: [lineBlock(removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.`)],
-  }),
+  noun: 'rule',
+  says: ({ removed }) => (removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.`),
 });

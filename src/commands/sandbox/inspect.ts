@@ -30,14 +30,14 @@ export const checkSandbox = adminCommand({
   about: 'Looks through files, ledger, events and stored answers, whatever their size.',
   operation: 'ledger.check',
   ends: { check_failed: 'An invariant does not hold, or the file is damaged.' },
-  examples: [
-    { does: 'All of them', run: 'sandbox check' },
-    { does: 'Their codes', run: "sandbox check --jq '.invariants[].id'" },
-  ],
+  examples: {
+    'All of them': 'sandbox check',
+    'Their codes': "sandbox check --jq '.invariants[].id'",
+  },
   columns: ['ok faults', { ok: 'WHOLE' }],
+  noun: 'ledger',
+  idField: 'ok',
   show: checked => ({
-    noun: 'ledger',
-    idField: 'ok',
     rows: { columns: INVARIANT_COLUMNS, rows: checked.invariants },
     blocks: [tableBlock(INVARIANT_COLUMNS, checked.invariants), lineBlock(checkInWords(checked))],
     failure: checked.ok
@@ -77,11 +77,11 @@ export const whyDeclined = adminCommand({
   ],
   operation: 'transactions.why',
   args: { transaction: argument(takes.text('Transaction.', { names: 'transaction' })) },
-  examples: [{ does: 'In words', run: 'sandbox why txn_1' }],
+  examples: { 'In words': 'sandbox why txn_1' },
   columns: ['transaction outcome decline_reason', { decline_reason: 'REASON' }],
+  noun: 'transaction',
+  idField: 'transaction',
   show: why => ({
-    noun: 'transaction',
-    idField: 'transaction',
     rows: { columns: STEP_COLUMNS, rows: why.checks },
     blocks: [lineBlock(declineInWords(why)), tableBlock(STEP_COLUMNS, why.checks)],
   }),
@@ -106,10 +106,10 @@ export const cardTimeline = command({
   operation: 'cards.timeline',
   args: { card },
   flags: { kinds: 'query.kinds', ...PAGED_FLAGS },
-  examples: [
-    { does: 'The newest', run: 'sandbox timeline card_1' },
-    { does: 'Money alone, all of it', run: 'sandbox timeline card_1 --kinds transaction,entry --all' },
-  ],
+  examples: {
+    'The newest': 'sandbox timeline card_1',
+    'Money alone, all of it': 'sandbox timeline card_1 --kinds transaction,entry --all',
+  },
   async run(ctx, { card, kinds, ...asked }) {
     const known: readonly string[] = TIMELINE_KINDS;
     const other = kinds?.split(',').find(kind => !known.includes(kind.trim()));
@@ -117,7 +117,8 @@ export const cardTimeline = command({
     const listing = await adminListing(ctx, ['cards.timeline', 'item'], { card_id: card, kinds }, asked);
     return { ...listing, batches: await begun(listing.batches) };
   },
-  show: listing => ({ listing, noun: 'item', columns: TIMELINE_COLUMNS }),
+  noun: 'item',
+  columns: TIMELINE_COLUMNS,
 });
 
 /** Batches of which the first is read: a card that is not there is said before anything is shown. */
@@ -150,10 +151,10 @@ export const sandboxEvents = command({
     after: 'query.after',
     ...PAGED_FLAGS,
   },
-  examples: [
-    { does: 'The newest', run: 'sandbox events' },
-    { does: 'What came after number 2, in its order', run: 'sandbox events --after 2 --all --json' },
-  ],
+  examples: {
+    'The newest': 'sandbox events',
+    'What came after number 2, in its order': 'sandbox events --after 2 --all --json',
+  },
   run(ctx, { type, card, after, ...asked }) {
     if (type !== undefined) checkEvents([type]);
     const query = { type, card_id: card, after, order: after === undefined ? 'desc' : 'asc' } as const;
@@ -162,5 +163,6 @@ export const sandboxEvents = command({
       body: withoutCode(event.type, event.body),
     }));
   },
-  show: listing => ({ listing, noun: 'event', columns: EVENT_COLUMNS }),
+  noun: 'event',
+  columns: EVENT_COLUMNS,
 });

@@ -100,11 +100,11 @@ export const openInspector = command({
     lookOnly: option(takes.flag('A session that changes nothing.')),
     end: option(takes.flag('End all sessions of the inspector.')),
   },
-  examples: [
-    { does: 'In a browser', run: 'sandbox open' },
-    { does: 'One card, and nothing can be changed', run: 'sandbox open card_1 --look-only' },
-    { does: 'End all sessions', run: 'sandbox open --end' },
-  ],
+  examples: {
+    'In a browser': 'sandbox open',
+    'One card, and nothing can be changed': 'sandbox open card_1 --look-only',
+    'End all sessions': 'sandbox open --end',
+  },
   async run(ctx, { what, print, lookOnly, end }) {
     if (end && (what !== undefined || print || lookOnly)) throw usage('--end goes alone');
     const place = pageAddress(what);
@@ -120,8 +120,8 @@ export const openInspector = command({
     const { url, expires_at } = await ticketFor(admin, { access, place });
     return { opened: false, url, expires_at };
   },
+  noun: 'session',
   show: ({ opened, ended, url }) => ({
-    noun: 'session',
     columns: columnsOf(SESSION, url === undefined ? 'opened ended' : 'url', { ended: { unlessEmpty: true } }),
     blocks: [lineBlock(url ?? (opened ? 'The inspector is open.' : sessionsEnded(ended ?? 0)))],
     ...(url !== undefined && { notes: ['Good once, for a minute. The first browser that opens it has the session.'] }),

@@ -55,11 +55,11 @@ export const sandboxRequests = command({
     expect: option(takes.integer('How many there must be.', { min: 0 })),
     ...PAGING_FLAGS,
   },
-  examples: [
-    { does: 'The newest', run: 'sandbox requests' },
-    { does: 'Nothing was terminated', run: 'sandbox requests --operation cards.terminate --expect 0' },
-    { does: 'One of them with its answer', run: 'sandbox requests req_1' },
-  ],
+  examples: {
+    'The newest': 'sandbox requests',
+    'Nothing was terminated': 'sandbox requests --operation cards.terminate --expect 0',
+    'One of them with its answer': 'sandbox requests req_1',
+  },
   async run(ctx, { request, ...wanted }): Promise<Result> {
     if (request !== undefined) {
       const given = Object.values(wanted).some(value => value !== undefined);

@@ -32,10 +32,10 @@ export const runSandboxScenario = command({
   about:
     'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. TSV, CSV and NDJSON show each step as soon as it is done. The format: cardwright help scenarios.',
   args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
-  examples: [
-    { does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' },
-    { does: 'What each step did, as data', run: 'sandbox simulate run purchase.yaml --yes --json' },
-  ],
+  examples: {
+    'A story and its checks': 'sandbox simulate run purchase.yaml --yes',
+    'What each step did, as data': 'sandbox simulate run purchase.yaml --yes --json',
+  },
   async run(ctx, { file }) {
     const { readScenario } = await import('../../scenario/read.ts');
     const { runScenario } = await import('../../scenario/run.ts');
@@ -49,11 +49,8 @@ export const runSandboxScenario = command({
     return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, execute: perform }));
   },
   columns: ['step line:3 operation outcome:2 id:2', { outcome: { kind: 'word' } }],
-  show: listing => ({
-    listing,
-    noun: 'step',
-    idField: 'step',
-  }),
+  noun: 'step',
+  idField: 'step',
 });
 
 /** The story is told to its end, also where nobody reads it any more. */

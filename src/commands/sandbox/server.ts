@@ -132,15 +132,12 @@ export const startSandbox = command({
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
     allowRemoteWebhooks: option(takes.flag('Send webhooks to other machines too, over https.')),
   },
-  examples: [
-    { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
-    { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
-    { does: 'In the background, and look at it', run: 'sandbox start --detach --open' },
-    {
-      does: 'Accounts of a team',
-      run: 'sandbox start --accounts accounts --port 4010',
-    },
-  ],
+  examples: {
+    'Until Ctrl-C': 'sandbox start --port 4010',
+    'In the background, for this shell': 'sandbox start --detach -o env',
+    'In the background, and look at it': 'sandbox start --detach --open',
+    'Accounts of a team': 'sandbox start --accounts accounts --port 4010',
+  },
   async run(ctx, { detach, open, allowRemoteWebhooks = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     const { accounts, bind, behindProxy, ...own } = rest;
@@ -165,11 +162,11 @@ export const startSandbox = command({
     if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.ui.notice((error as Error).message));
     return { row, log: undefined, goesOn: serve };
   },
+  noun: 'server',
+  idField: 'url',
+  columns: SERVER_COLUMNS,
   show: ({ row, log, goesOn }) => ({
     data: { ...row, ...(log !== undefined && { log }) },
-    noun: 'server',
-    idField: 'url',
-    columns: SERVER_COLUMNS,
     notes: [
       ...(row.api_key_file === undefined ? [] : [`For other programs: ${TAKE_SERVER}`]),
       goesOn === undefined
@@ -227,7 +224,7 @@ export const stopSandbox = command({
   },
   about:
     'Stops the sandbox that serves the store of --sandbox, or the one elsewhere that CARDWRIGHT_SANDBOX_URL or the profile names. A server of many accounts cannot be ended from an account. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
-  examples: [{ does: 'End it', run: 'sandbox stop' }],
+  examples: { 'End it': 'sandbox stop' },
   async run(ctx) {
     const elsewhere = await ctx.sandbox.elsewhere();
     if (elsewhere === undefined) {
@@ -238,13 +235,10 @@ export const stopSandbox = command({
     const { pid } = (await (await ctx.sandbox.admin()).send('stop', {})).result;
     return { url: `${elsewhere.origin}/v1`, pid };
   },
-  show: row => ({
-    data: { ...row },
-    noun: 'server',
-    idField: 'url',
-    columns: SERVER_COLUMNS,
-    blocks: [lineBlock(`Stopped: ${row.url} (process ${row.pid}).`)],
-  }),
+  noun: 'server',
+  idField: 'url',
+  columns: SERVER_COLUMNS,
+  show: row => ({ data: { ...row }, blocks: [lineBlock(`Stopped: ${row.url} (process ${row.pid}).`)] }),
 });
 
 export const sandboxAccount = command({
@@ -264,19 +258,17 @@ export const sandboxAccount = command({
   },
   args: { name: argument(ADMIN_OPERATIONS['accounts.open'].body.name) },
   flags: { data: 'body.data', seed: 'body.seed', dialect: 'body.dialect' },
-  examples: [
-    { does: 'For a colleague', run: 'sandbox account ana' },
-    { does: 'For one job, with the same ids each time', run: 'sandbox account job-17 --seed 7 --data empty --json' },
-  ],
+  examples: {
+    'For a colleague': 'sandbox account ana',
+    'For one job, with the same ids each time': 'sandbox account job-17 --seed 7 --data empty --json',
+  },
   async run(ctx, input) {
     const { name, api_key, admin_token } = await runAdmin(ctx, 'accounts.open', input);
     return { name, api_key: api_key.expose(), admin_token: admin_token.expose() };
   },
   columns: 'name api_key admin_token',
-  show: () => ({
-    noun: 'account',
-    idField: 'name',
-  }),
+  noun: 'account',
+  idField: 'name',
 });
 
 export const sandboxStatus = command({
@@ -294,10 +286,10 @@ export const sandboxStatus = command({
     'Up to 10,000 transactions and events the ledger is checked every time; sandbox check checks files and ledger, whatever their size.',
     '-o env prints the address and the key file of the started sandbox as CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
-  examples: [
-    { does: 'In words', run: 'sandbox status' },
-    { does: 'For other programs of this shell', run: 'sandbox status -o env' },
-  ],
+  examples: {
+    'In words': 'sandbox status',
+    'For other programs of this shell': 'sandbox status -o env',
+  },
   async run(ctx) {
     const { result: status } = await (await ctx.sandbox.admin()).send('status', {});
     const elsewhere = await ctx.sandbox.elsewhere();
@@ -307,11 +299,11 @@ export const sandboxStatus = command({
       server: elsewhere === undefined ? await (await ctx.sandbox.servers()).running() : undefined,
     };
   },
+  noun: 'sandbox',
+  idField: 'store',
+  columns: STATUS_COLUMNS,
   show: ({ status, server, elsewhere }) => ({
     data: { ...status, server: server ?? null },
-    noun: 'sandbox',
-    idField: 'store',
-    columns: STATUS_COLUMNS,
     notes: [
       server === undefined
         ? 'It is not started: cardwright sandbox start'
@@ -353,11 +345,11 @@ export const resetSandbox = command({
     transactions: 'body.transactions',
     hard: option(takes.flag('Move the store aside and make a new one.')),
   },
-  examples: [
-    { does: 'Back to the demo data', run: 'sandbox reset --yes' },
-    { does: 'Empty, with fixed ids', run: 'sandbox reset --data empty --seed 7 --yes' },
-    { does: 'For a load test', run: 'sandbox reset --data load --cards 200 --transactions 1000 --yes' },
-  ],
+  examples: {
+    'Back to the demo data': 'sandbox reset --yes',
+    'Empty, with fixed ids': 'sandbox reset --data empty --seed 7 --yes',
+    'For a load test': 'sandbox reset --data load --cards 200 --transactions 1000 --yes',
+  },
   async run(ctx, { hard, ...asked }) {
     if (ctx.dryRun) throw usage('sandbox reset sends nothing to the service; it has no dry run');
     sizeFor(asked.data, asked);
@@ -376,11 +368,11 @@ export const resetSandbox = command({
     await (await ctx.journal.admin()).setAsideSandbox();
     return { status: result, moved };
   },
+  noun: 'sandbox',
+  idField: 'store',
+  columns: STATUS_COLUMNS,
   show: ({ status, moved }) => ({
     data: moved.length === 0 ? status : { ...status, moved_aside: moved },
-    noun: 'sandbox',
-    idField: 'store',
-    columns: STATUS_COLUMNS,
     notes: moved.map(file => `Moved aside: ${file}`),
   }),
 });

@@ -59,13 +59,10 @@ export const simulateAuthorize = adminCommand({
     '3ds': 'body.three_ds',
     mismatch: 'body.mismatch',
   },
-  examples: [
-    { does: 'A coffee', run: 'sandbox simulate authorize --card card_1 --amount 4.50' },
-    {
-      does: 'One that needs a code first',
-      run: 'sandbox simulate authorize --card card_1 --amount 59 --3ds challenge',
-    },
-  ],
+  examples: {
+    'A coffee': 'sandbox simulate authorize --card card_1 --amount 4.50',
+    'One that needs a code first': 'sandbox simulate authorize --card card_1 --amount 59 --3ds challenge',
+  },
   show: showSimulated,
 });
 
@@ -75,7 +72,7 @@ export const simulateIncrement = adminCommand({
   operation: 'simulate.increment',
   args: { authorization },
   flags: { amount: 'body.amount' },
-  examples: [{ does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' }],
+  examples: { 'Five dollars more': 'sandbox simulate increment txn_1 --amount 5' },
   show: showSimulated,
 });
 
@@ -88,10 +85,10 @@ export const simulateSettle = adminCommand({
     amount: 'body.amount',
     notFinal: option(takes.flag('More settlements will follow; keep the rest of the hold.')),
   },
-  examples: [
-    { does: 'All of it', run: 'sandbox simulate settle txn_1' },
-    { does: 'A part, more to come', run: 'sandbox simulate settle txn_1 --amount 12 --not-final' },
-  ],
+  examples: {
+    'All of it': 'sandbox simulate settle txn_1',
+    'A part, more to come': 'sandbox simulate settle txn_1 --amount 12 --not-final',
+  },
   check: ({ notFinal }) => ({ notFinal: undefined, final: notFinal ? false : undefined }),
   show: showSimulated,
 });
@@ -102,10 +99,10 @@ export const simulateReverse = adminCommand({
   operation: 'simulate.reverse',
   args: { authorization },
   flags: { amount: 'body.amount' },
-  examples: [
-    { does: 'All of it', run: 'sandbox simulate reverse txn_1' },
-    { does: 'A part of it', run: 'sandbox simulate reverse txn_1 --amount 5' },
-  ],
+  examples: {
+    'All of it': 'sandbox simulate reverse txn_1',
+    'A part of it': 'sandbox simulate reverse txn_1 --amount 5',
+  },
   show: showSimulated,
 });
 
@@ -118,10 +115,10 @@ export const simulateExpire = command({
   about: 'Only this one expires; the clock does not move. sandbox clock advance moves the clock for all of them.',
   operation: 'simulate.expire',
   args: { pending: argument(takes.text('Authorization or challenge.', { names: 'pending' })) },
-  examples: [
-    { does: 'Give a hold back', run: 'sandbox simulate expire txn_1' },
-    { does: 'Let a code run out', run: 'sandbox simulate expire tds_1' },
-  ],
+  examples: {
+    'Give a hold back': 'sandbox simulate expire txn_1',
+    'Let a code run out': 'sandbox simulate expire tds_1',
+  },
   run: (ctx, { pending }) =>
     isChallenge(pending)
       ? runAdmin(ctx, 'simulate.challenge-expire', { challenge_id: pending })
@@ -140,10 +137,10 @@ export const simulateRefund = command({
     card: option(takes.text('Card that gets the money, without a purchase before it.', { names: 'card' })),
     merchant: option(takes.text('Merchant name, with --card.')),
   },
-  examples: [
-    { does: 'Two dollars of a purchase', run: 'sandbox simulate refund txn_1 --amount 2' },
-    { does: 'Without a purchase', run: 'sandbox simulate refund --card card_1 --amount 5' },
-  ],
+  examples: {
+    'Two dollars of a purchase': 'sandbox simulate refund txn_1 --amount 2',
+    'Without a purchase': 'sandbox simulate refund --card card_1 --amount 5',
+  },
   run(ctx, { authorization, amount, card, merchant }) {
     if (authorization !== undefined && card === undefined && merchant === undefined) {
       return runAdmin(ctx, 'simulate.refund', { authorization_id: authorization, amount });
@@ -169,13 +166,10 @@ export const simulateForcePost = adminCommand({
     mcc: 'body.mcc',
     country: 'body.country',
   },
-  examples: [
-    { does: 'A toll road', run: 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784' },
-    {
-      does: 'More than the card holds',
-      run: 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
-    },
-  ],
+  examples: {
+    'A toll road': 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784',
+    'More than the card holds': 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
+  },
   show: showSimulated,
 });
 
@@ -183,10 +177,10 @@ export const simulateChallenge = adminCommand({
   path: 'sandbox simulate challenge',
   operation: 'simulate.challenge',
   flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
-  examples: [
-    { does: 'For $59', run: 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"' },
-    { does: 'Its id, for the next command', run: 'sandbox simulate challenge --card card_1 --amount 12.50 -q' },
-  ],
+  examples: {
+    'For $59': 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"',
+    'Its id, for the next command': 'sandbox simulate challenge --card card_1 --amount 12.50 -q',
+  },
   show: showSimulated,
 });
 
@@ -200,10 +194,10 @@ export const simulateAnswer = adminCommand({
     wrong: option(takes.flag('With a wrong code; the third one ends the challenge.')),
     code: option(takes.text('With this code, as 3ds list shows it.')),
   },
-  examples: [
-    { does: 'Rightly', run: 'sandbox simulate answer tds_1 --right' },
-    { does: 'With what was read', run: 'sandbox simulate answer tds_1 --code 614729' },
-  ],
+  examples: {
+    Rightly: 'sandbox simulate answer tds_1 --right',
+    'With what was read': 'sandbox simulate answer tds_1 --code 614729',
+  },
   check({ right, wrong, code }) {
     const given = [right, wrong, code].filter(value => value !== undefined);
     if (given.length !== 1) throw usage('sandbox simulate answer needs one of --right, --wrong and --code');
@@ -222,7 +216,7 @@ export const simulateCancel = adminCommand({
   path: 'sandbox simulate cancel',
   operation: 'simulate.cancel',
   args: { challenge },
-  examples: [{ does: 'No code is typed', run: 'sandbox simulate cancel tds_1' }],
+  examples: { 'No code is typed': 'sandbox simulate cancel tds_1' },
   show: showSimulated,
 });
 
@@ -238,10 +232,10 @@ export const simulateDeposit = adminCommand({
     cryptoAmount: 'body.crypto_amount',
     confirmations: 'body.confirmations',
   },
-  examples: [
-    { does: '$500 in USDT', run: 'sandbox simulate deposit --currency usdt --amount 500' },
-    { does: 'A hundredth of a bitcoin', run: 'sandbox simulate deposit --currency btc --crypto-amount 0.01' },
-  ],
+  examples: {
+    '$500 in USDT': 'sandbox simulate deposit --currency usdt --amount 500',
+    'A hundredth of a bitcoin': 'sandbox simulate deposit --currency btc --crypto-amount 0.01',
+  },
   check({ amount, cryptoAmount }) {
     if ((amount === undefined) === (cryptoAmount === undefined)) {
       throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
@@ -258,10 +252,10 @@ export const simulateConfirm = command({
   flags: {
     blocks: option(takes.integer('Add only this many confirmations; all by default.', { min: 1, max: 1000 })),
   },
-  examples: [
-    { does: 'Credit it', run: 'sandbox simulate confirm dep_1' },
-    { does: 'One block', run: 'sandbox simulate confirm dep_1 --blocks 1' },
-  ],
+  examples: {
+    'Credit it': 'sandbox simulate confirm dep_1',
+    'One block': 'sandbox simulate confirm dep_1 --blocks 1',
+  },
   run: (ctx, { deposit, blocks }) =>
     blocks === undefined
       ? runAdmin(ctx, 'simulate.confirm', { deposit_id: deposit })
@@ -273,6 +267,6 @@ export const simulateFail = adminCommand({
   path: 'sandbox simulate fail',
   operation: 'simulate.fail',
   args: { deposit },
-  examples: [{ does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' }],
+  examples: { 'It was dropped from the chain': 'sandbox simulate fail dep_1' },
   show: showSimulated,
 });

@@ -2,13 +2,12 @@
 
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Restored, Shown } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock } from '../../terminal/view.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
 /** Throws `usage` for a name no snapshot has. */
@@ -63,17 +62,15 @@ export const saveSnapshot = adminCommand({
     'Holds cards, ledger, events, clock and seed, with a checksum of every file. An older snapshot of that name is replaced; any other file of that name is not touched.',
   operation: 'snapshots.save',
   args: { name: snapshotName },
-  examples: [
-    { does: 'Before a risky test', run: 'sandbox snapshot save before' },
-    { does: 'Before an upgrade', run: 'sandbox snapshot save upgrade-2' },
-  ],
+  examples: {
+    'Before a risky test': 'sandbox snapshot save before',
+    'Before an upgrade': 'sandbox snapshot save upgrade-2',
+  },
   check: ({ name }) => ({ name: checkedName(name) }),
-  show: saved => ({
-    noun: 'snapshot',
-    idField: 'name',
-    columns: SNAPSHOT_COLUMNS,
-    blocks: [lineBlock(`Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.`)],
-  }),
+  noun: 'snapshot',
+  idField: 'name',
+  columns: SNAPSHOT_COLUMNS,
+  says: saved => `Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.`,
 });
 
 export const listSnapshots = command({
@@ -82,11 +79,11 @@ export const listSnapshots = command({
   about:
     'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot restore.',
   operation: 'snapshots',
-  examples: [{ does: 'All of them', run: 'sandbox snapshot list' }],
-  async run(ctx) {
-    return wholeListing(await runAdmin(ctx, 'snapshots', {}), { noun: 'snapshot' });
-  },
-  show: listing => ({ listing, noun: 'snapshot', idField: 'name', columns: SNAPSHOT_COLUMNS }),
+  examples: { 'All of them': 'sandbox snapshot list' },
+  run: ctx => runAdmin(ctx, 'snapshots', {}),
+  noun: 'snapshot',
+  idField: 'name',
+  columns: SNAPSHOT_COLUMNS,
 });
 
 export const restoreSnapshot = command({
@@ -96,10 +93,10 @@ export const restoreSnapshot = command({
   operation: 'snapshots.restore',
   ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },
-  examples: [
-    { does: 'Back to where it was', run: 'sandbox snapshot restore before --yes' },
-    { does: 'What is back, as data', run: 'sandbox snapshot restore before --yes --json' },
-  ],
+  examples: {
+    'Back to where it was': 'sandbox snapshot restore before --yes',
+    'What is back, as data': 'sandbox snapshot restore before --yes --json',
+  },
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
@@ -118,10 +115,10 @@ export const removeSnapshot = command({
   answers: { one: { name: tells.text('The snapshot.'), removed: tells.yes('Always true.') } },
   operation: 'snapshots.remove',
   args: { name: snapshotName },
-  examples: [
-    { does: 'One of them', run: 'sandbox snapshot remove before --yes' },
-    { does: 'Asked first', run: 'sandbox snapshot remove before' },
-  ],
+  examples: {
+    'One of them': 'sandbox snapshot remove before --yes',
+    'Asked first': 'sandbox snapshot remove before',
+  },
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Remove the snapshot ${name}`;
@@ -130,11 +127,9 @@ export const removeSnapshot = command({
     return { name, removed: true };
   },
   columns: 'name removed',
-  show: ({ name }) => ({
-    noun: 'snapshot',
-    idField: 'name',
-    blocks: [lineBlock(`Removed ${name}.`)],
-  }),
+  noun: 'snapshot',
+  idField: 'name',
+  says: ({ name }) => `Removed ${name}.`,
 });
 
 export const exportSandbox = command({
@@ -149,10 +144,10 @@ export const exportSandbox = command({
     unreachable: 'The sandbox elsewhere does not answer.',
   },
   args: { file: argument(local('file', 'File to write.')) },
-  examples: [
-    { does: 'A copy to hand on', run: 'sandbox export sandbox.snapshot' },
-    { does: 'How large it is, as data', run: 'sandbox export before.snapshot --json' },
-  ],
+  examples: {
+    'A copy to hand on': 'sandbox export sandbox.snapshot',
+    'How large it is, as data': 'sandbox export before.snapshot --json',
+  },
   async run(ctx, { file }) {
     if (ctx.dryRun) {
       throw usage('sandbox export sends nothing to the service; it has no dry run');
@@ -160,11 +155,9 @@ export const exportSandbox = command({
     return { file, bytes: await ctx.sandbox.exportTo(file) };
   },
   columns: 'file bytes',
-  show: ({ file, bytes }) => ({
-    noun: 'export',
-    idField: 'file',
-    blocks: [lineBlock(`Wrote ${file}, ${bytes} bytes.`)],
-  }),
+  noun: 'export',
+  idField: 'file',
+  says: ({ file, bytes }) => `Wrote ${file}, ${bytes} bytes.`,
 });
 
 export const importSandbox = command({
@@ -184,10 +177,10 @@ export const importSandbox = command({
     'Webhook subscriptions come along. The sandbox then delivers to the addresses of those that are active; question and answer say how many there are.',
   ],
   args: { file: argument(local('file', 'File of sandbox export; - for standard input.')) },
-  examples: [
-    { does: 'From a file', run: 'sandbox import sandbox.snapshot --yes' },
-    { does: 'From standard input', run: 'sandbox import - --yes < sandbox.snapshot' },
-  ],
+  examples: {
+    'From a file': 'sandbox import sandbox.snapshot --yes',
+    'From standard input': 'sandbox import - --yes < sandbox.snapshot',
+  },
   async run(ctx, { file }) {
     const what = file === '-' ? 'standard input' : file;
     const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);

@@ -163,12 +163,12 @@ export const summarizeTransactions = command({
     where: CONDITIONS,
     offline: OFFLINE,
   },
-  examples: [
-    { does: 'What was spent, day by day', run: 'tx summary --since 30d' },
-    { does: 'Week by week', run: 'tx summary --by week --since 90d' },
-    { does: 'Where the money goes', run: 'tx summary --by merchant' },
-    { does: 'The sums of each card as data', run: 'tx summary --by card --json' },
-  ],
+  examples: {
+    'What was spent, day by day': 'tx summary --since 30d',
+    'Week by week': 'tx summary --by week --since 90d',
+    'Where the money goes': 'tx summary --by merchant',
+    'The sums of each card as data': 'tx summary --by card --json',
+  },
   async run(ctx, { by = 'day', card, type, since, until, merchant, label, where = [] }) {
     refuseBackwards({ since, until });
     const test = allOf(where, { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' });
@@ -186,7 +186,9 @@ export const summarizeTransactions = command({
     if (summary.leftOut > 0) ctx.ui.notice(leftOutText(summary.leftOut));
     return { by, listing: listingOf(summary, by) };
   },
-  show: ({ by, listing }) => ({ listing, noun: 'group', idField: 'group', columns: columnsFor(by), bars: 'spent' }),
+  noun: 'group',
+  idField: 'group',
+  show: ({ by, listing }) => ({ listing, columns: columnsFor(by), bars: 'spent' }),
 });
 
 function listingOf(summary: Summary, by: Grouping): Listing {

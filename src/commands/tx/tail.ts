@@ -26,10 +26,10 @@ export const tailTransactions = command({
     last: option(takes.integer('Start with this many of the newest page.', { min: 1 })),
     ...LIVE_FLAGS,
   },
-  examples: [
-    { does: 'Of one card', run: 'tx tail --card card_1 --last 3 --wait-timeout 1s' },
-    { does: 'Declines, for a script', run: 'tx tail --type decline --wait-timeout 1s -o ndjson' },
-  ],
+  examples: {
+    'Of one card': 'tx tail --card card_1 --last 3 --wait-timeout 1s',
+    'Declines, for a script': 'tx tail --type decline --wait-timeout 1s -o ndjson',
+  },
   async run(ctx, { card, type, last, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { live } = await import('../../events/poll.ts');
@@ -52,7 +52,9 @@ export const tailTransactions = command({
     };
     return { listing, exit: () => exitOf(ctx.signal) };
   },
-  show: ({ listing, exit }) => ({ listing, exit, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+  noun: 'transaction',
+  columns: TRANSACTION_COLUMNS,
+  show: ({ listing, exit }) => ({ listing, exit }),
 });
 
 const [TYPE_CELLS, STATUS_CELLS, AMOUNT_CELLS] = ['authorization'.length, 'completed'.length, '$99,999.99'.length];

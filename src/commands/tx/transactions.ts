@@ -46,12 +46,12 @@ export const listTransactions = command({
     where: CONDITIONS,
     offline: OFFLINE,
   },
-  examples: [
-    { does: 'The newest', run: 'tx list' },
-    { does: 'Declines of the last week', run: 'tx list --type decline --since 7d --all' },
-    { does: 'What one merchant took, twenty dollars and more', run: "tx list --merchant acme --where 'amount>=20'" },
-    { does: 'One object a line', run: 'tx list --card card_1 --all -o ndjson' },
-  ],
+  examples: {
+    'The newest': 'tx list',
+    'Declines of the last week': 'tx list --type decline --since 7d --all',
+    'What one merchant took, twenty dollars and more': "tx list --merchant acme --where 'amount>=20'",
+    'One object a line': 'tx list --card card_1 --all -o ndjson',
+  },
   async run(ctx, { card, type, since, until, page, all, limit, merchant, label, where }) {
     refuseBackwards({ since, until });
     const keep: ((row: Row) => boolean)[] = [];
@@ -67,7 +67,8 @@ export const listTransactions = command({
     const asked = pagesAsked(ctx, { page, all, limit });
     return pagedListing(pages, { noun: 'transaction', ...asked, progress: ctx.ui.progress, keep });
   },
-  show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+  noun: 'transaction',
+  columns: TRANSACTION_COLUMNS,
 });
 
 /** Whether a text has that part, in upper or lower case. */
@@ -96,10 +97,10 @@ export const getTransaction = command({
     transaction: argument(must(takes.text('Transaction identifier.', { maxLength: 128, names: 'transaction' }))),
   },
   flags: { card: 'query.card_id' },
-  examples: [
-    { does: 'In words', run: 'tx get txn_1' },
-    { does: 'Its merchant for a script', run: 'tx get txn_1 --card card_1 --jq .merchant' },
-  ],
+  examples: {
+    'In words': 'tx get txn_1',
+    'Its merchant for a script': 'tx get txn_1 --card card_1 --jq .merchant',
+  },
   async run(ctx, { transaction, card }) {
     const pages = (await ctx.api.reader()).pages('transactions.list', { card_id: card });
     let count = 0;
@@ -115,7 +116,8 @@ export const getTransaction = command({
       operation: 'transactions.list',
     });
   },
-  show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+  noun: 'transaction',
+  columns: TRANSACTION_COLUMNS,
 });
 
 export const searchTransactions = command({
@@ -141,13 +143,10 @@ export const searchTransactions = command({
     maxAge: MAX_AGE,
   },
   args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
-  examples: [
-    { does: 'Everything at one merchant', run: 'tx search acme --all' },
-    {
-      does: 'Large ones of this year, without asking the service',
-      run: 'tx search acme --min 500 --since 2026-01-01 --offline',
-    },
-  ],
+  examples: {
+    'Everything at one merchant': 'tx search acme --all',
+    'Large ones of this year, without asking the service': 'tx search acme --min 500 --since 2026-01-01 --offline',
+  },
   async run(ctx, { words, card, type, since, until, mcc, min, max, label, all, limit, offline, maxAge: age }) {
     refuseBackwards({ since, until });
     const mirror = await ctx.api.mirror();
@@ -155,5 +154,6 @@ export const searchTransactions = command({
     const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label };
     return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });
   },
-  show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+  noun: 'transaction',
+  columns: TRANSACTION_COLUMNS,
 });

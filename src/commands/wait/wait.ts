@@ -73,10 +73,10 @@ export const waitCard = command({
     until: NEEDED_CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
-  examples: [
-    { does: 'Until it may be used again', run: "wait card card_1 --until 'status=active'" },
-    { does: 'Until little is left', run: "wait card card_1 --until 'balance<500' --wait-timeout 10m" },
-  ],
+  examples: {
+    'Until it may be used again': "wait card card_1 --until 'status=active'",
+    'Until little is left': "wait card card_1 --until 'balance<500' --wait-timeout 10m",
+  },
   run: (ctx, { card: id, until, waitTimeout }) =>
     recordUntil(ctx, {
       name: id,
@@ -86,11 +86,9 @@ export const waitCard = command({
       read: signal => ctx.api.read('cards.get', { card_id: id }, { signal }),
       isFinal: ({ status }) => status === 'terminated',
     }),
-  show: found => ({
-    noun: 'card',
-    columns: CARD_COLUMNS,
-    blocks: [pairsBlock([['Id', found.id], ...cardPairs(found)])],
-  }),
+  noun: 'card',
+  columns: CARD_COLUMNS,
+  show: found => ({ blocks: [pairsBlock([['Id', found.id], ...cardPairs(found)])] }),
 });
 
 export const waitWallet = command({
@@ -106,10 +104,10 @@ export const waitWallet = command({
     until: NEEDED_CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
-  examples: [
-    { does: 'Until a deposit has arrived', run: "wait wallet --until 'balance>=500' --wait-timeout 1h" },
-    { does: 'Nothing is on its way', run: "wait wallet --until 'pending_deposits=0'" },
-  ],
+  examples: {
+    'Until a deposit has arrived': "wait wallet --until 'balance>=500' --wait-timeout 1h",
+    'Nothing is on its way': "wait wallet --until 'pending_deposits=0'",
+  },
   run: (ctx, { until, waitTimeout }) =>
     recordUntil(ctx, {
       name: 'the wallet',
@@ -140,10 +138,10 @@ export const waitTransaction = command({
     until: CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
-  examples: [
-    { does: 'A settlement', run: 'wait tx --card card_1 --type settlement --wait-timeout 5m' },
-    { does: 'A new decline of $59', run: "wait tx --type decline --since now --until 'amount=59'" },
-  ],
+  examples: {
+    'A settlement': 'wait tx --card card_1 --type settlement --wait-timeout 5m',
+    'A new decline of $59': "wait tx --type decline --since now --until 'amount=59'",
+  },
   async run(ctx, { card, type, since, until, waitTimeout: typed }) {
     const now = () => ctx.api.serviceNow();
     const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
@@ -173,5 +171,6 @@ export const waitTransaction = command({
     const message = `no ${wanted} came within ${durationText(timeoutMs)}`;
     throw waitOver(ctx, timeoutMs, { message, notes: [says], evidence: { last: newest ?? null } });
   },
-  show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+  noun: 'transaction',
+  columns: TRANSACTION_COLUMNS,
 });

@@ -20,10 +20,10 @@ export const showWallet = command({
   path: 'wallet',
   summary: 'Show the wallet: available, on cards, pending, spent',
   operation: 'wallet.get',
-  examples: [
-    { does: 'In words', run: 'wallet' },
-    { does: 'The balance for a script', run: 'wallet --json --fields balance' },
-  ],
+  examples: {
+    'In words': 'wallet',
+    'The balance for a script': 'wallet --json --fields balance',
+  },
   run: ctx => ctx.api.read('wallet.get', {}),
   show: showsWallet,
 });
@@ -54,10 +54,10 @@ export const listAddresses = command({
     'A QR code holds exactly the address that the service returned, without a memo. Addresses of the sandbox belong to no real chain, so no money can be sent to them; a line on standard error says so.',
   operation: 'wallet.addresses',
   flags: { currency: 'query.currency', qr },
-  examples: [
-    { does: 'For one currency', run: 'wallet addresses --currency usdt' },
-    { does: 'All of them, as data', run: 'wallet addresses --json' },
-  ],
+  examples: {
+    'For one currency': 'wallet addresses --currency usdt',
+    'All of them, as data': 'wallet addresses --json',
+  },
   async run(ctx, { currency, qr }) {
     if (qr && !ctx.ui.forPeople) throw usage('--qr draws on a terminal, for a person', 'cardwright wallet addresses');
     const list = await ctx.api.read('wallet.addresses', { currency });

@@ -358,14 +358,11 @@ export const listenWebhooks = command({
     reap: option(takes.flag('Only delete the subscriptions of runs that crashed.')),
   },
   rest: 'run for its exit code',
-  examples: [
-    { does: 'All that happens in the sandbox', run: 'webhooks listen --wait-timeout 1s' },
-    {
-      does: 'Into a program of yours',
-      run: 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --wait-timeout 1s',
-    },
-    { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
-  ],
+  examples: {
+    'All that happens in the sandbox': 'webhooks listen --wait-timeout 1s',
+    'Into a program of yours': 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --wait-timeout 1s',
+    'While a test runs': 'webhooks listen -o ndjson -- ./checkout.sh',
+  },
   async run(ctx, { reap, forwardTo, until, count, waitTimeout: typed, event: events, ...more }) {
     if (reap) {
       const reaped = (await sandboxHere(ctx)) === undefined ? [] : await endAbandoned(ctx);
@@ -453,13 +450,10 @@ export const expectEvents = command({
     ...SESSION_FLAGS,
   },
   rest: 'run for its exit code',
-  examples: [
-    { does: 'That a test makes a card', run: "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh" },
-    {
-      does: 'Two, and nothing else',
-      run: 'webhooks expect card.frozen --count 2 --no-other --wait-timeout 10s -- ./freeze.sh',
-    },
-  ],
+  examples: {
+    'That a test makes a card': "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh",
+    'Two, and nothing else': 'webhooks expect card.frozen --count 2 --no-other --wait-timeout 10s -- ./freeze.sh',
+  },
   async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...options }) {
     checkPatterns([pattern]);
     const forMs = parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');

@@ -1,7 +1,7 @@
 /** Subscriptions of webhooks, and the events there are. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { basisText } from '../../contract/basis.ts';
@@ -63,16 +63,11 @@ export const createWebhook = command({
     secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
     secretStdin: option(takes.flag('Read the signing secret from standard input.')),
   },
-  examples: [
-    {
-      does: 'Two events',
-      run: 'webhooks create --url https://example.com/hook --event card.created --event card.frozen',
-    },
-    {
-      does: 'All events, with your own secret',
-      run: "webhooks create --url https://example.com/hook --event '*' --secret-file secret.txt",
-    },
-  ],
+  examples: {
+    'Two events': 'webhooks create --url https://example.com/hook --event card.created --event card.frozen',
+    'All events, with your own secret':
+      "webhooks create --url https://example.com/hook --event '*' --secret-file secret.txt",
+  },
   async run(ctx, { url, event: events, secretFile, secretStdin }) {
     const secret = await readSecret(ctx, secretFile, secretStdin ?? false);
     const body = { url: checkEndpoint(url), events: checkEvents(events), secret };
@@ -81,8 +76,8 @@ export const createWebhook = command({
     const { secret: made, ...subscription } = result;
     return secret === undefined ? { ...subscription, secret: made } : subscription;
   },
+  noun: 'webhook',
   show: (made: Subscribed) => ({
-    noun: 'webhook',
     columns: [...WEBHOOK_COLUMNS, { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 }],
     blocks: [
       lineBlock(`Subscribed ${made.id}: ${made.url}`),
@@ -113,12 +108,13 @@ export const listWebhooks = command({
   path: 'webhooks list',
   summary: 'List subscriptions',
   operation: 'webhooks.list',
-  examples: [
-    { does: 'All of them', run: 'webhooks list' },
-    { does: 'The ids alone', run: 'webhooks list -o id' },
-  ],
-  run: async ctx => wholeListing(await ctx.api.read('webhooks.list', {}), { noun: 'webhook' }),
-  show: listing => ({ listing, noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+  examples: {
+    'All of them': 'webhooks list',
+    'The ids alone': 'webhooks list -o id',
+  },
+  run: ctx => ctx.api.read('webhooks.list', {}),
+  noun: 'webhook',
+  columns: WEBHOOK_COLUMNS,
 });
 
 export const getWebhook = command({
@@ -126,9 +122,10 @@ export const getWebhook = command({
   summary: 'Show one subscription',
   operation: 'webhooks.get',
   args: { webhook },
-  examples: [{ does: 'In words', run: 'webhooks get wh_1' }],
+  examples: { 'In words': 'webhooks get wh_1' },
   run: (ctx, { webhook }) => ctx.api.read('webhooks.get', { webhook_id: webhook }),
-  show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+  noun: 'webhook',
+  columns: WEBHOOK_COLUMNS,
 });
 
 export const updateWebhook = command({
@@ -137,10 +134,10 @@ export const updateWebhook = command({
   operation: 'webhooks.update',
   args: { webhook },
   flags: { url: 'body.url', event: 'body.events', status: 'body.status' },
-  examples: [
-    { does: 'Switch it off for a while', run: 'webhooks update wh_1 --status disabled' },
-    { does: 'Everything from now on', run: "webhooks update wh_1 --event '*'" },
-  ],
+  examples: {
+    'Switch it off for a while': 'webhooks update wh_1 --status disabled',
+    'Everything from now on': "webhooks update wh_1 --event '*'",
+  },
   async run(ctx, { webhook, url, event: events, status }) {
     if (url === undefined && events === undefined && status === undefined) {
       throw usage('webhooks update needs --url, --event or --status', 'cardwright webhooks update --help');
@@ -148,7 +145,8 @@ export const updateWebhook = command({
     const body = { webhook_id: webhook, url: url && checkEndpoint(url), status, events: events && checkEvents(events) };
     return (await ctx.api.write('webhooks.update', body, { intent: `Change ${webhook}` })).result;
   },
-  show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+  noun: 'webhook',
+  columns: WEBHOOK_COLUMNS,
 });
 
 export const deleteWebhook = command({
@@ -157,19 +155,17 @@ export const deleteWebhook = command({
   answers: { one: { id: tells.text('The subscription.'), deleted: tells.yes('Always true.') } },
   operation: 'webhooks.delete',
   args: { webhook },
-  examples: [
-    { does: 'In a script', run: 'webhooks delete wh_1 --yes' },
-    { does: 'See the request first', run: 'webhooks delete wh_1 --dry-run' },
-  ],
+  examples: {
+    'In a script': 'webhooks delete wh_1 --yes',
+    'See the request first': 'webhooks delete wh_1 --dry-run',
+  },
   async run(ctx, { webhook }) {
     await ctx.api.write('webhooks.delete', { webhook_id: webhook }, { intent: `Delete subscription ${webhook}` });
     return { id: webhook, deleted: true };
   },
   columns: 'id deleted',
-  show: ({ id }) => ({
-    noun: 'webhook',
-    blocks: [lineBlock(`Deleted ${id}.`)],
-  }),
+  noun: 'webhook',
+  says: ({ id }) => `Deleted ${id}.`,
 });
 
 export const listEvents = command({
@@ -183,24 +179,20 @@ export const listEvents = command({
       basis: tells.text('Where it is known from.'),
     },
   },
-  examples: [
-    { does: 'All of them', run: 'webhooks events' },
-    { does: 'Names for a script', run: 'webhooks events -o id' },
-  ],
+  examples: {
+    'All of them': 'webhooks events',
+    'Names for a script': 'webhooks events -o id',
+  },
   async run() {
-    const data = Object.entries(EVENTS).map(([name, { meaning, data: shape, basis }]) => {
+    return Object.entries(EVENTS).map(([name, { meaning, data: shape, basis }]) => {
       const named = NAMED_SHAPES.find(each => each.shape === shape && each.use === 'answer');
       return { name, meaning, object: named?.name ?? null, basis: basisText(basis) };
     });
-    return wholeListing({ data, page: {} }, { noun: 'event' });
   },
   columns: [
     'name object:2 meaning:3 basis:4+',
     { name: 'EVENT', object: 'CARRIES', meaning: { shrink: 'wraps' }, basis: 'KNOWN FROM' },
   ],
-  show: listing => ({
-    listing,
-    noun: 'event',
-    idField: 'name',
-  }),
+  noun: 'event',
+  idField: 'name',
 });

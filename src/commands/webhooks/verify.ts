@@ -94,16 +94,12 @@ export const verifySignature = command({
     secretFile: SECRET_FILES,
     explain: option(takes.flag('Look for the usual mistakes and say which one was made.')),
   },
-  examples: [
-    {
-      does: 'A delivery that was kept',
-      run: 'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt --explain',
-    },
-    {
-      does: 'Yes or no, by the exit code',
-      run: 'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt -q',
-    },
-  ],
+  examples: {
+    'A delivery that was kept':
+      'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt --explain',
+    'Yes or no, by the exit code':
+      'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt -q',
+  },
   async run(ctx, { payload, signature, secretFile, explain }) {
     const secrets = await readSecrets(ctx, secretFile);
     const checked = verifyPayload(await ctx.files.readBytes(payload), signature, secrets);
@@ -127,8 +123,8 @@ export const verifySignature = command({
     };
   },
   columns: ['verified as_documented deviations secret_file:2', { secret_file: 'SECRET' }],
+  noun: 'signature',
   show: ({ as_documented: documented, deviations, secret_file: file, secret }) => ({
-    noun: 'signature',
     quiet: [],
     blocks: [
       lineBlock(
@@ -170,10 +166,10 @@ export const signPayload = command({
     payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
     secretFile: SECRET_FILE,
   },
-  examples: [
-    { does: 'A file', run: 'webhooks sign --payload event.json --secret-file secret.txt' },
-    { does: 'From standard input', run: 'webhooks sign --payload - --secret-file secret.txt < event.json' },
-  ],
+  examples: {
+    'A file': 'webhooks sign --payload event.json --secret-file secret.txt',
+    'From standard input': 'webhooks sign --payload - --secret-file secret.txt < event.json',
+  },
   async run(ctx, { payload, secretFile }) {
     const { sign } = await import('../../contract/signature/signature.ts');
     const [secret] = await readSecrets(ctx, [secretFile]);
@@ -181,9 +177,7 @@ export const signPayload = command({
     return { signature: secret === undefined ? '' : sign(bytes, secret) };
   },
   columns: 'signature',
-  show: ({ signature }) => ({
-    noun: 'signature',
-    idField: 'signature',
-    blocks: [copiedLine(signature)],
-  }),
+  noun: 'signature',
+  idField: 'signature',
+  show: ({ signature }) => ({ blocks: [copiedLine(signature)] }),
 });
