@@ -10,14 +10,27 @@ export const OFFLINE = option(takes.flag('From the mirror of the account; nothin
 
 const DEFAULT_MAX_AGE = '15m';
 
-export const MAX_AGE = option(
+const MAX_AGE = option(
   takes.text(`Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`),
   '<duration>',
 );
 
-/** ms of `--max-age`. Throws `usage`. */
-export function maxAge(typed: string | undefined): number {
-  return parseDuration(typed ?? DEFAULT_MAX_AGE, '--max-age');
+/** Flags of a command that reads the copy. */
+export const COPY_FLAGS = { offline: OFFLINE, maxAge: MAX_AGE } as const;
+
+/** The copy, brought up to date first where it is older than `--max-age`. Throws `usage`, and `unreachable` (12) where there is none. */
+export async function openCopy(
+  ctx: Context,
+  {
+    offline,
+    maxAge = DEFAULT_MAX_AGE,
+  }: { readonly offline?: boolean | undefined; readonly maxAge?: string | undefined },
+) {
+  const oldestMs = parseDuration(maxAge, '--max-age');
+  const mirror = await ctx.api.mirror();
+  const copy = offline ? await mirror.read() : await mirror.readFresh(oldestMs);
+  ctx.ui.progress.clear();
+  return copy;
 }
 
 /** Opens the copy. Throws `unreachable` (12) where there is none. */

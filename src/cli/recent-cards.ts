@@ -1,9 +1,11 @@
 /** Cards as they are where a list is behind: what this journal has done moments ago counts beside it. */
 import type { Item } from '../contract/calls.ts';
+import { fromWholeList } from '../contract/whole-list.ts';
 import { CliError } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import type { Change } from '../journal/records.ts';
 import type { Context } from './context.ts';
+import { pagesWithProgress } from './listing.ts';
 
 type Card = Item<'cards.list'>;
 
@@ -44,6 +46,23 @@ export async function recentCards(ctx: Context) {
       return cards;
     },
   };
+}
+
+/** Every card that passes, newest first, as this journal has left it. Throws `contract_mismatch` for a list that may be incomplete. */
+export async function wholeCards(
+  ctx: Context,
+  because: string,
+  keep: (card: Card) => boolean,
+): Promise<readonly Card[]> {
+  const reader = await ctx.api.reader();
+  const { progress } = ctx.ui;
+  return fromWholeList({ reader, operation: 'cards.list', input: { per_page: 100 }, because }, async pages => {
+    const recent = await recentCards(ctx);
+    const kept: Card[] = [];
+    for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress }))
+      kept.push(...(await recent.asTheyAre(data)).filter(keep));
+    return [...(await recent.notListed()).filter(keep), ...kept];
+  });
 }
 
 /** The list shows what the changes have left, oldest first. */

@@ -31,7 +31,7 @@ async function openScreen(job: Job): Promise<Screen> {
 /** Shows the result on stdout; the footer and the notes go to stderr when somebody reads there. */
 export async function showOnScreen(job: Job): Promise<void> {
   const { presentation } = job;
-  if (presentation.listing?.line !== undefined) return showLive(job);
+  if (presentation.listing?.isLive) return showLive(job);
   const rows = await collectRows(job);
   const screen = await openScreen(job);
   if (presentation.listing !== undefined) return showListing(rows, screen);
@@ -62,11 +62,22 @@ async function showLive(job: Job): Promise<void> {
   for await (const rows of listing?.batches ?? []) {
     if (streams.stdout.closed) return;
     count += rows.length;
-    const asLine = (row: Row) => [printable(listing?.line?.(row, ellipsisFor(job.env)) ?? '')];
+    const asLine = (row: Row) => [lineOf(row, columns, ellipsisFor(job.env), style)];
     const asFields = (row: Row) => ['', ...recordLines(row, shown, style)];
     await writeLines(job, rows.flatMap(named === undefined && !settings.accessible ? asLine : asFields));
   }
   await hint(job, [listing?.footer?.(count) ?? '']);
+}
+
+/** What the columns of a table say of one row, but for what is not there. */
+function lineOf(row: Row, columns: readonly Column[], ellipsis: string, style: HumanCells): string {
+  const cells = columns.flatMap(column => {
+    const value = valueAt(row, column.field);
+    if (column.wideOnly || plainText(value) === '' || value === false) return [];
+    const short = column.shortTo && shortIds([plainText(value)], column.shortTo, ellipsis).get(plainText(value));
+    return short ?? humanCell(column, value, style);
+  });
+  return cells.join('  ');
 }
 
 async function resultLines(rows: readonly Row[], screen: Screen): Promise<readonly string[]> {

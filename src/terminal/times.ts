@@ -54,12 +54,6 @@ export function durationText(ms: number): string {
   return `${whole}${String(Math.floor((total % large.size) / small.size)).padStart(2, '0')}${small.letter}`;
 }
 
-/** `14:05:12` in the local zone, for live lines. */
-export function timeOfDay(ms: number): string {
-  const date = new Date(ms);
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(part => String(part).padStart(2, '0')).join(':');
-}
-
 /** A card's expiry `11/29`, from `2029-11`, a timestamp (its UTC month) or text already in that form. */
 export function monthText(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;

@@ -88,8 +88,8 @@ export interface Listing {
    * reads its result any more, and rows without an id are no fault.
    */
   readonly runsOn?: true;
-  /** A live view: each row is one line on a screen, written as it comes; the ellipsis is what that screen can show. */
-  line?(row: Row, ellipsis: string): string;
+  /** A live view: each row is one line on a screen, written as it comes. */
+  readonly isLive?: true;
   /** One hint line for a person, for example `4 cards, page 1. All pages: --all`. */
   footer?(rows: number): string | undefined;
   /** What a program is told on standard error where it got less than there is, after the batches ended. */

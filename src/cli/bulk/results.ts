@@ -224,8 +224,8 @@ export class RunTally {
         ? ['Nothing is left to send. This verifies the run, and shows its rows once more:']
         : []),
       ...(unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
-      ...(unknown > 0 ? [`This only looks: cardwright ops resume ${op} --dry-run`] : []),
-      ...(unknown > 0 && !resumed
+      ...(unknown > 0 && op !== undefined ? [`This only looks: cardwright ops resume ${op} --dry-run`] : []),
+      ...(unknown > 0 && op !== undefined && !resumed
         ? [`This looks, and may send rows where that is safe: cardwright ops resume ${op}`]
         : []),
       ...(resumed && op !== undefined ? decisionNotes(op, odd) : []),

@@ -26,7 +26,6 @@ import { MARKER_KEY } from '../../journal/names.ts';
 import type { EarlierUse, PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { escapeIn } from '../../terminal/printable.ts';
 import type { Context } from '../context.ts';
-import { ATTEMPT_ROW } from '../each.ts';
 import { parseValue, quote } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
 import { ITEM_COLUMNS, LOOKED_COLUMNS, RESULT_COLUMNS } from './results.ts';
@@ -55,7 +54,7 @@ function rowFields(operation: BulkOperation): Shape {
  */
 const PRINTED_OF_CARDS: ReadonlySet<string> = new Set([
   ...Object.keys(CARD),
-  ...Object.keys(ATTEMPT_ROW),
+  'changed',
   ...[...RESULT_COLUMNS, ...ITEM_COLUMNS, ...LOOKED_COLUMNS].map(({ field }) => field),
 ]);
 

@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 import { statesFor } from '../known-ids.ts';
 import { pagesWithProgress, SHORT_ID } from '../listing.ts';
 import { quote } from '../parsing/values.ts';
-import { recentCards } from '../recent-cards.ts';
+import { wholeCards } from '../recent-cards.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
 import { type ReadRows, wrongRow, wrongRows } from './rows.ts';
 
@@ -114,22 +114,13 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
   const reader = await ctx.api.reader();
   const { progress } = ctx.ui;
-  const because = 'A card that meets the conditions could be missing. Nothing was sent';
-  const list = { reader, operation: 'cards.list', input: { per_page: 100 }, because } as const;
-  const cards = await fromWholeList(list, async pages => {
-    const recent = await recentCards(ctx);
-    const met: Card[] = [];
-    for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress })) {
-      for (const card of await recent.asTheyAre(data)) if (test(card)) met.push(card);
-    }
-    return [...(await recent.notListed()).filter(test), ...met];
-  });
+  const cards = await wholeCards(ctx, 'A card that meets the conditions could be missing. Nothing was sent', test);
   // Known to the clock of the service only after an answer of it.
   const isIdle =
     span === undefined || cards.length === 0
       ? () => true
       : await idleCards({ reader, progress, since: ctx.api.serviceNow() - span });
-  const oldestFirst = cards.reverse().filter(isIdle);
+  const oldestFirst = cards.toReversed().filter(isIdle);
   const starts = (card: Card) => states.includes(card.status);
   return { found: oldestFirst.filter(starts), leftOut: oldestFirst.filter(card => !starts(card)) };
 }

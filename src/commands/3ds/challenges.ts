@@ -8,9 +8,9 @@ import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
-import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import { type Cents, centsOf } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
-import { durationText, timeOfDay } from '../../terminal/times.ts';
+import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import {
   awaited,
@@ -215,7 +215,7 @@ export const watchChallenges = command({
     const listing = {
       batches: batches(),
       page: () => ({}),
-      line: (row: Row) => lineOf(row as unknown as Challenge, { at: ctx.clock.now(), now: ctx.api.serviceNow() }),
+      isLive: true as const,
       footer: (rows: number) => `${countOf(rows, 'challenge')} in ${durationText(ctx.clock.monotonic() - began)}.`,
     };
     return { listing, exit: () => exitOf(ctx.signal) };
@@ -224,17 +224,3 @@ export const watchChallenges = command({
   columns: CHALLENGE_COLUMNS,
   show: ({ listing, exit }) => ({ listing, exit }),
 });
-
-/** `14:05:12  tds_3  Acme Ltd  $59.00  code 481920  expires in 4m58s`; the code without gaps, to be copied. */
-function lineOf({ id, merchant, amount, otp, expires_at }: Challenge, times: { at: number; now: number }): string {
-  const ends = expires_at ? Date.parse(expires_at) : Number.NaN;
-  const parts = [
-    timeOfDay(times.at),
-    id,
-    merchant,
-    amount == null ? undefined : dollars(toCents(amount)),
-    `code ${otp}`,
-  ];
-  if (!Number.isNaN(ends)) parts.push(`expires in ${durationText(ends - times.now)}`);
-  return parts.filter(part => part).join('  ');
-}

@@ -2,7 +2,7 @@
 
 import { confirmed } from '../../cli/confirm.ts';
 import { countOf } from '../../cli/listing.ts';
-import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
@@ -132,19 +132,17 @@ export const queryBooks = command({
   args: { sql: argument(must(takes.text('The statement, or - for standard input.'))) },
   flags: {
     sqlTimeout: option(takes.text(`How long it may take; ${DEFAULT_TIMEOUT} when left out.`), '<duration>'),
-    offline: OFFLINE,
-    maxAge: MAX_AGE,
+    ...COPY_FLAGS,
   },
   examples: {
     'How many cards there are of each status': "books query 'select count(*) from cards group by status'",
     'What was refunded, in cents': `books query "select sum(cents) from tx where type='refund'"`,
     'As an object a row': "books query 'select merchant, cents from tx' --json",
   },
-  async run(ctx, { sql, sqlTimeout, offline, maxAge: age }) {
+  async run(ctx, { sql, sqlTimeout, ...asked }) {
     const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');
     const statement = sql === '-' ? await ctx.files.stdin.readAll(LONGEST_SQL) : sql;
-    const mirror = await ctx.api.mirror();
-    using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    using copy = await openCopy(ctx, asked);
     return { ...(await copy.query(statement, timeoutMs)), as_of: copy.as_of };
   },
   noun: 'row',

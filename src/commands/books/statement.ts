@@ -15,7 +15,7 @@ import {
 import type { Line, StatementInput } from '../../books/statement-lines.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
@@ -42,8 +42,7 @@ export const STATEMENT_FLAGS = {
   unreconciled: option(
     takes.flag('Without an exact checkpoint: by what the copy shows, with lines for what is not explained.'),
   ),
-  offline: OFFLINE,
-  maxAge: MAX_AGE,
+  ...COPY_FLAGS,
 } as const;
 
 export const STATEMENT_ENDS = {
@@ -75,16 +74,13 @@ export async function statementFor<T>(
   asked: StatementQuery,
   use: (statement: Statement, as_of: string) => T | Promise<T>,
 ): Promise<T> {
-  const { card, label, only, tz = 'UTC', offline, pending = false } = asked;
+  const { card, label, only, tz = 'UTC', pending = false } = asked;
   if ([card, label, only].filter(each => each !== undefined).length > 1)
     throw usage('give one of --card, --label and --only');
   const clock = new WallClock(tz);
   // What is wrong with it is told before anything is asked.
   readPeriod(asked.period, clock, ctx.api.serviceNow());
-  const allowed = maxAge(asked.maxAge);
-  const mirror = await ctx.api.mirror();
-  using copy = offline ? await mirror.read() : await mirror.readFresh(allowed);
-  ctx.ui.progress.clear();
+  using copy = await openCopy(ctx, asked);
   const { db, as_of } = copy;
   // Where nothing was sent the clock of this machine is all there is, and the copy may be of a later time.
   const now = Math.max(ctx.api.serviceNow(), Date.parse(as_of));

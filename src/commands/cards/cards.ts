@@ -3,7 +3,7 @@
 import { IDLE } from '../../cli/bulk/flags.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, rowsListing, SHORT_ID } from '../../cli/listing.ts';
-import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { Item, Result } from '../../contract/calls.ts';
@@ -163,17 +163,15 @@ export const searchCards = command({
     status: 'query.status',
     bin: 'query.bin_id',
     ...SEARCH_FLAGS,
-    offline: OFFLINE,
-    maxAge: MAX_AGE,
+    ...COPY_FLAGS,
   },
   args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
   examples: {
     'By its label': 'cards search ads',
     'Active ones with fifty dollars and more, as data': 'cards search ads --status active --min 50 --json',
   },
-  async run(ctx, { words, status, bin, min, max, label, all, limit, offline, maxAge: age }) {
-    const mirror = await ctx.api.mirror();
-    const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+  async run(ctx, { words, status, bin, min, max, label, all, limit, ...asked }) {
+    const copy = await openCopy(ctx, asked);
     const query = { words, status, bin_id: bin, min, max, label };
     return searched(copy, copy => copy.cards(query), { noun: 'card', all, limit });
   },

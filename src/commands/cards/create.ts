@@ -6,10 +6,9 @@ import { usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { intentFault, purposeFault } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { bestBin, binFor } from '../bins/bins.ts';
-import { CARD_COLUMNS, cardPairs, money } from './cards.ts';
+import { CARD_COLUMNS, cardName, money } from './cards.ts';
 
 export const idempotencyKey = option(
   takes.text('Your own idempotency key; a new one by default.', { maxLength: 64 }),
@@ -49,9 +48,9 @@ export function withIntent<Answer extends object>(
 }
 
 /** For people: what was done, and whether an earlier command with the name had done it. */
-export function doneLine(used: UsedIntent | undefined, line: string) {
-  if (used?.repeated !== true) return lineBlock(line);
-  return lineBlock(`Done before under the intent ${JSON.stringify(used.name)}, by ${used.op}, and not again: ${line}`);
+export function doneText(used: UsedIntent | undefined, line: string): string {
+  if (used?.repeated !== true) return line;
+  return `Done before under the intent ${JSON.stringify(used.name)}, by ${used.op}, and not again: ${line}`;
 }
 
 const bin = takes.text('BIN to issue from, or auto for the best one.', { names: 'bin' });
@@ -114,15 +113,7 @@ export const createCard = command({
   },
   noun: 'card',
   columns: CARD_COLUMNS,
-  show: made => ({
-    blocks: [
-      doneLine(made.intent, `Created ${made.id} with ${money(made.balance)} from the wallet.`),
-      pairsBlock(
-        cardPairs(made)
-          .filter(([label]) => label !== 'Balance')
-          .map(([label, value]) => [label, value]),
-      ),
-    ],
-    notes: [`Next: cardwright cards details ${shellWord(made.id)}   show number and CVV`],
-  }),
+  says: made =>
+    doneText(made.intent, `Created ${made.id}, ${cardName(made)}, with ${money(made.balance)} from the wallet.`),
+  show: made => ({ notes: [`Next: cardwright cards details ${shellWord(made.id)}   show number and CVV`] }),
 });

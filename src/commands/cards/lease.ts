@@ -4,9 +4,9 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
+import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
-import { fromWholeList } from '../../contract/whole-list.ts';
 import { isoTime } from '../../core/durations.ts';
 import { CliError, type ErrorKind, notSent, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
@@ -354,19 +354,9 @@ function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown 
 }
 
 async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
-  const reader = await ctx.api.reader();
-  const because = 'A leased card that is not seen would stay open';
-  const found: LeasedCard[] = [];
-  for (const status of ['active', 'frozen'] as const) {
-    const list = { reader, operation: 'cards.list', input: { status, per_page: 100 }, because } as const;
-    const marked = await fromWholeList(list, async pages => {
-      const cards: LeasedCard[] = [];
-      for await (const { data } of pages) cards.push(...data.flatMap(card => leasedCard(card) ?? []));
-      return cards;
-    });
-    found.push(...marked);
-  }
-  return found;
+  const isOpen = ({ status }: Item<'cards.list'>) => status !== 'terminated';
+  const cards = await wholeCards(ctx, 'A leased card that is not seen would stay open', isOpen);
+  return cards.flatMap(card => leasedCard(card) ?? []);
 }
 
 type LeasedCard = NonNullable<ReturnType<typeof leasedCard>>;

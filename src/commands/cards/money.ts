@@ -1,28 +1,10 @@
 /** Money onto a card and back to the wallet. */
 
-import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf } from '../../cli/listing.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { FUNDING } from '../../contract/card.ts';
-import type { Reader } from '../../contract/service.ts';
-import { CliError } from '../../core/errors.ts';
-import { type Cents, dollars, toCents } from '../../core/money.ts';
-import { pairsBlock } from '../../terminal/view.ts';
+import { type Cents, dollars } from '../../core/money.ts';
 import { card, money } from './cards.ts';
-import { doneLine, idempotencyKey, intent, intentNamed, purpose, purposeGiven, withIntent } from './create.ts';
-
-const FUNDING_COLUMNS = columnsOf(FUNDING, 'card_id amount:2 card_balance wallet_balance', { card_id: 'CARD ID' });
-
-type Balances = Awaited<ReturnType<typeof balances>>;
-
-/** Of card and wallet, USD. */
-async function balances(reader: Reader, cardId: string) {
-  const [card, wallet] = await Promise.all([
-    reader.read('cards.get', { card_id: cardId }),
-    reader.read('wallet.get', {}),
-  ]);
-  return { card: card.balance, wallet: wallet.balance };
-}
+import { doneText, idempotencyKey, intent, intentNamed, purpose, purposeGiven, withIntent } from './create.ts';
 
 interface Transfer {
   readonly card: string;
@@ -32,39 +14,28 @@ interface Transfer {
   readonly idempotencyKey: string | undefined;
 }
 
-function transfer(
+async function transfer(
   ctx: Context,
   operation: 'cards.fund' | 'cards.withdraw',
   { card, amount, intent: name, purpose, idempotencyKey: key }: Transfer,
   intent: string,
 ) {
-  const before = ctx.ui.forPeople && { before: (reader: Reader) => balances(reader, card) };
-  const options = { key, intentName: intentNamed(name), purpose: purposeGiven(purpose), intent, ...before };
-  return ctx.api.write(operation, { card_id: card, amount }, options);
+  const options = { key, intentName: intentNamed(name), purpose: purposeGiven(purpose), intent };
+  const made = await ctx.api.write(operation, { card_id: card, amount }, options);
+  return withIntent(made.result, made.intent);
 }
 
-function transferView(
-  noun: string,
+type Moved = Awaited<ReturnType<typeof transfer>>;
+
+function movedText(
   verb: string,
-  { result, before, reread, intent }: Awaited<ReturnType<typeof transfer>>,
-): Shown {
-  const change = (was: number | undefined, now: number) =>
-    was === undefined ? money(now) : `${money(was)} -> ${money(now)}`;
-  return {
-    data: withIntent(result, intent),
-    noun,
-    idField: 'card_id',
-    columns: FUNDING_COLUMNS,
-    blocks: [
-      doneLine(intent, `${verb} ${result.card_id ?? 'the card'}: ${money(result.amount)}.`),
-      pairsBlock([
-        ['Card', change(before?.card, result.card_balance)],
-        ['Wallet', change(before?.wallet, result.wallet_balance)],
-        ...(reread ? ([['Balances', 'read again after the answer']] as const) : []),
-      ]),
-    ],
-  };
+  { card_id, amount, card_balance: card, wallet_balance: wallet, intent }: Moved,
+): string {
+  const line = `${verb} ${card_id ?? 'the card'}: ${money(amount)}. The card holds ${money(card)}, the wallet ${money(wallet)}.`;
+  return doneText(intent, line);
 }
+
+const COLUMNS = ['card_id amount:2 card_balance wallet_balance', { card_id: 'CARD ID' }] as const;
 
 export const fundCard = command({
   path: 'cards fund',
@@ -82,36 +53,11 @@ export const fundCard = command({
   },
   run: (ctx, input) =>
     transfer(ctx, 'cards.fund', input, `Move ${dollars(input.amount)} from the wallet to ${input.card}`),
-  show: moved => transferView('funding', 'Funded', moved),
+  noun: 'funding',
+  idField: 'card_id',
+  columns: COLUMNS,
+  says: moved => movedText('Funded', moved),
 });
-
-/** Read just before a termination. Undefined where it cannot be read: a termination does not wait for a remark. */
-export function beforeTermination(reader: Reader, cardId: string): Promise<Balances | undefined> {
-  return balances(reader, cardId).catch(unread);
-}
-
-/** What became of the balance: `text` where the wallet grew by it, `note` where it did not; nothing for an empty card. */
-export async function returnedBalance(
-  reader: Reader,
-  before: Balances | undefined,
-): Promise<{ readonly text?: string; readonly note?: string }> {
-  if (before === undefined || before.card <= 0) return {};
-  const [onCard, inWallet] = [toCents(before.card), toCents(before.wallet)];
-  const wallet = await reader.read('wallet.get', {}).catch(unread);
-  if (wallet === undefined) return {};
-  const now = toCents(wallet.balance);
-  if (now - inWallet === onCard)
-    return { text: `${dollars(onCard)} went back to the wallet, which holds ${dollars(now)}.` };
-  const says = now === inWallet ? `still holds ${dollars(now)}` : `went from ${dollars(inWallet)} to ${dollars(now)}`;
-  return {
-    note: `note: the card held ${dollars(onCard)}, and the wallet ${says}. The balance may come later, and others may use the wallet: cardwright wallet`,
-  };
-}
-
-function unread(thrown: unknown): undefined {
-  if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-  return undefined;
-}
 
 export const withdrawCard = command({
   path: 'cards withdraw',
@@ -131,5 +77,8 @@ export const withdrawCard = command({
   },
   run: (ctx, input) =>
     transfer(ctx, 'cards.withdraw', input, `Move ${dollars(input.amount)} from ${input.card} back to the wallet`),
-  show: moved => transferView('withdrawal', 'Withdrew from', moved),
+  noun: 'withdrawal',
+  idField: 'card_id',
+  columns: COLUMNS,
+  says: moved => movedText('Withdrew from', moved),
 });

@@ -1,23 +1,40 @@
 /** Freezing, unfreezing and terminating cards. */
 
+import { RunTally } from '../../cli/bulk/results.ts';
 import type { Context, Shown } from '../../cli/context.ts';
-import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
-import { rowsListing } from '../../cli/listing.ts';
+import { columnsOf, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { type Answers, tells } from '../../cli/parsing/flag.ts';
+import { type Answers, maybe, tells } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
+import type { ValueOf } from '../../contract/field.ts';
 import type { Reader } from '../../contract/service.ts';
-import { notSent } from '../../core/errors.ts';
+import { asCliError, CliError, ERROR_KINDS, type ErrorKind, notSent } from '../../core/errors.ts';
+import { dollars, toCents } from '../../core/money.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
-import { doneLine, intent, intentNamed, withIntent } from './create.ts';
-import { beforeTermination, returnedBalance } from './money.ts';
+import { doneText, intent, intentNamed, withIntent } from './create.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
+
+const ATTEMPT_ROW = {
+  card_id: tells.text('The card.'),
+  outcome: tells.word('The outcome.', ['done', 'refused', 'unknown', 'not_sent']),
+  changed: maybe(tells.yes('False if there was nothing to change.')),
+  status: maybe(tells.text('Its status now.')),
+  error: maybe(tells.text('Why it was not done.')),
+  request_id: maybe(tells.text('Identifier of the request, for support.')),
+} as const;
+
+type Attempt = ValueOf<typeof ATTEMPT_ROW>;
+
+const ATTEMPT_COLUMNS = columnsOf(ATTEMPT_ROW, 'card_id outcome changed:3 status:2 error:2 request_id:4', {
+  card_id: { shortTo: SHORT_ID },
+  status: { kind: 'word' },
+});
 
 /** One card with `changed`; for several a row each. */
 const STATE_ANSWERS: Answers = {
@@ -35,7 +52,82 @@ type StateResult =
       /** What went back to the wallet, for a person. */
       readonly returned?: string | undefined;
     }
-  | Attempts;
+  | { readonly attempts: readonly Attempt[]; readonly failure: CliError | undefined };
+
+/** Kinds after which the other cards would fare no better, or nothing may be sent any more. */
+const STOPPING: readonly ErrorKind[] = [
+  'not_authenticated',
+  'guarded',
+  'interrupted',
+  'terminated',
+  'internal',
+  'not_confirmed',
+];
+
+/** Runs `act` for each id in turn. A refused card does not keep the others from being tried; what stopped the run does. */
+async function forEachCard(
+  ctx: Context,
+  ids: readonly string[],
+  act: (id: string) => Promise<{ readonly changed: boolean; readonly result: Card }>,
+): Promise<StateResult> {
+  const attempts: Attempt[] = [];
+  const tally = new RunTally({ total: ids.length, single: false });
+  let stopped: CliError | undefined;
+  for (const [at, id] of ids.entries()) {
+    try {
+      const { changed, result } = await act(id);
+      attempts.push({ card_id: id, outcome: 'done', changed, status: result.status });
+      tally.add({ row: at + 1, outcome: 'done' });
+    } catch (thrown) {
+      if (ctx.dryRun && thrown instanceof Error && thrown.name === 'DryRun') {
+        if (id === ids.at(-1)) throw thrown;
+        continue;
+      }
+      const error = asCliError(thrown);
+      const { outcome = 'not_sent', service } = error.facts;
+      const request = service?.request_id === undefined ? {} : { request_id: service.request_id };
+      attempts.push({ card_id: id, outcome, error: service?.error ?? error.kind, ...request });
+      tally.add({ row: at + 1, outcome, error: error.with({ message: `${id}: ${error.message}` }) });
+      if (!STOPPING.includes(error.kind)) continue;
+      stopped = error;
+      break;
+    }
+  }
+  const signal = stopped && ERROR_KINDS[stopped.kind].exit >= 130 ? stopped : undefined;
+  return { attempts, failure: tally.verdict({ op: undefined, objections: [], ended: true, stopped, signal }) };
+}
+
+type Balances = Readonly<Record<'card' | 'wallet', number>>;
+
+/** Of card and wallet just before a termination, USD. Undefined where one cannot be read: a termination does not wait for a remark. */
+async function balances(reader: Reader, cardId: string): Promise<Balances | undefined> {
+  const reading = Promise.all([reader.read('cards.get', { card_id: cardId }), reader.read('wallet.get', {})]);
+  const [card, wallet] = (await reading.catch(unread)) ?? [];
+  return card && wallet && { card: card.balance, wallet: wallet.balance };
+}
+
+/** What became of the balance: `text` where the wallet grew by it, `note` where it did not; nothing for an empty card. */
+async function returnedBalance(
+  reader: Reader,
+  before: Balances | undefined,
+): Promise<{ text?: string; note?: string }> {
+  if (before === undefined || before.card <= 0) return {};
+  const [onCard, inWallet] = [toCents(before.card), toCents(before.wallet)];
+  const wallet = await reader.read('wallet.get', {}).catch(unread);
+  if (wallet === undefined) return {};
+  const now = toCents(wallet.balance);
+  if (now - inWallet === onCard)
+    return { text: `${dollars(onCard)} went back to the wallet, which holds ${dollars(now)}.` };
+  const says = now === inWallet ? `still holds ${dollars(now)}` : `went from ${dollars(inWallet)} to ${dollars(now)}`;
+  return {
+    note: `note: the card held ${dollars(onCard)}, and the wallet ${says}. The balance may come later, and others may use the wallet: cardwright wallet`,
+  };
+}
+
+function unread(thrown: unknown): undefined {
+  if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+  return undefined;
+}
 
 /** Takes each card to the state the operation leads to. */
 async function changeState(
@@ -53,7 +145,7 @@ async function changeState(
     !ctx.dryRun &&
     ((isSingle && ctx.ui.forPeople) || (await ctx.api.identity()).mode !== 'sandbox');
   const watched = async (id: string, asked: object) => {
-    const watch = isWatched && { before: (reader: Reader) => beforeTermination(reader, id) };
+    const watch = isWatched && { before: (reader: Reader) => balances(reader, id) };
     const done = await ctx.api.write(operation, { card_id: id }, { intent: intent(id), ...asked, ...watch });
     const { text, note } = done.changed ? await returnedBalance(await ctx.api.reader(), done.before) : {};
     if (note !== undefined) ctx.ui.notice(ids.length === 1 ? note : note.replace('the card', id));
@@ -69,11 +161,9 @@ async function changeState(
       hint: 'cardwright cards terminate --file cards.csv',
     });
   if (ids.length === 0) ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
-  const confirmed = await confirmAll(ctx, operation, ids);
-  return forEachCard(ctx, ids, async id => {
-    const { result, changed } = await watched(id, { confirmed });
-    return { changed, card: result };
-  });
+  const confirmed = ids.length > 1;
+  if (confirmed) await ctx.ui.confirmCount(operation, ids);
+  return forEachCard(ctx, ids, id => watched(id, { confirmed }));
 }
 
 /** The card with `changed` beside its fields; for several cards one row each. */
@@ -93,7 +183,7 @@ function showState(result: StateResult, words: { readonly done: string; readonly
     data: withIntent({ ...card, changed }, used),
     noun: 'card',
     columns: [...CARD_COLUMNS, { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 6, wideOnly: true }],
-    blocks: [doneLine(used, line), ...(returned === undefined ? [] : [lineBlock(returned)])],
+    blocks: [lineBlock(doneText(used, line)), ...(returned === undefined ? [] : [lineBlock(returned)])],
   };
 }
 

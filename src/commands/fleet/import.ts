@@ -1,12 +1,12 @@
 import { allOf, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { countOf, pagesWithProgress } from '../../cli/listing.ts';
+import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, optionalArgument, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
+import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
-import { fromWholeList } from '../../contract/whole-list.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
@@ -110,26 +110,11 @@ async function cardsToAdopt(
   card: string | undefined,
   where: readonly string[] = [],
 ): Promise<readonly ObservedCard[]> {
-  const found: Card[] = [];
-  if (card !== undefined) found.push((await ctx.api.read('cards.get', { card_id: card })) as Card);
-  else {
-    const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow() });
-    const because = 'A card that meets the conditions could be missing';
-    const list = {
-      reader: await ctx.api.reader(),
-      operation: 'cards.list',
-      input: { per_page: 100 },
-      because,
-    } as const;
-    const met = await fromWholeList(list, async pages => {
-      const cards: Card[] = [];
-      for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress: ctx.ui.progress })) {
-        for (const each of data) if (test(each)) cards.push(each);
-      }
-      return cards;
-    });
-    found.push(...met);
-  }
+  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow() });
+  const found: readonly Card[] =
+    card === undefined
+      ? await wholeCards(ctx, 'A card that meets the conditions could be missing', test)
+      : [(await ctx.api.read('cards.get', { card_id: card })) as Card];
   return found.map(each => {
     const seen = observedCard(each);
     if (seen !== undefined) return seen;

@@ -11,7 +11,7 @@ import {
 import type { WalletRow } from '../../books/rows.ts';
 import { dayText, Spending } from '../../books/spending.ts';
 import type { Context, Shown } from '../../cli/context.ts';
-import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
@@ -115,19 +115,16 @@ export const showOverview = command({
       '<time>',
     ),
     check: option(takes.flag('Exit 15 when something marked x needs attention.')),
-    offline: OFFLINE,
-    maxAge: MAX_AGE,
+    ...COPY_FLAGS,
   },
   examples: {
     'The page': 'overview',
     'A week': 'overview --since 7d',
     'In a script, each morning': 'overview --check --json',
   },
-  async run(ctx, { since, check = false, offline, maxAge: age }) {
+  async run(ctx, { since, check = false, ...asked }) {
     const days = since === undefined ? USUAL_DAYS : daysSince(since, ctx.api.serviceNow());
-    const mirror = await ctx.api.mirror();
-    using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    ctx.ui.progress.clear();
+    using copy = await openCopy(ctx, asked);
     const { profile, mode } = await ctx.api.identity();
     return { ...(await overviewOf(ctx, copy, days)), title: `${profile}  ${mode.toUpperCase()}`, check };
   },

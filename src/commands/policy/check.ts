@@ -11,7 +11,7 @@ import {
 } from '../../books/policy.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf, SHORT_ID } from '../../cli/listing.ts';
-import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, optionalArgument, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
@@ -144,19 +144,16 @@ export const checkPolicy = command({
   args: { file: policyFile },
   flags: {
     failOn: option(takes.choice(FAIL_ON, 'The mildest severity that makes it exit 15; warning when left out.')),
-    offline: OFFLINE,
-    maxAge: MAX_AGE,
+    ...COPY_FLAGS,
   },
   examples: {
     'Look, and fail a CI job on a finding': 'policy check policy.yaml',
     'Look only': 'policy check policy.yaml --fail-on none',
     'The cards it found': "policy check policy.yaml --fail-on none --jq '.findings[].card_id'",
   },
-  async run(ctx, { file, failOn = 'warning', offline, maxAge: age }) {
+  async run(ctx, { file, failOn = 'warning', ...asked }) {
     const named = await policyOf(ctx, file);
-    const mirror = await ctx.api.mirror();
-    using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    ctx.ui.progress.clear();
+    using copy = await openCopy(ctx, asked);
     const caps = { maxCards: USUAL_CARDS, maxShare: USUAL_SHARE * 100 };
     const { judgement, broken } = judged(ctx, named.policy, copy, caps);
     return { judgement, applied: broken === undefined ? [] : flagsThatAllow(broken), as_of: copy.as_of, failOn, named };

@@ -1,11 +1,9 @@
-import { countOf, SHORT_ID } from '../../cli/listing.ts';
+import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 
-import { dollars, toCents } from '../../core/money.ts';
-import { shortIds } from '../../terminal/cells.ts';
-import { durationText, timeOfDay } from '../../terminal/times.ts';
+import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';
 import { TRANSACTION_COLUMNS } from './transactions.ts';
@@ -47,7 +45,7 @@ export const tailTransactions = command({
     const listing = {
       batches: rows as unknown as AsyncIterable<readonly Row[]>,
       page: () => ({}),
-      line: (row: Row, ellipsis: string) => lineOf(row as unknown as Transaction, ellipsis),
+      isLive: true as const,
       footer: (shown: number) => `${countOf(shown, 'transaction')} in ${durationText(ctx.clock.monotonic() - began)}.`,
     };
     return { listing, exit: () => exitOf(ctx.signal) };
@@ -56,26 +54,3 @@ export const tailTransactions = command({
   columns: TRANSACTION_COLUMNS,
   show: ({ listing, exit }) => ({ listing, exit }),
 });
-
-const [TYPE_CELLS, STATUS_CELLS, AMOUNT_CELLS] = ['authorization'.length, 'completed'.length, '$99,999.99'.length];
-
-/**
- * `14:05:12  txn_psaka6…  card_sg3ysz…  decline            $59.00  declined   Acme Ltd, spending_limit_exceeded`: a line
- * comes alone, so the cells are as wide as what usually stands in them, and the merchant, of any width, is the last.
- */
-function lineOf(
-  { id, type, status, amount, merchant, card_id, decline_reason, created_at }: Transaction,
-  ellipsis: string,
-): string {
-  const at = created_at ? Date.parse(created_at) : Number.NaN;
-  const ids = [id, card_id ?? '-'].map(each => shortIds([each], SHORT_ID, ellipsis).get(each) ?? each);
-  const cells = [
-    (Number.isNaN(at) ? '-' : timeOfDay(at)).padEnd(8),
-    ...ids,
-    type.padEnd(TYPE_CELLS),
-    dollars(toCents(amount)).padStart(AMOUNT_CELLS),
-    (status ?? '-').padEnd(STATUS_CELLS),
-    [merchant, decline_reason].filter(Boolean).join(', '),
-  ];
-  return cells.join('  ').trimEnd();
-}

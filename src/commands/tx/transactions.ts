@@ -3,7 +3,7 @@
 import { allOf, CONDITION_VALUES, CONDITIONS, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
-import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
@@ -139,18 +139,16 @@ export const searchTransactions = command({
     until: 'query.to',
     mcc: option(takes.text('Only of this merchant category.'), '<mcc>'),
     ...SEARCH_FLAGS,
-    offline: OFFLINE,
-    maxAge: MAX_AGE,
+    ...COPY_FLAGS,
   },
   args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
   examples: {
     'Everything at one merchant': 'tx search acme --all',
     'Large ones of this year, without asking the service': 'tx search acme --min 500 --since 2026-01-01 --offline',
   },
-  async run(ctx, { words, card, type, since, until, mcc, min, max, label, all, limit, offline, maxAge: age }) {
+  async run(ctx, { words, card, type, since, until, mcc, min, max, label, all, limit, ...asked }) {
     refuseBackwards({ since, until });
-    const mirror = await ctx.api.mirror();
-    const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    const copy = await openCopy(ctx, asked);
     const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label };
     return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });
   },

@@ -11,12 +11,11 @@ import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
 import { SECOND } from '../../core/durations.ts';
 import { asCliError, CliError, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
-import { dollars, toCents } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { type Arrived, type Counts, EVENT_ROW, type ReceivedEvent } from '../../events/listener.ts';
 import { patient, pollTimes } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
-import { durationText, timeOfDay } from '../../terminal/times.ts';
+import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { endedBy, LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
 import { checkPatterns } from './subscriptions.ts';
@@ -84,24 +83,6 @@ function sourceGone(why: string): CliError {
   return new CliError('unreachable', { message: `${why}; no further event arrives` });
 }
 
-/** `14:05:12  card.funded  card_7  active  $25.00  evt_9`; never a code. */
-function eventLine({ id, type, data, received_at, out_of_order: isLate }: ReceivedEvent): string {
-  const fields = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
-  const amount = [fields['amount'], fields['balance']].find(each => typeof each === 'number');
-  const parts = [
-    timeOfDay(Date.parse(received_at)),
-    type || '(no type)',
-    fields['id'],
-    fields['merchant'],
-    fields['status'],
-  ];
-  if (typeof amount === 'number' && Number.isSafeInteger(Math.round(amount * 100)))
-    parts.push(dollars(toCents(amount)));
-  parts.push(id);
-  if (isLate) parts.push('out of order: it happened before one above');
-  return parts.filter(part => typeof part === 'string' && part !== '').join('  ');
-}
-
 /** Codes in an event, to be hidden in logs. */
 function codesIn({ data }: ReceivedEvent): string[] {
   const otp = (data as { readonly otp?: unknown } | null | undefined)?.otp;
@@ -120,12 +101,19 @@ function footerOf(counts: Readonly<Counts> | undefined, took: string): string {
   return `${[`${events} ${events === 1 ? 'event' : 'events'}`, ...more].filter(Boolean).join(', ')} in ${took}.`;
 }
 
-export const RECEIVED_COLUMNS = columnsOf(EVENT_ROW, 'id type data.id:2 created_at:3 out_of_order:4', {
-  id: 'EVENT ID',
-  type: 'EVENT',
-  'data.id': 'OBJECT',
-  created_at: 'WHEN',
-});
+const ON_SCREEN = { screenOnly: true, unlessEmpty: true } as const;
+export const RECEIVED_COLUMNS = columnsOf(
+  EVENT_ROW,
+  'id type data.id:2 data.merchant:4 data.status:4 created_at:3 out_of_order:4',
+  {
+    id: 'EVENT ID',
+    'data.merchant': ON_SCREEN,
+    'data.status': ON_SCREEN,
+    type: 'EVENT',
+    'data.id': 'OBJECT',
+    created_at: 'WHEN',
+  },
+);
 
 const LISTEN_ANSWERS: Answers = {
   either: [
@@ -407,7 +395,7 @@ export const listenWebhooks = command({
     const listing = {
       batches: batches(),
       page: () => ({ ...hearing.counts, forwarded: forwarder.delivered, not_forwarded: forwarder.failed }),
-      line: (row: Row) => eventLine(row as unknown as ReceivedEvent),
+      isLive: true as const,
       footer: () => footerOf(hearing.counts, durationText(ctx.clock.monotonic() - began)),
     };
     return { listing, reaped: undefined, exit: () => hearing.stopped?.exitCode ?? hearing.exit };
