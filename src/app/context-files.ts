@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { ContextFiles, FileEdit, InputRows, PlannedFile } from '../cli/context.ts';
+import type { ContextFiles, InputRows, PlannedFile } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
@@ -19,17 +19,51 @@ import type { Run } from './run.ts';
 
 export function contextFiles(run: Run): ContextFiles {
   const { host, files, terminal } = run;
+  const { cwd, noise: random, platform, signal } = host;
   const { stdin } = terminal;
   return {
     stdin,
     readFile: path => (path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
-    openInput: path => openRows(run, path),
-    readBytes: path => readBytes(run, path),
+    async openInput(path) {
+      const input = await openInput(run, path);
+      const { bounded } = await import('../files/input-file.ts');
+      return { ...input, pieces: bounded(input.pieces, path, ROWS_BYTES) };
+    },
+    async readBytes(path) {
+      if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
+      const { readWhole } = await import('../files/input-file.ts');
+      return readWhole(resolve(cwd, path), path, WHOLE_INPUT_BYTES, signal);
+    },
     createFile: (path, content) => createFile(host, path, content),
-    replaceFile: (path, file) => replaceFile(host, path, file),
-    editFiles: (edits, isMeant) => editFiles(host, edits, isMeant),
+    async replaceFile(name, { pieces, mark }) {
+      const path = resolve(cwd, name);
+      try {
+        makeFolders(dirname(path), 0o700);
+      } catch (error) {
+        const code = systemCode(error);
+        if (code === undefined || error instanceof CliError) throw error;
+        const message = `the folder ${JSON.stringify(dirname(name))} cannot be made: ${systemWords(code)}`;
+        throw notSent('usage', message, { cause: error });
+      }
+      await writeAtomically(path, bytesOf(pieces), { random, platform, name, mark });
+    },
+    async editFiles(edits, isMeant) {
+      const changes = [];
+      // Everything is looked at before anything is changed.
+      for (const { path, edit } of edits) {
+        const file = await readUsersFile(resolve(cwd, path));
+        const next = edit(file.bytes);
+        changes.push({ file, next, planned: { path: file.path, action: actionOf(file.bytes, next) } });
+      }
+      for (const { file, next, planned } of isMeant ? changes : []) {
+        if (planned.action === 'none') continue;
+        await replaceUsersFile(file, next, { random, platform });
+        if (next === undefined) await removeOurFolders(file.path);
+      }
+      return changes.map(({ planned }) => planned);
+    },
     async readyFile(path) {
-      const place = resolve(host.cwd, path);
+      const place = resolve(cwd, path);
       await clearReadyFile(place);
       return {
         write: address => writeReadyFile(place, address, files),
@@ -72,62 +106,10 @@ export async function openInput({ host, terminal }: Run, path: string): Promise<
   return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** Opens a file of rows. All rows are kept before the first is sent. */
-async function openRows(run: Run, path: string): Promise<InputRows> {
-  const input = await openInput(run, path);
-  const { bounded } = await import('../files/input-file.ts');
-  return { ...input, pieces: bounded(input.pieces, path, ROWS_BYTES) };
-}
-
-/** All of a file, or of standard input. Throws `usage` above 16 MB. */
-async function readBytes({ host, terminal }: Run, path: string): Promise<Uint8Array> {
-  if (path === '-') return terminal.stdin.readBytes(WHOLE_INPUT_BYTES);
-  const { readWhole } = await import('../files/input-file.ts');
-  return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, host.signal);
-}
-
-async function replaceFile(
-  { cwd, noise, platform }: AppHost,
-  name: string,
-  { pieces, mark }: { readonly pieces: Iterable<string>; readonly mark: string },
-): Promise<void> {
-  const path = resolve(cwd, name);
-  try {
-    makeFolders(dirname(path), 0o700);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === undefined || error instanceof CliError) throw error;
-    throw notSent('usage', `the folder ${JSON.stringify(dirname(name))} cannot be made: ${systemWords(code)}`, {
-      cause: error,
-    });
-  }
-  await writeAtomically(path, bytesOf(pieces), { random: noise, platform, name, mark });
-}
-
 /** A folder that held nothing but ours goes with it. */
 async function removeOurFolders(path: string): Promise<void> {
   for (let folder = dirname(path); OUR_FOLDERS.includes(basename(folder)); folder = dirname(folder))
     await rmdir(folder).catch(() => undefined);
-}
-
-/** Everything is looked at before anything is changed. */
-async function editFiles(
-  { cwd, noise, platform }: AppHost,
-  edits: readonly FileEdit[],
-  isMeant: boolean,
-): Promise<readonly PlannedFile[]> {
-  const changes = [];
-  for (const { path, edit } of edits) {
-    const file = await readUsersFile(resolve(cwd, path));
-    const next = edit(file.bytes);
-    changes.push({ file, next, planned: { path: file.path, action: actionOf(file.bytes, next) } });
-  }
-  for (const { file, next, planned } of isMeant ? changes : []) {
-    if (planned.action === 'none') continue;
-    await replaceUsersFile(file, next, { random: noise, platform });
-    if (next === undefined) await removeOurFolders(file.path);
-  }
-  return changes.map(({ planned }) => planned);
 }
 
 function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {

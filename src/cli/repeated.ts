@@ -58,12 +58,10 @@ interface TypedLine {
   readonly argv: readonly string[];
   /** Made by `repeatedOptions`. */
   readonly repeated: readonly string[];
-  /** Whether a command that is copied here can ask for something. */
-  readonly canAsk: boolean;
 }
 
 /** The error, with those options, or the words of its own command, in everything it tells to run. */
-export function errorWithRepeated(error: CliError, { argv, repeated, canAsk }: TypedLine): CliError {
+export function errorWithRepeated(error: CliError, { argv, repeated }: TypedLine): CliError {
   const { message, notes, hint, evidence } = error.facts;
   const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
   return error.with({
@@ -71,15 +69,8 @@ export function errorWithRepeated(error: CliError, { argv, repeated, canAsk }: T
       repeated.length > 0 && { evidence: answerWithRepeated(evidence, repeated, COMMANDS_IN_EVIDENCE) as Typed }),
     message: withRepeated(message, repeated),
     ...(notes && { notes: notes.map(asTyped) }),
-    ...(hint !== undefined && { hint: canAsk ? asTyped(hint) : withKeyGiven(asTyped(hint)) }),
+    ...(hint !== undefined && { hint: asTyped(hint) }),
   });
-}
-
-const ASKS_FOR_KEY = /^cardwright login (?=.*--base-url )(?!.*--key-(?:stdin|file|command))/;
-
-/** Where nobody can be asked for a key, a login reads it from a file that the user has. */
-function withKeyGiven(command: string): string {
-  return ASKS_FOR_KEY.test(command) ? `${command} --key-stdin < key.txt` : command;
 }
 
 /** Members of the evidence that are whole commands; every other one is what was asked for or found. */

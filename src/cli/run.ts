@@ -69,12 +69,12 @@ export async function run(machine: Machine): Promise<number> {
 }
 
 /** How an error is told. */
-interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated' | 'noInput'> {
+interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated'> {
   readonly json: boolean;
 }
 
-function lookOf({ machine, debug, colour, repeated, noInput }: Globals): Look {
-  return { json: machine, debug, colour, repeated, noInput };
+function lookOf({ machine, debug, colour, repeated }: Globals): Look {
+  return { json: machine, debug, colour, repeated };
 }
 
 /** Until the options are read, the words themselves tell how an error must look. */
@@ -84,8 +84,7 @@ async function lookAsTyped({ argv, env }: Host): Promise<Look> {
   const typed = globalsAsTyped(argv);
   const when = typed['color'];
   const colour = when === 'always' || when === 'never' ? when : 'auto';
-  const json = wantsMachineFormat(typed, env);
-  return { json, debug: typed['debug'] === true, colour, repeated: [], noInput: json || typed['noInput'] === true };
+  return { json: wantsMachineFormat(typed, env), debug: typed['debug'] === true, colour, repeated: [] };
 }
 
 async function complete(machine: Machine, words: readonly string[]): Promise<number> {
@@ -231,9 +230,8 @@ async function fail(
   const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
   const { errorWithRepeated } = await import('./repeated.ts');
   const { env, streams } = machine.host;
-  const { stdin, stderr } = streams;
-  const canAsk = !look.noInput && stdin.isTerminal && stderr.isTerminal;
-  const error = errorWithRepeated(thrown, { ...look, canAsk });
+  const { stderr } = streams;
+  const error = errorWithRepeated(thrown, look);
   // Before the lines are broken: a secret that goes on in the next line would not be known.
   const { withoutTypedNumbers } = await import('../core/card-numbers.ts');
   const text = withoutTypedNumbers(machine.redact(look.json ? errorLine(error) : errorText(error)), machine.host.argv);

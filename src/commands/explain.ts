@@ -1,5 +1,4 @@
 /** What an exit code or an error means. */
-import { hang, wrap } from '../cli/docs/help.ts';
 import { command } from '../cli/parsing/command.ts';
 import { argument, takes, tells } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
@@ -107,27 +106,10 @@ export const explain = command({
     const meant = didYouMean(what, [...Object.keys(ERROR_KINDS), ...Object.keys(REFUSALS)]);
     throw usage(`${quote(what)} is no exit code and no error.${meant}`, 'cardwright help exit-codes');
   },
-  columns: ['exit kind means next:2', { means: { shrink: 'wraps' }, next: { shrink: 'wraps' } }],
+  columns: [
+    'exit kind means next:2 retryable:3 identifiers:4+ operations:4+',
+    { means: { shrink: 'wraps' }, next: { shrink: 'wraps' }, retryable: 'REPEAT' },
+  ],
   noun: 'meaning',
   idField: 'kind',
-  show: meanings => ({
-    prose: meanings.map(proseOf).join('\n'),
-  }),
 });
-
-const REPEATED = 'it is done once more; under the same --intent it gives the first result';
-
-function proseOf({ is, exit, kind, means, retryable, next, identifiers, operations }: Meaning): string {
-  const said = is === 'identifier of the service' ? [] : identifiers;
-  const pairs = [
-    [
-      'Repeat',
-      kind === 'done' ? REPEATED : retryable ? 'the same command may be run again' : 'not without looking first',
-    ],
-    ['Next', next],
-    ['Service says', said.join(', ')],
-    ['Operations', operations.join(', ')],
-  ] as const;
-  const lines = pairs.filter(([, value]) => value !== '').map(([label, value]) => hang(`  ${label.padEnd(14)}`, value));
-  return wrap(`${kind}, exit ${exit}: ${means}`) + lines.join('');
-}

@@ -6,7 +6,7 @@
 import { type DriveRow, drive } from '../../bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
-import { resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
+import { resolveCommand, riskOfResend, rowsNamed } from '../../core/row-words.ts';
 import { type Change, rowState } from '../../journal/records.ts';
 import type { CorrectedOutcome, NextOfRow, OpView, RowOutcome, Run } from '../../journal/types.ts';
 import type { RowTally } from '../../terminal/progress.ts';
@@ -299,18 +299,12 @@ function decisionNotes(op: string, odd: readonly RowOutcome[]): readonly string[
   ];
 }
 
-/** What a resume does with a row, in words. */
-const STEPS: Readonly<Record<NextOfRow, string>> = {
-  send: 'send',
-  send_again: 'send again under its own key',
-  look: 'look once more for',
-  decide: 'leave to you',
-};
-
-const NEXT = tells.word(
-  'With --dry-run: what a resume would do with the row; null where it is over.',
-  Object.keys(STEPS),
-);
+const NEXT = tells.word('With --dry-run: what a resume would do with the row; null where it is over.', [
+  'send',
+  'send_again',
+  'look',
+  'decide',
+] satisfies NextOfRow[]);
 
 /** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
 export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
@@ -341,32 +335,18 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
  */
 export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
-  const open = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [row] : [])));
   const tally = new RunTally({ total: rows.length, single: !run.bulk, resumed: true, isLook: true });
-  /** What a resume would do, how often, and the cents of it. */
-  const steps = new Map<string, { rows: number; cents: number }>();
   let failure: CliError | undefined;
   async function* batches() {
     const driving = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
     for await (const batch of drive({ ...driving, onOutcome: () => undefined }).outcomes) {
-      for (const outcome of batch) {
-        tally.add(outcome);
-        const isFound = outcome.outcome === 'done' && open.has(outcome.row);
-        const step = isFound ? 'record as done' : outcome.next && STEPS[outcome.next];
-        if (step === undefined) continue;
-        const { rows: many, cents: sum } = steps.get(step) ?? { rows: 0, cents: 0 };
-        steps.set(step, { rows: many + 1, cents: sum + (outcome.amount ?? 0) });
-      }
+      for (const outcome of batch) tally.add(outcome);
       yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
     }
     ctx.signal.throwIfAborted();
     const { objections, ended } = await run.finish();
     failure = tally.verdict({ op: run.op, objections, ended, stopped: undefined, signal: undefined });
-    const parts = [...steps].map(
-      ([step, { rows: many, cents: sum }]) => `${step} ${rowCount(many)}${sum > 0 ? ` (${dollars(cents(sum))})` : ''}`,
-    );
-    const would = parts.length === 0 ? 'send nothing' : parts.join('; ');
-    ctx.ui.notice(`Dry run: nothing was sent. A resume would ${would}.`);
+    ctx.ui.notice('Dry run: nothing was sent. NEXT says what a resume would do with each row.');
   }
   return {
     listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...tally.counts() }) },

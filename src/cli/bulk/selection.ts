@@ -15,7 +15,7 @@ import type { Progress } from '../../terminal/progress.ts';
 import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
 import { statesFor } from '../known-ids.ts';
-import { pagesWithProgress, SHORT_ID } from '../listing.ts';
+import { pagesWithProgress } from '../listing.ts';
 import { quote } from '../parsing/values.ts';
 import { wholeCards } from '../recent-cards.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
@@ -75,7 +75,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     `${found.length === 1 ? '1 card matches' : `${found.length === 0 ? 'No' : found.length} cards match`} ${name}.`,
     ...(there === 0 || to === undefined ? [] : [aimReached(operation, there, to)]),
     ...(wrong.length === 0 ? [] : [`${wrong.length} cannot reach that balance and ${are(wrong.length)} left out.`]),
-    ...leftOutText(leftOut),
+    ...(leftOut.length === 0 ? [] : [`${leftOut.length} in another state ${are(leftOut.length)} left out.`]),
   ];
   return {
     name,
@@ -125,15 +125,6 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   return { found: oldestFirst.filter(starts), leftOut: oldestFirst.filter(card => !starts(card)) };
 }
 
-/** `1 frozen and 3 terminated cards are left out.`; nothing where there is none. */
-function leftOutText(cards: readonly Card[]): readonly string[] {
-  if (cards.length === 0) return [];
-  const states = new Map<string, number>();
-  for (const { status } of cards) states.set(status, (states.get(status) ?? 0) + 1);
-  const counts = [...states].sort().map(([status, count]) => `${count} ${printable(status)}`);
-  return [`${counts.join(' and ')} ${cards.length === 1 ? 'card is' : 'cards are'} left out.`];
-}
-
 const are = (count: number) => (count === 1 ? 'is' : 'are');
 
 /** Cents between the balance and the aim, none where it is reached. */
@@ -154,14 +145,8 @@ function cardLine(operation: BulkOperation, card: Card, moved: Cents | undefined
   const balance = toCents(card.balance);
   const after = cents(operation === 'cards.fund' ? balance + (moved ?? 0) : balance - (moved ?? 0));
   const money = moved === undefined ? dollars(balance) : `${dollars(balance)} -> ${dollars(after)}`;
-  const tail = card.id.lastIndexOf('_') + 1 + SHORT_ID;
-  const id = card.id.length > tail + 2 ? `${card.id.slice(0, tail)}…` : card.id;
-  const facts = [id, `${card.network} ${card.last4}`, card.status, money].map(printable).join('  ');
-  // A line a card on a screen of 80 columns; what does not fit is cut.
-  const room = 76 - facts.length;
-  const label = card.label ? printable(JSON.stringify(card.label)) : '';
-  if (label === '' || room < 8) return `  ${facts}`;
-  return `  ${facts}  ${[...label].length <= room ? label : `${[...label].slice(0, room - 2).join('')}…"`}`;
+  const label = card.label ? [JSON.stringify(card.label)] : [];
+  return `  ${[card.id, `${card.network} ${card.last4}`, card.status, money, ...label].map(printable).join('  ')}`;
 }
 
 function aimReached(operation: BulkOperation, count: number, to: Cents): string {

@@ -206,14 +206,8 @@ export class Node extends Commander {
   }
 
   /** An empty shell variable leaves `--label --dry-run`. Throws `usage`; behind `=` any text is meant. */
-  #refuseOption({ long, short }: KnownOption, text: string): void {
-    if (!text.startsWith('-') || text === '-') return;
-    const glued = this.#read.argv.some(
-      word =>
-        word === `${long}=${text}` ||
-        (short !== undefined && /^-[A-Za-z]/.test(word) && word.endsWith(`${short.slice(1)}${text}`)),
-    );
-    if (glued) return;
+  #refuseOption({ long }: KnownOption, text: string): void {
+    if (!text.startsWith('-') || text === '-' || this.#read.argv.includes(`${long}=${text}`)) return;
     if (text === '--') throw usage(`${long} needs a value`);
     const [head = ''] = text.split('=');
     if (!this.#isOption(head)) return;
@@ -223,15 +217,9 @@ export class Node extends Commander {
     );
   }
 
-  /** `-qo` is one too: its letters are options, up to one that takes the rest as its value. */
+  /** `-qo` is one too. */
   #isOption(word: string): boolean {
-    if (word.startsWith('--')) return this.known.some(({ long }) => long === word);
-    for (const letter of word.slice(1)) {
-      const option = this.known.find(({ short }) => short === `-${letter}`);
-      if (option === undefined) return false;
-      if (option.required) return true;
-    }
-    return true;
+    return this.known.some(({ long, short }) => long === word || (short !== undefined && word.startsWith(short)));
   }
 
   #declare(command: Command): void {

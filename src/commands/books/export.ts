@@ -4,7 +4,7 @@ import type { Statement } from '../../books/statement.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { flagName, local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { isoTime, wholeSeconds } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
@@ -77,7 +77,7 @@ export const exportStatement = command({
     ctx,
     { out, accounts, intuBid, format, layout, dateFormat, continue: continues = false, pending = false, ...asked },
   ) {
-    refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continues });
+    refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continue: continues });
     // A faulty file is told before anything else is looked at.
     const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(ctx, accounts);
     if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
@@ -142,7 +142,6 @@ async function given(
       `${remembered.period}: ${lines} left out of ${wish.format}: nothing shows them yet, and an import would book them again after the next reconcile`,
     );
   }
-  for (const notice of changedSince(remembered)) ctx.ui.notice(notice);
   return out === undefined ? text : { ...remembered, ...standing, left_out: kept.leftOut };
 }
 
@@ -169,14 +168,7 @@ async function remember(
   files: readonly Written[],
   { format, layout, card, label, only, tz = 'UTC' }: StatementQuery & ExportWish,
 ) {
-  // The digest of the only file, or of all digests.
-  const [first = '', ...others] = files.map(file => file.sha256);
-  const sha256 =
-    others.length === 0
-      ? first
-      : createHash('sha256')
-          .update([first, ...others].join('\n'))
-          .digest('hex');
+  const digests = files.map(file => file.sha256).join('\n');
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
   const before = await (await ctx.api.mirror()).keepExport({
     // Days of another zone are another period.
@@ -184,58 +176,35 @@ async function remember(
     format: layout === 'plain' ? format : `${format} ${layout}`,
     account: card ?? only ?? (label === undefined ? 'all' : `label ${label}`),
     lines,
-    sha256,
+    sha256: createHash('sha256').update(digests).digest('hex'),
     at_ms: wholeSeconds(ctx.api.serviceNow()),
   });
-  return {
-    period,
-    format,
-    lines,
-    more: before === undefined ? null : lines - before.lines,
-    since: before === undefined ? null : isoTime(before.at_ms),
-    differs: before !== undefined && before.sha256 !== sha256,
-    files,
-  };
+  const more = before === undefined ? null : lines - before.lines;
+  const since = before === undefined ? null : isoTime(before.at_ms);
+  if (more !== null && more !== 0)
+    ctx.ui.notice(
+      `${period}: ${countOf(Math.abs(more), 'line')} ${more > 0 ? 'more' : 'fewer'} than on ${since?.slice(0, 10)}`,
+    );
+  return { period, format, lines, more, since, files };
 }
 
-/** Lines more or fewer than in the export before. */
-function changedSince({ period, more, since, differs }: Awaited<ReturnType<typeof remember>>): readonly string[] {
-  if (more === null || since === null || !differs) return [];
-  const day = since.slice(0, 10);
-  if (more === 0) return [`${period}: as many lines as on ${day}, and not the same text`];
-  return [`${period}: ${countOf(Math.abs(more), 'line')} ${more > 0 ? 'more' : 'fewer'} than on ${day}`];
-}
+const JOURNALS = ['hledger', 'ledger', 'beancount'];
 
-/** An option that the format does not know would change nothing, and nobody would notice. */
-function refuseUnfit(
-  format: ExportWish['format'],
-  {
-    layout,
-    dateFormat,
-    pending,
-    accounts,
-    intuBid,
-    continues,
-  }: Readonly<Record<'layout' | 'dateFormat' | 'accounts' | 'intuBid', string | undefined>> &
-    Readonly<Record<'pending' | 'continues', boolean>>,
-): void {
-  const journals = ['hledger', 'ledger', 'beancount'];
-  const rules = [
-    [layout, ['csv'], '--layout is of --format csv', 'has one layout'],
-    [dateFormat, ['csv'], '--date-format is of --format csv', 'has its own'],
-    [pending, journals, '--pending is of hledger, ledger and beancount', 'has no entries that are pending'],
-    [continues, [...journals, 'qif'], '--continue is of hledger, ledger, beancount and qif', 'has no opening balances'],
-    [
-      accounts,
-      [...journals, 'qif', 'csv'],
-      '--accounts is of journals, qif and csv',
-      'names no account on the other side',
-    ],
-    [intuBid, ['qbo'], '--intu-bid is of --format qbo', 'names no bank'],
-  ] as const;
-  for (const [given, formats, isOf, lacks] of rules) {
-    const isGiven = given !== undefined && given !== false;
-    if (isGiven && !(formats as readonly string[]).includes(format)) throw usage(`${isOf}; ${format} ${lacks}`);
+/** The formats that an option is of: it would change nothing in another one, and nobody would notice. */
+const FITS: Readonly<Record<string, readonly string[]>> = {
+  layout: ['csv'],
+  dateFormat: ['csv'],
+  pending: JOURNALS,
+  continue: [...JOURNALS, 'qif'],
+  accounts: [...JOURNALS, 'qif', 'csv'],
+  intuBid: ['qbo'],
+};
+
+/** Throws `usage` for an option that the format does not know. */
+function refuseUnfit(format: string, asked: Readonly<Record<string, unknown>>): void {
+  for (const [name, formats] of Object.entries(FITS)) {
+    if (asked[name] === undefined || asked[name] === false || formats.includes(format)) continue;
+    throw usage(`${flagName(name)} is of --format ${formats.join(', ')}, and not of ${format}`);
   }
 }
 

@@ -3,7 +3,7 @@
 import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
 import type { CardChange } from '../../books/position.ts';
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf } from '../../cli/listing.ts';
+import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -12,8 +12,9 @@ import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { isoTime } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
+import { capital } from '../../core/row-words.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
-import { type Block, copiedLine, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
+import { type Block, copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const DEFAULT_WAIT = '2m';
@@ -233,17 +234,15 @@ function findingAnswer(found: Finding) {
 }
 
 const CARD_COLUMNS = columnsOf(
-  { ...CARD, card: CARD.label },
-  'card opening funded:3 withdrawn:5 settled:2 refunded:4 holds_change:4 other:3 residual closing',
+  CARD,
+  'card_id last4:4 label:3 opening funded:3 withdrawn:5 settled:2 refunded:4 holds_change:4 returned:5 other:3 residual closing',
   {
-    card: { shrink: true },
+    card_id: { title: 'CARD', kind: 'id', shortTo: SHORT_ID },
+    label: { shrink: true },
     holds_change: 'HOLDS',
     residual: 'DIFF',
   },
 );
-
-/** In lines for programs the amounts of the JSON, with the card by its id. */
-const ROW_COLUMNS = columnsOf(CARD, Object.keys(CARD).join(' '), { card_id: { title: 'CARD', kind: 'id' } });
 
 /** Findings of exit 0 are many in a month; the JSON has all of them. */
 const MOST_SHOWN = 20;
@@ -252,7 +251,11 @@ const MOST_SHOWN = 20;
 const MOST_NAMED = 3;
 
 function shownReport(report: Report): Shown {
-  const rows = report.cards.map(card => ({ ...card, ...signed(card), card: cardName(report, card.card_id) }));
+  const { cards } = report;
+  // What is added to the opening and taken off; what did not move is left out.
+  const moved = Object.entries(report.wallet).filter(
+    ([name, amount]) => amount !== 0 || /^(?:open|clos)ing$/.test(name),
+  );
   return {
     data: report,
     noun: 'card',
@@ -260,33 +263,15 @@ function shownReport(report: Report): Shown {
     quiet: [report.verdict],
     columns: CARD_COLUMNS,
     headline: title(report),
-    rows: { columns: ROW_COLUMNS, rows: report.cards.map(card => ({ ...card })) },
+    rows: { columns: CARD_COLUMNS, rows: cards },
     blocks: [
       lineBlock(title(report)),
-      ...(rows.length === 0 ? [] : [tableBlock(CARD_COLUMNS, rows)]),
-      lineBlock(walletLine(report)),
+      ...(cards.length === 0 ? [] : [tableBlock(CARD_COLUMNS, cards)]),
+      lineBlock('WALLET'),
+      pairsBlock(moved.map(([name, amount]) => [capital(name), dollars(toCents(amount))])),
       ...findingLines(report),
     ],
     failure: failureOf(report),
-  };
-}
-
-/** Money that leaves stands with a minus; nothing is no number. */
-function signed(card: Report['cards'][number]): Row {
-  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned } = card;
-  const plus = (amount: number) => (amount === 0 ? null : amount);
-  const minus = (...amounts: readonly number[]) => {
-    const sum = cents(amounts.reduce((total, amount) => total + toCents(amount), 0));
-    return sum === 0 ? null : toUsd(cents(-sum));
-  };
-  return {
-    funded: plus(funded),
-    refunded: plus(refunded),
-    other: plus(other),
-    residual: plus(residual),
-    withdrawn: minus(withdrawn, returned),
-    settled: minus(settled),
-    holds_change: minus(holds_change),
   };
 }
 
@@ -304,29 +289,6 @@ function hasMoved<Card extends Pick<CardChange, 'opening' | 'closing'>>({
   ...changes
 }: Card): boolean {
   return opening !== closing || Object.values(changes).some(change => typeof change === 'number' && change !== 0);
-}
-
-/** Everything that is added to the opening, and everything that is taken off, so that it can be added up. */
-function walletLine({ from, wallet, findings }: Report): string {
-  const isOwnToo = findings.some(({ class: name }) => name === 'unknown_row_done');
-  const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
-  const terms: readonly (readonly [amount: number, word: string])[] = [
-    [toCents(deposits), 'deposited'],
-    [-toCents(created), 'to new cards'],
-    [-toCents(funded), 'funded'],
-    [toCents(withdrawn), 'withdrawn'],
-    [toCents(returned), 'returned'],
-    [
-      toCents(other),
-      from === null ? 'by others before' : isOwnToo ? 'by others or own rows of unknown outcome' : 'by others',
-    ],
-    [toCents(residual), 'unexplained'],
-  ];
-  const moved = terms
-    .filter(([amount]) => amount !== 0)
-    .map(([amount, word]) => `${amount < 0 ? '-' : '+'} ${dollars(cents(Math.abs(amount)))} ${word}`);
-  const changes = moved.length === 0 ? 'nothing moved' : `${moved.join(' ')} = ${dollars(toCents(closing))}`;
-  return `WALLET  ${dollars(toCents(opening))} ${moved.length === 0 ? '  ' : ''}${changes}`;
 }
 
 function findingLines(report: Report): Block[] {

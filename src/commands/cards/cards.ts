@@ -2,6 +2,7 @@
 
 import { IDLE } from '../../cli/bulk/flags.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
+import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -10,6 +11,7 @@ import type { Item, Result } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { centsOf, dollars } from '../../core/money.ts';
 import { MARKER_KEY } from '../../journal/names.ts';
+import { monthText } from '../../terminal/times.ts';
 import { pairsBlock } from '../../terminal/view.ts';
 
 export const card = argument(CARD_ID);
@@ -40,10 +42,11 @@ export function cardName(card: Pick<CardRow, 'last4' | 'network'>): string {
   return `${card.network ?? 'card'} ending ${card.last4}`;
 }
 
-/** Label and value lines of one card. */
-export function cardPairs(card: CardRow): [label: string, value: string][] {
+/** One card, for a person. */
+export function cardPage(card: CardRow): Pick<Shown, 'blocks'> {
   const limits = card.allowed_categories ?? [];
-  return [
+  const pairs: readonly (readonly [label: string, value: string])[] = [
+    ['Id', card.id],
     ['Card', `${cardName(card)}${card.bin_id ? `, BIN ${card.bin_id}` : ''}`],
     ['Status', card.status],
     ['Balance', money(card.balance)],
@@ -54,16 +57,11 @@ export function cardPairs(card: CardRow): [label: string, value: string][] {
     // Our own marker is for software: the JSON holds it, `ops show` explains it.
     ...Object.entries(card.metadata ?? {})
       .filter(([key]) => key !== MARKER_KEY)
-      .map(([key, value]): [string, string] => [`metadata.${key}`, String(value)]),
+      .map(([key, value]) => [`metadata.${key}`, String(value)] as const),
     ['Created', card.created_at ?? '-'],
-    ['Expires', monthYear(card.expires_at)],
+    ['Expires', monthText(card.expires_at) ?? '-'],
   ];
-}
-
-/** `11/29` of an ISO time. */
-function monthYear(iso: string | null | undefined): string {
-  const [, year, month] = /^\d\d(\d\d)-(\d\d)/.exec(iso ?? '') ?? [];
-  return month === undefined ? '-' : `${month}/${year}`;
+  return { blocks: [pairsBlock(pairs)] };
 }
 
 export const listCards = command({
@@ -133,17 +131,11 @@ export const getCard = command({
     for (const id of ids) found.push(await ctx.api.read('cards.get', { card_id: id }));
     return { found, isList: fromInput === true || ids.length !== 1 };
   },
+  noun: 'card',
+  columns: CARD_COLUMNS,
   show({ found, isList }) {
     const [only] = found;
-    if (!isList && only !== undefined) {
-      return {
-        data: only,
-        noun: 'card',
-        columns: CARD_COLUMNS,
-        blocks: [pairsBlock([['Id', only.id], ...cardPairs(only)])],
-      };
-    }
-    return { listing: rowsListing(found), noun: 'card', columns: CARD_COLUMNS };
+    return !isList && only !== undefined ? { data: only, ...cardPage(only) } : { listing: rowsListing(found) };
   },
 });
 

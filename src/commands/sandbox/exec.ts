@@ -1,13 +1,13 @@
 /** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
 import type { ChildEnd } from '../../cli/child.ts';
 import type { Context, PrivateSandboxOptions } from '../../cli/context.ts';
-import { local, option, takes } from '../../cli/parsing/flag.ts';
-import { ADMIN_OPERATIONS, DATA_SETS, type SandboxAdmin } from '../../contract/sandbox/admin.ts';
-import { DIALECT_NAMES, type FaultRule } from '../../contract/sandbox/faults.ts';
+import { local, option } from '../../cli/parsing/flag.ts';
+import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
+import type { FaultRule } from '../../contract/sandbox/faults.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { command } from './admin.ts';
 import { readRules } from './faults.ts';
-import { sizeFor, spokenDialect } from './server.ts';
+import { STORE_FLAGS, sizeFor, spokenDialect } from './server.ts';
 
 const DRAIN_MS = 2_000;
 const REQUESTS_TOLD = 20;
@@ -91,12 +91,7 @@ export const sandboxExecute = command({
     check_failed: 'The program ended with 0, but the ledger does not balance.',
   },
   flags: {
-    seed: option(takes.integer('Seed of ids, card numbers and codes.', { min: 0 })),
-    data: option(takes.choice(DATA_SETS, 'Data set to begin with.', { defaults: 'demo' })),
-    cards: option(ADMIN_OPERATIONS.reset.body.cards),
-    transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
-    dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
-    noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
+    ...STORE_FLAGS,
     fault: option(local('file', 'File with fault rules to apply from the start.'), '<file>'),
   },
   rest: 'run for its exit code',

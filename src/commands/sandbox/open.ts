@@ -10,8 +10,6 @@ import { CliError, notSent, usage } from '../../core/errors.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { command, startedSandbox } from './admin.ts';
 
-/** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
-const SAY_AFTER = 5_000;
 const PRINT = 'cardwright sandbox open --print';
 const LOOK_EVERY = 100;
 
@@ -48,17 +46,12 @@ async function redeemed(
   admin: SandboxAdmin,
   { browser, before }: { readonly browser: StartedBrowser; readonly before: number },
 ): Promise<void> {
-  const began = ctx.clock.monotonic();
-  let isSaid = false;
+  ctx.ui.notice(`Where no browser opens the page, its address: ${PRINT}`);
   try {
     for (;;) {
       const { opened: now, ticket_waits: waits } = (await admin.send('page.show', {})).result;
       if (now > before) return;
       if (!waits) throw nobodyCame();
-      if (!isSaid && ctx.clock.monotonic() - began > SAY_AFTER) {
-        ctx.ui.notice(`No browser has opened the page yet. For its address: ${PRINT}`);
-        isSaid = true;
-      }
       await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
     }
   } finally {

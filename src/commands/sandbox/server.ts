@@ -97,6 +97,16 @@ export function spokenDialect(
   return named as DialectName;
 }
 
+/** What a new store is made with, and how it speaks. */
+export const STORE_FLAGS = {
+  dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
+  seed: option(takes.integer('Seed of ids, card numbers and codes, for a new store.', { min: 0 })),
+  data: option(takes.choice(DATA_SETS, 'Data set for a new store.', { defaults: 'demo' })),
+  cards: option(ADMIN_OPERATIONS.reset.body.cards),
+  transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
+  noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
+} as const;
+
 export const startSandbox = command({
   path: 'sandbox start',
   summary: 'Serve the sandbox to other programs, with timers and webhooks',
@@ -119,14 +129,9 @@ export const startSandbox = command({
   flags: {
     port: option(takes.integer('Port of 127.0.0.1; 0 for any free one.', { min: 0, max: 65_535, defaults: 0 })),
     detach: option(takes.flag('Serve from a background process; return when it is ready.')),
-    dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
-    seed: option(takes.integer('Seed of ids, card numbers and codes, for a new store.', { min: 0 })),
-    data: option(takes.choice(DATA_SETS, 'Data set for a new store.', { defaults: 'demo' })),
-    cards: option(ADMIN_OPERATIONS.reset.body.cards),
-    transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
+    ...STORE_FLAGS,
     open: option(takes.flag('Open the inspector in a browser too.')),
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
-    noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
     accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
     bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),

@@ -1,8 +1,7 @@
 /** Sums of transactions by spans of time, or by what they have in common. */
 import { effectOf } from '../../books/records.ts';
-import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import { allOf, CONDITION_VALUES } from '../../cli/condition.ts';
 import { columnsOf, countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
-import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
@@ -10,7 +9,7 @@ import type { Item } from '../../contract/calls.ts';
 import { isInDollars, TRANSACTION } from '../../contract/resources.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
-import { contains, labelsOf, refuseBackwards } from './transactions.ts';
+import { contains, labelsOf, MATCH_FLAGS, RANGE_FLAGS, refuseBackwards } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
 
@@ -154,14 +153,8 @@ export const summarizeTransactions = command({
   operation: 'transactions.list',
   flags: {
     by,
-    card: 'query.card_id',
-    type: 'query.type',
-    since: 'query.from',
-    until: 'query.to',
-    merchant: option(takes.text('Only those whose merchant contains this.')),
-    label: option(takes.text('Only those of cards whose label contains this.')),
-    where: CONDITIONS,
-    offline: OFFLINE,
+    ...RANGE_FLAGS,
+    ...MATCH_FLAGS,
   },
   examples: {
     'What was spent, day by day': 'tx summary --since 30d',

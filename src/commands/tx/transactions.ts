@@ -25,6 +25,22 @@ export function refuseBackwards({ since, until }: Range): void {
   throw usage(`--since ${since} is after --until ${until}`);
 }
 
+/** Whose transactions, and of when. */
+export const RANGE_FLAGS = {
+  card: 'query.card_id',
+  type: 'query.type',
+  since: 'query.from',
+  until: 'query.to',
+} as const;
+
+/** What of them is ours to choose. */
+export const MATCH_FLAGS = {
+  merchant: option(takes.text('Only those whose merchant contains this.')),
+  label: option(takes.text('Only those of cards whose label contains this.')),
+  where: CONDITIONS,
+  offline: OFFLINE,
+} as const;
+
 export const listTransactions = command({
   path: 'tx list',
   summary: 'List transactions, newest first',
@@ -35,16 +51,10 @@ export const listTransactions = command({
   ],
   operation: 'transactions.list',
   flags: {
-    card: 'query.card_id',
-    type: 'query.type',
-    since: 'query.from',
-    until: 'query.to',
+    ...RANGE_FLAGS,
     page: 'query.page',
     ...PAGING_FLAGS,
-    merchant: option(takes.text('Only those whose merchant contains this.')),
-    label: option(takes.text('Only those of cards whose label contains this.')),
-    where: CONDITIONS,
-    offline: OFFLINE,
+    ...MATCH_FLAGS,
   },
   examples: {
     'The newest': 'tx list',
@@ -133,10 +143,7 @@ export const searchTransactions = command({
   ],
   operation: 'transactions.list',
   flags: {
-    card: 'query.card_id',
-    type: 'query.type',
-    since: 'query.from',
-    until: 'query.to',
+    ...RANGE_FLAGS,
     mcc: option(takes.text('Only of this merchant category.'), '<mcc>'),
     ...SEARCH_FLAGS,
     ...COPY_FLAGS,

@@ -8,8 +8,7 @@ import { CARD } from '../../contract/card.ts';
 import type { Shape } from '../../contract/field.ts';
 import { TRANSACTION, WALLET } from '../../contract/resources.ts';
 import { durationText } from '../../terminal/times.ts';
-import { pairsBlock } from '../../terminal/view.ts';
-import { CARD_COLUMNS, card, cardPairs } from '../cards/cards.ts';
+import { CARD_COLUMNS, card, cardPage } from '../cards/cards.ts';
 import { TRANSACTION_COLUMNS } from '../tx/transactions.ts';
 import { showsWallet } from '../wallet/wallet.ts';
 import { awaited, WAIT_TIMEOUT, waitOver, waitTimeout } from './flags.ts';
@@ -59,20 +58,22 @@ function valueIn(record: object | undefined, path: string): unknown {
   return value;
 }
 
-export const waitCard = command({
-  path: 'wait card',
-  summary: 'Wait until a card meets a condition',
+/** What a wait for one thing declares. */
+const UNTIL = {
   about: [
     'Asks at once and then at most once a second. If the condition is not met in time, that is exit 8 with the last value.',
     CONDITION_VALUES,
   ],
-  operation: 'cards.get',
   ends: { wait_expired: 'It did not become so within --wait-timeout.' },
+  flags: { until: NEEDED_CONDITIONS, waitTimeout: WAIT_TIMEOUT },
+} as const;
+
+export const waitCard = command({
+  path: 'wait card',
+  summary: 'Wait until a card meets a condition',
+  operation: 'cards.get',
   args: { card },
-  flags: {
-    until: NEEDED_CONDITIONS,
-    waitTimeout: WAIT_TIMEOUT,
-  },
+  ...UNTIL,
   examples: {
     'Until it may be used again': "wait card card_1 --until 'status=active'",
     'Until little is left': "wait card card_1 --until 'balance<500' --wait-timeout 10m",
@@ -88,22 +89,14 @@ export const waitCard = command({
     }),
   noun: 'card',
   columns: CARD_COLUMNS,
-  show: found => ({ blocks: [pairsBlock([['Id', found.id], ...cardPairs(found)])] }),
+  show: cardPage,
 });
 
 export const waitWallet = command({
   path: 'wait wallet',
   summary: 'Wait until the wallet meets a condition',
-  about: [
-    'Asks at once and then at most once a second. If the condition is not met in time, that is exit 8 with the last value.',
-    CONDITION_VALUES,
-  ],
   operation: 'wallet.get',
-  ends: { wait_expired: 'It did not become so within --wait-timeout.' },
-  flags: {
-    until: NEEDED_CONDITIONS,
-    waitTimeout: WAIT_TIMEOUT,
-  },
+  ...UNTIL,
   examples: {
     'Until a deposit has arrived': "wait wallet --until 'balance>=500' --wait-timeout 1h",
     'Nothing is on its way': "wait wallet --until 'pending_deposits=0'",

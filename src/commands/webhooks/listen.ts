@@ -164,66 +164,6 @@ interface Hearing {
   stopped: CliError | undefined;
 }
 
-/**
- * Opens a session, gives its events and takes it away again. Ends after `forMs`; with a program, so long after its end, and
- * soon after one that failed.
- */
-async function* hear(
-  ctx: Context,
-  options: SessionOptions,
-  forMs: number | undefined,
-  hearing: Hearing,
-): AsyncGenerator<Arrived> {
-  const program = ctx.rest;
-  const over = new AbortController();
-  let finish = () => {};
-  // From before there is anything to clean up. A second signal stops the cleaning too.
-  const takeBack = ctx.takeSignals(name => {
-    takeBack();
-    hearing.stopped = endedBy(name);
-    finish();
-  });
-  const session = await openSession(ctx, options).catch((error: unknown) => {
-    takeBack();
-    throw error;
-  });
-  hearing.counts = session.counts;
-  finish = () => session.finish();
-  if (hearing.stopped !== undefined) finish();
-  // While a program has the terminal, signals are its own, and what it makes of them ends the session.
-  else if (program.length > 0) takeBack();
-  const finishLater = async (longestMs = Number.POSITIVE_INFINITY) => {
-    if (forMs !== undefined) await ctx.clock.sleep(Math.min(forMs, longestMs), over.signal);
-    finish();
-  };
-  const quietly = (work: Promise<void>) =>
-    work.catch((error: unknown) => {
-      if (!over.signal.aborted) session.fail(asCliError(error));
-    });
-  const work =
-    program.length > 0 && hearing.stopped === undefined
-      ? quietly(
-          ctx.runProgram(program, { CARDWRIGHT_LISTENER_URL: session.address }).then(async code => {
-            hearing.exit = code;
-            await session.settle();
-            // What a program that failed did not cause will not come; what it caused is on its way.
-            await finishLater(code === 0 ? undefined : AFTER_FAILURE_MS);
-          }),
-        )
-      : forMs === undefined
-        ? Promise.resolve()
-        : quietly(finishLater());
-  try {
-    yield* session.arrivals;
-  } finally {
-    // A program is waited for; the time after its end is not.
-    over.abort();
-    await work;
-    await session.end();
-    takeBack();
-  }
-}
-
 interface SessionOptions {
   readonly port: number | undefined;
   readonly events: readonly string[] | undefined;
@@ -238,56 +178,75 @@ interface SessionOptions {
 const MOST_TOLD = 5;
 const SETTLE_MS = 2_000;
 
-async function openSession(ctx: Context, options: SessionOptions) {
+/**
+ * Listens, gives the events and takes everything away again. Ends after `forMs`; with a program, so long after its end, and
+ * soon after one that failed.
+ */
+async function* hear(
+  ctx: Context,
+  options: SessionOptions,
+  forMs: number | undefined,
+  hearing: Hearing,
+): AsyncGenerator<Arrived> {
   if (ctx.dryRun)
     throw usage('listening cannot be tried with --dry-run: it subscribes, and takes the subscription away');
-  const { openListener } = await import('../../events/listener.ts');
-  const patterns = checkPatterns(options.events ?? ['*']);
-  const identity = await sandboxHere(ctx);
-  const secrets = await secretsFor(ctx, options.secretFile, identity !== undefined);
-  const ready = options.readyFile === undefined ? undefined : await ctx.files.readyFile(options.readyFile);
-  let announced = 0;
-  const hidden = new Set<string>();
-  const listener = await openListener({
-    port: options.port ?? 0,
-    secrets,
-    signatureHeader: options.signatureHeader ?? (await ctx.api.overrides()).headers['webhook_signature'],
-    events: patterns,
-    clock: ctx.clock,
-    relay: options.relay,
-    onHidden(what) {
-      if (!hidden.has(what)) ctx.ui.notice(`warning: ${what}`);
-      hidden.add(what);
-    },
-    onRefused(why) {
-      announced += 1;
-      if (announced <= MOST_TOLD)
-        ctx.ui.notice(`refused a delivery with 401: ${why}${announced === MOST_TOLD ? '; more are counted only' : ''}`);
-    },
-  });
-  const origin = `http://127.0.0.1:${listener.port}`;
-  const { own } = await ctx.processes();
-  const address = identity === undefined ? origin : `${origin}/${own}_${randomName(ctx.random.bytes(4))}`;
-  const background = new AbortController();
+  const program = ctx.rest;
+  const [over, background] = [new AbortController(), new AbortController()];
   const running: Promise<void>[] = [];
-  const until = (work: Promise<void>) => running.push(work.catch((error: unknown) => listener.fail(asCliError(error))));
-  const undo: (() => Promise<unknown>)[] = [() => listener.close()];
+  let finish = () => {};
+  // From before there is anything to clean up. A second signal stops the cleaning too.
+  const takeBack = ctx.takeSignals(name => {
+    takeBack();
+    hearing.stopped = endedBy(name);
+    finish();
+  });
+  const undo: (() => Promise<unknown>)[] = [async () => takeBack()];
   /** Takes the subscription away and frees the port; for every way out. */
   const end = async () => {
-    listener.finish();
+    finish();
     background.abort();
-    await Promise.all(running.splice(0));
-    let failed: unknown;
+    await Promise.all(running);
     // Whatever one step meets, the port is freed: it would keep the process alive.
-    for (const step of undo.splice(0).reverse()) {
-      await step().catch((error: unknown) => {
-        failed ??= error;
-      });
-    }
-    if (failed !== undefined) throw failed;
+    const failures: unknown[] = [];
+    for (const step of undo.reverse()) await step().catch((error: unknown) => void failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
-  const deliveries = identity === undefined ? undefined : await ctx.sandbox.deliveries();
   try {
+    const { openListener } = await import('../../events/listener.ts');
+    const patterns = checkPatterns(options.events ?? ['*']);
+    const identity = await sandboxHere(ctx);
+    const secrets = await secretsFor(ctx, options.secretFile, identity !== undefined);
+    const ready = options.readyFile === undefined ? undefined : await ctx.files.readyFile(options.readyFile);
+    const hidden = new Set<string>();
+    let refused = 0;
+    const listener = await openListener({
+      port: options.port ?? 0,
+      secrets,
+      signatureHeader: options.signatureHeader ?? (await ctx.api.overrides()).headers['webhook_signature'],
+      events: patterns,
+      clock: ctx.clock,
+      relay: options.relay,
+      onHidden(what) {
+        if (!hidden.has(what)) ctx.ui.notice(`warning: ${what}`);
+        hidden.add(what);
+      },
+      onRefused(why) {
+        refused += 1;
+        const more = refused === MOST_TOLD ? '; more are counted only' : '';
+        if (refused <= MOST_TOLD) ctx.ui.notice(`refused a delivery with 401: ${why}${more}`);
+      },
+    });
+    undo.push(() => listener.close());
+    hearing.counts = listener.counts;
+    finish = () => listener.finish();
+    const quietly = (work: Promise<void>) =>
+      work.catch((error: unknown) => {
+        if (!over.signal.aborted) listener.fail(asCliError(error));
+      });
+    const origin = `http://127.0.0.1:${listener.port}`;
+    const { own } = await ctx.processes();
+    const address = identity === undefined ? origin : `${origin}/${own}_${randomName(ctx.random.bytes(4))}`;
+    const deliveries = identity === undefined ? undefined : await ctx.sandbox.deliveries();
     const [secret] = secrets;
     if (identity !== undefined && secret !== undefined) {
       const events = patterns.includes('*') ? ['*'] : [...new Set(patterns.flatMap(eventsMatching))];
@@ -295,30 +254,42 @@ async function openSession(ctx: Context, options: SessionOptions) {
       const body = { url: address, events, secret: secret.expose() };
       const { id } = (await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${address}` })).result;
       undo.push(() => endSubscription(ctx, id));
-      until(watched(ctx, id, background.signal));
-      if (deliveries !== undefined) until(deliveries.run(background.signal));
+      running.push(quietly(watched(ctx, id, background.signal)));
+      if (deliveries !== undefined) running.push(quietly(deliveries.run(background.signal)));
     }
     if (ready !== undefined) {
       await ready.write(address);
       undo.push(() => ready.remove(address));
     }
-  } catch (error) {
+    ctx.ui.notice(`Listening on ${address}${identity === undefined ? '' : ', subscribed'}.`);
+    if (identity === undefined)
+      ctx.ui.notice('A signature over the body alone cannot detect a replay; repeats are known by event id.');
+    const finishLater = async (longestMs = Number.POSITIVE_INFINITY) => {
+      if (forMs !== undefined) await ctx.clock.sleep(Math.min(forMs, longestMs), over.signal);
+      finish();
+    };
+    const programEnd = async () => {
+      hearing.exit = await ctx.runProgram(program, { CARDWRIGHT_LISTENER_URL: address });
+      await within(SETTLE_MS, ctx.clock, async late => deliveries?.settle(late));
+      // What a program that failed did not cause will not come; what it caused is on its way.
+      await finishLater(hearing.exit === 0 ? undefined : AFTER_FAILURE_MS);
+    };
+    const stopped = hearing.stopped !== undefined;
+    if (stopped) finish();
+    // While a program has the terminal, signals are its own, and what it makes of them ends the session.
+    else if (program.length > 0) takeBack();
+    const later = program.length > 0 && !stopped ? programEnd() : forMs === undefined ? undefined : finishLater();
+    const work = later && quietly(later);
+    try {
+      yield* listener.arrivals;
+    } finally {
+      // A program is waited for; the time after its end is not.
+      over.abort();
+      await work;
+    }
+  } finally {
     await end();
-    throw error;
   }
-  ctx.ui.notice(`Listening on ${address}${identity === undefined ? '' : ', subscribed'}.`);
-  if (identity === undefined)
-    ctx.ui.notice('A signature over the body alone cannot detect a replay; repeats are known by event id.');
-  return {
-    address,
-    counts: listener.counts,
-    arrivals: listener.arrivals,
-    finish: () => listener.finish(),
-    fail: (error: CliError) => listener.fail(error),
-    /** Lets the embedded sandbox send what is due. */
-    settle: () => within(SETTLE_MS, ctx.clock, async late => deliveries?.settle(late)),
-    end,
-  };
 }
 
 export const listenWebhooks = command({
