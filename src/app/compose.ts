@@ -45,10 +45,10 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
       const { answerQuery } = await import('./mirror.ts');
       await answerQuery(host);
     },
-    async openContext(globals, rest, traits) {
+    async openContext(globals, rest, isUrgent = false) {
       const { openContext } = await import('./context.ts');
       const again = (other: AppHost) => compose(other, version);
-      return openContext({ host, version, globals, rest, ...traits, redactions, keys, beforeOutput, again });
+      return openContext({ host, version, globals, rest, isUrgent, redactions, keys, beforeOutput, again });
     },
   };
 }

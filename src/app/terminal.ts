@@ -1,5 +1,4 @@
 /** A run as it begins: what it is opened with, and its questions, progress and notices. */
-import type { CommandTraits } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import { withRepeated } from '../cli/repeated.ts';
 import type { Machine } from '../cli/run.ts';
@@ -14,7 +13,7 @@ import type { AppHost } from './process-host.ts';
 const URGENT_PATIENCE_MS = 5_000;
 
 /** What a run is opened with. */
-export interface Opening extends CommandTraits {
+export interface Opening {
   readonly host: AppHost;
   readonly version: string;
   readonly globals: Globals;
@@ -24,6 +23,8 @@ export interface Opening extends CommandTraits {
   readonly keys: Set<string>;
   /** Filled with what makes room on a terminal for the answer. */
   readonly beforeOutput: Set<() => void>;
+  /** It only looks, or freezes cards: it does not wait long for a shared journal. */
+  readonly isUrgent: boolean;
   /** Words after `--`. */
   readonly rest: readonly string[];
   /** The program once more, over another host, to run a line of its own in this process. */

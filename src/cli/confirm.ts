@@ -6,11 +6,10 @@ import type { Context } from './context.ts';
 /**
  * Resolves when the answer is yes, or `--yes` was given. Throws `not_confirmed`.
  * @param intent what would be done: `Remove profile team`
- * @param command the command with `--yes`, for where nobody can be asked
  */
-export async function confirmed(ctx: Context, intent: string, command: string, question = `${intent}?`): Promise<void> {
+export async function confirmed(ctx: Context, intent: string, question = `${intent}?`): Promise<void> {
   if (ctx.ui.yes) return;
-  if (!ctx.ui.canAsk) throw cannotConfirm(intent, command).with({ notes: [UNCHANGED] });
+  if (!ctx.ui.canAsk) throw cannotConfirm(intent).with({ notes: [UNCHANGED] });
   if (await ctx.ui.prompts.confirm(question, { flag: '--yes' })) return;
   throw declined();
 }

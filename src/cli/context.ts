@@ -22,16 +22,6 @@ import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
 import type { Finding, JournalCheck, JournalState, OwnKey, ProfileRow } from './answer-shapes.ts';
 import type { ChildEnd } from './child.ts';
 
-/** A setting before and after it is changed, as text; `none` where it is not set. */
-interface SettingChange {
-  readonly before: string;
-  readonly after: string;
-  /** It is a limit, or one of what limits are held against. */
-  readonly isLimit: boolean;
-  /** It allows more than before. */
-  readonly loosens: boolean;
-}
-
 /** A key, or where it is told. */
 export type KeyInput =
   | { readonly key: Secret; readonly keychain: boolean }
@@ -42,8 +32,12 @@ export interface Profiles {
   list(): Promise<readonly ProfileRow[]>;
   get(name: string): Promise<ProfileRow>;
   use(name: string): Promise<ProfileRow>;
-  /** What `set` would do. Throws as it; nothing is changed. */
-  foresee(name: string, setting: string, value: string): Promise<SettingChange>;
+  /** What `set` would do, as text, `none` where it is not set; whether it is of the limits, and allows more. Throws as `set`. */
+  foresee(
+    name: string,
+    setting: string,
+    value: string,
+  ): Promise<Readonly<Record<'before' | 'after', string>> & Readonly<Record<'isLimit' | 'loosens', boolean>>>;
   set(name: string, setting: string, value: string): Promise<ProfileRow>;
   /** Resolves to where its key still is, and why when it was ours to take away. */
   remove(name: string): Promise<{ readonly place: string; readonly why?: string } | undefined>;
@@ -74,14 +68,6 @@ export interface InputRows extends AsyncDisposable {
 /** What came of putting a snapshot back. */
 export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
 
-/** A sandbox that is not the one of this machine. */
-interface SandboxElsewhere {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  /** What names it: a variable, or a profile. */
-  readonly namedBy: string;
-}
-
 /** Deliveries of the embedded sandbox, which nobody else sends. */
 interface SandboxDeliveries {
   /** Sends what becomes due until the signal. Rejects when the store broke. */
@@ -90,31 +76,11 @@ interface SandboxDeliveries {
   settle(signal: AbortSignal): Promise<void>;
 }
 
-/** What carries the name of a process that is gone was left behind. */
-export interface Processes {
-  /** That of this run, as others may see it: letters and underscores. */
-  readonly own: string;
-  /** Provably, and so never of another machine. */
-  isGone(name: string): boolean;
-}
-
 /** A browser that was asked to open an address. */
 export interface StartedBrowser {
   readonly started: boolean;
   /** Takes away the file that led to the address. */
   remove(): Promise<void>;
-}
-
-/** A file that tells a script that waits for it that we are there. */
-interface ReadyFile {
-  write(address: string): Promise<void>;
-  remove(address: string): Promise<void>;
-}
-
-/** What a run is told of its command. */
-export interface CommandTraits {
-  /** It only looks, or freezes cards: it does not wait long for a shared journal. */
-  readonly isUrgent?: boolean | undefined;
 }
 
 /** The account at the service: whose it is, its reads and its changes. */
@@ -165,8 +131,8 @@ export interface ContextJournal {
 export interface ContextSandbox {
   /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
   admin(): Promise<SandboxAdmin>;
-  /** The sandbox elsewhere that the environment or the profile names; undefined for the one of this machine. */
-  elsewhere(): Promise<SandboxElsewhere | undefined>;
+  /** Origin of the sandbox elsewhere, and the variable or profile that names it; undefined for the one of this machine. */
+  elsewhere(): Promise<Readonly<Record<'origin' | 'namedBy', string>> | undefined>;
   /** The sandbox as a server for other programs. */
   servers(): Promise<SandboxServers>;
   /** Undefined when the service is not the embedded sandbox. */
@@ -227,8 +193,8 @@ export interface ContextFiles {
    * for a file that must not be changed, and what an edit throws; then nothing was.
    */
   editFiles(edits: readonly FileEdit[], isMeant: boolean): Promise<readonly PlannedFile[]>;
-  /** Takes away what an earlier run left there. Throws `usage` for something else. */
-  readyFile(path: string): Promise<ReadyFile>;
+  /** A file that tells a script that we are there. Takes away what an earlier run left there. Throws `usage` for something else. */
+  readyFile(path: string): Promise<Readonly<Record<'write' | 'remove', (address: string) => Promise<void>>>>;
 }
 
 export interface Context {
@@ -267,8 +233,8 @@ export interface Context {
    * must clean up with requests of its own.
    */
   takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
-  /** Names of processes, for what a run makes at the service and takes away at its end. */
-  processes(): Promise<Processes>;
+  /** The name of this process, for what a run makes at the service, and whether that of another one is provably of one that is gone. */
+  processes(): Promise<{ readonly own: string; isGone(name: string): boolean }>;
   /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
   runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
   /** Standard input and output as those of a server of tools, and the way to run commands in it. */

@@ -4,7 +4,7 @@ import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import type { Rows } from '../journal/types.ts';
-import { copiedLine, type Listing, type Row } from '../terminal/view.ts';
+import type { Listing, Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import { PLANNED } from './docs/answers.ts';
 import { columnsOf, SHORT_ID } from './listing.ts';
@@ -32,18 +32,11 @@ export function showPlanned(planned: Rows<PlannedRequest>, { isList = planned.le
   if (isList || only === undefined) {
     return { ...shown, columns: COLUMNS, listing: listed(planned) };
   }
-  const { method, path, idempotencyKey } = only;
-  const body = bodyOf(only);
-  const lines = [
-    `${method} ${path}`,
-    ...(body === undefined ? [] : [`  ${JSON.stringify(body)}`]),
-    ...(idempotencyKey === undefined ? [] : [`  idempotency key ${idempotencyKey}`]),
-  ];
   return {
     ...shown,
     columns: COLUMNS.filter(({ screenOnly }) => screenOnly !== true),
     data: rowOf(only),
-    blocks: [...lines, NOTHING_SENT].map(text => copiedLine(text)),
+    notes: [NOTHING_SENT],
   };
 }
 

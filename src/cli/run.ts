@@ -6,7 +6,7 @@ import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Block, Presentation } from '../terminal/view.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
-import type { CommandTraits, Context, Shown } from './context.ts';
+import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
 import type { Registry } from './parsing/declaration.ts';
@@ -19,8 +19,8 @@ export interface Machine {
   readonly host: Host;
   readonly version: string;
   readonly registry: Registry;
-  /** Everything a command may ask for; costly things are opened when asked. */
-  openContext(globals: Globals, rest: readonly string[], traits?: CommandTraits): Promise<OpenContext>;
+  /** Everything a command may ask for; costly things are opened when asked. An urgent one does not wait long for a shared journal. */
+  openContext(globals: Globals, rest: readonly string[], isUrgent?: boolean): Promise<OpenContext>;
   /** What this machine knows of cards, profiles and the like, for completion. */
   completionValues(): Promise<ValueProvider>;
   /** Answers a query of a mirror on standard input, as the process of its own that such a query has. */
@@ -121,7 +121,7 @@ async function execute(
   if (globals.dryRun && !hasDryRun)
     throw usage(`${command.path} sends no change to the service, and has no dry run. Nothing was changed`);
   const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
-  const opened = await machine.openContext(globals, typed.rest, { isUrgent });
+  const opened = await machine.openContext(globals, typed.rest, isUrgent);
   let offline: Awaited<ReturnType<typeof openOffline>> | undefined;
   let answerIs: 'written' | 'lost' = 'written';
   try {

@@ -4,7 +4,6 @@
  */
 import type { Effect } from '../contract/operation.ts';
 import { notSent, usage } from '../core/errors.ts';
-import { typedCommand } from '../core/shell-quote.ts';
 import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
 import { KINDS, type Kind, type KnownId, knownIds } from './known-ids.ts';
@@ -105,11 +104,10 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   if (!isAsked) return say();
   if (!context.ui.canAsk) {
     const meant = `${meanings.join('; ')}: ${command.path} by`;
-    if (!byDigitsAlone) throw cannotConfirm(`${meant} a short id`, wholeCommand(line, resolved));
+    if (!byDigitsAlone) throw cannotConfirm(`${meant} a short id`);
     throw notSent(
       'not_confirmed',
-      `${meant} the last four digits: they are not enough when nobody can be asked, even with --yes`,
-      wholeCommand(line, resolved),
+      `${meant} the last four digits: they are not enough when nobody can be asked, even with --yes; give the whole id`,
     );
   }
   const go = await context.ui.prompts.confirm(`${meanings.join('; ')}. ${command.path}: continue?`, {
@@ -121,15 +119,6 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
 /** What a command may do to a service that counts; the sandbox is there to be played with. */
 function askedEffect(command: Command): Effect {
   return isOfSandbox(command) ? 'read' : effectOf(command);
-}
-
-/** The typed command with whole ids. */
-function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
-  const words = argv.map(each => {
-    const match = resolved.find(({ word }) => each === word || each.endsWith(`=${word}`));
-    return match === undefined ? each : `${each.slice(0, each.length - match.word.length)}${match.found.id}`;
-  });
-  return typedCommand(words);
 }
 
 /** The one that a word stands for. Throws `not_found` where none fits, `usage` where several do. */

@@ -78,9 +78,7 @@ export const setUpAgent = command({
     const shown = { hosts: hosts.map(String), entry: entry ?? null };
     if (due.length === 0 || ctx.dryRun) return { changed: false, ...shown, files: planned };
     if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
-    const words = `${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''}`;
-    const intent = `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`;
-    await confirmed(ctx, intent, `cardwright agent setup${words} --yes`, 'Make these changes?');
+    await confirmed(ctx, `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`, 'Make these changes?');
     return { changed: true, ...shown, files: await ctx.files.editFiles(edits, true) };
   },
   noun: 'file',
@@ -156,17 +154,10 @@ function placesOf(ctx: Context, name: HostName, scope: Scope): { readonly skill:
   return { skill: join(base, skills[scope], 'cardwright'), config: file };
 }
 
-/** Texts of files that are there. A file that could not be changed is read all the same. */
-async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const texts = new Map<string, string>();
-  for (const path of paths) {
-    const edit = (before: Buffer | undefined) => {
-      if (before !== undefined) texts.set(path, utf8Text(before, path));
-      return before;
-    };
-    await ctx.files.editFiles([{ path, edit }], false).catch(() => undefined);
-  }
-  return texts;
+/** Texts of files that can be read. */
+async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> {
+  const texts = paths.map(async path => [path, await ctx.files.readFile(path).catch(() => undefined)] as const);
+  return new Map(await Promise.all(texts));
 }
 
 async function hostsHere(ctx: Context): Promise<readonly HostName[]> {

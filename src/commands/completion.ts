@@ -74,7 +74,6 @@ async function changeFile(ctx: Context, shell: CompletionShell, wanted: 'install
   await confirmed(
     ctx,
     `${isThere ? 'Install' : 'Uninstall'} the completion for ${shell}`,
-    `cardwright completion ${shell} --${wanted} --yes`,
     isThere ? 'Make this change?' : 'Take it away?',
   );
   const edit = (before: Buffer | undefined) => {

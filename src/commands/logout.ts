@@ -18,7 +18,7 @@ export const logout = command({
     const profiles = await ctx.profiles();
     const name = ctx.profileName ?? (await profiles.current());
     if (name === undefined || name === 'sandbox') throw usage('no saved profile is in use', 'cardwright profiles list');
-    return removed(ctx, name, `cardwright logout --profile ${name}`);
+    return removed(ctx, name);
   },
   show: gone => showRemoved(gone),
 });

@@ -5,6 +5,7 @@
 import type { Effect } from '../contract/operation.ts';
 import { CliError, type ErrorFacts } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
+import { sameCommandWith } from '../core/shell-quote.ts';
 import type { PreparedRun } from '../journal/types.ts';
 import { type LimitSource, limitRefusal } from '../limits/limits.ts';
 import type { Prompts } from '../terminal/prompts.ts';
@@ -74,14 +75,12 @@ export interface ChangeQuestion {
   readonly irreversible?: boolean;
   /** What is typed in place of yes. */
   readonly typed?: { readonly what: 'the last four digits' | 'their count'; readonly expect: string } | undefined;
-  /** The command with `--yes`, for where nobody can be asked. */
-  readonly command: string;
 }
 
 /** Resolves when the answer is yes. Throws `not_confirmed`; nothing was sent. */
 export async function confirmWithPerson({ identity, prompts, canAsk }: Asker, question: ChangeQuestion): Promise<void> {
-  const { intent, facts = [], irreversible = false, typed, command } = question;
-  if (!canAsk) throw cannotConfirm(intent, command);
+  const { intent, facts = [], irreversible = false, typed } = question;
+  if (!canAsk) throw cannotConfirm(intent);
   const { profile, mode } = await identity();
   const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const where = mode === 'live' ? ` with the live key of ${profile}` : '';
@@ -103,7 +102,7 @@ export function declined(): CliError {
 }
 
 /** The refusal where a confirmation is needed and stdin or stderr is no terminal. */
-export function cannotConfirm(intent: string, command: string): CliError {
+export function cannotConfirm(intent: string, command = sameCommandWith('--yes')): CliError {
   return new CliError('not_confirmed', {
     message: `${intent}: this needs a confirmation, but nobody can be asked here`,
     hint: command,

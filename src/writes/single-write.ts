@@ -5,11 +5,11 @@ import { CALLS, isJournaled } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
-import { sameCommandWithout, shellWord } from '../core/shell-quote.ts';
+import { sameCommandWithout, } from '../core/shell-quote.ts';
 import type { DirectWrite } from '../journal/direct.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
-import { type Asker, type ChangeQuestion, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
+import { type Asker, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
 import { explainRefusal, type NamedInput } from './refused-write.ts';
 
@@ -223,15 +223,13 @@ async function askForOne(
 ): Promise<void> {
   const irreversible = CALLS[operation].effect === 'irreversible';
   if (settings.yes || (!irreversible && verdict === 'go')) return;
-  const command = commandFor(operation, Object.values(input).map(String));
-  const question: ChangeQuestion = { intent, command };
-  if (!settings.canAsk || !irreversible || input.card_id === undefined) return confirmWithPerson(settings, question);
+  if (!settings.canAsk || !irreversible || input.card_id === undefined) return confirmWithPerson(settings, { intent });
   const card = await (await settings.reader()).read('cards.get', { card_id: input.card_id });
   if (card.status === 'terminated') return;
   const label = card.label ? [JSON.stringify(card.label)] : [];
   const facts = [`ending ${card.last4}`, ...label, card.status, dollars(toCents(card.balance))];
   const typed = { what: 'the last four digits', expect: card.last4 } as const;
-  await confirmWithPerson(settings, { ...question, facts, irreversible, typed });
+  await confirmWithPerson(settings, { intent, facts, irreversible, typed });
 }
 
 /**
@@ -244,7 +242,7 @@ async function confirmCount(settings: WriteSettings, operation: WriteName, ids: 
   const [, verb = operation] = operation.split('.');
   const intent = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${ids.length} cards`;
   const typed = { what: 'their count', expect: String(ids.length) } as const;
-  const question = { intent, irreversible, typed, command: commandFor(operation, ids) };
+  const question = { intent, irreversible, typed };
   await settings.pipeline.admit({
     audited: { event: 'run', operation, rows: ids.length },
     operations: [operation],
@@ -267,11 +265,6 @@ function notNamed(operation: WriteName): CliError {
 
 function learnedFromAnswer({ result, op }: Answer) {
   return { ...learnedFrom(result), ...(op !== undefined && { op }) };
-}
-
-/** The command that needs no question. An operation's words are its command's; ids are all that these take. */
-function commandFor(operation: WriteName, ids: readonly string[]): string {
-  return `cardwright ${operation.replace('.', ' ')} ${ids.map(shellWord).join(' ')} --yes`;
 }
 
 /** Balances before are for showing alone: for a card that is not there the service's answer to the write counts. */

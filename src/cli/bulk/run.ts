@@ -204,7 +204,6 @@ async function askForAll(ctx: Context, operations: readonly WriteName[], intent:
   await ctx.ui.ask({
     intent,
     irreversible,
-    command: sameCommandWith('--yes'),
     ...((irreversible || mode === 'live') && { typed }),
   });
 }
@@ -490,7 +489,7 @@ export async function resumeRows(
     audited: { event: 'run', operation, rows: changes.length, op, ...(total > 0 && { amount: toUsd(total) }) },
     operations,
     ask: async verdict => {
-      if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
+      if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}` });
     },
   });
   const lines = changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none';

@@ -7,7 +7,7 @@ import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
-import { usage } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { type Cents, centsOf } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
@@ -20,7 +20,6 @@ import {
   onTroubleOf,
   WAIT_TIMEOUT,
   waitingOf,
-  waitOver,
   waitTimeout,
 } from '../wait/flags.ts';
 
@@ -92,7 +91,7 @@ export const waitChallenge = command({
     'Of a test that began two minutes ago': '3ds wait --card card_1 --since 2m --print otp',
   },
   async run(ctx, { card, merchant, amount, since, any, new: onlyNew, latest, print, waitTimeout: typed }) {
-    const timeoutMs = waitTimeout(ctx, typed);
+    const timeoutMs = waitTimeout(typed);
     const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
     const { openChallenges, theOne } = await import('../../events/challenges.ts');
     const { nextRequest } = await import('../../events/poll.ts');
@@ -118,7 +117,7 @@ export const waitChallenge = command({
     const found = await awaited(ctx, timeoutMs, look);
     if (found === undefined)
       // The last state without any code: one that is printed late may be used late.
-      throw waitOver(ctx, timeoutMs, {
+      throw new CliError('wait_expired', {
         message: `no challenge came within ${durationText(timeoutMs)}`,
         notes: [others === 0 ? 'No other challenge is open.' : `${others} open, but none that matches.`],
         evidence: { open_others: others },

@@ -179,9 +179,8 @@ export const resetBooks = command({
   async run(ctx, { hard }) {
     const mirror = await ctx.api.mirror();
     const intent = hard ? `Delete the mirror ${mirror.path}` : `Move the mirror ${mirror.path} aside`;
-    const again = `cardwright books reset${hard ? ' --hard' : ''} --yes`;
     if (ctx.dryRun) return { path: mirror.path, existed: (await mirror.status()).exists };
-    await confirmed(ctx, intent, again);
+    await confirmed(ctx, intent);
     return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
   },
   columns: ['path existed moved_to', { moved_to: { unlessEmpty: true } }],

@@ -274,6 +274,10 @@ export const showStatement = command({
 const usd = (amount: number) => toUsd(cents(amount));
 const usdOrNull = (amount: number | null) => (amount === null ? null : usd(amount));
 
+function mapped<Name extends string, From, To>(values: Readonly<Record<Name, From>>, as: (value: From) => To) {
+  return Object.fromEntries(Object.entries<From>(values).map(([name, value]) => [name, as(value)])) as Record<Name, To>;
+}
+
 function groupedBy(typed: string): GroupedBy {
   if ((GROUPED_BY as readonly string[]).includes(typed) || /^metadata\../.test(typed)) return typed as GroupedBy;
   throw usage(`--by takes ${GROUPED_BY.join(', ')} or metadata.<key>, not ${quote(typed)}`);
@@ -321,10 +325,7 @@ function accountAnswer(
 }
 
 function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
-  const { opening, deposits, transfers, settled, refunded, fees, unexplained, closing } = amounts;
-  const moved = { deposits: usd(deposits), transfers: usd(transfers), settled: usd(settled), refunded: usd(refunded) };
-  const rare = { fees: usd(fees), unexplained: usd(unexplained) };
-  return { group, cards, lines, opening: usdOrNull(opening), ...moved, ...rare, closing: usdOrNull(closing) };
+  return { group, cards, lines, ...mapped(amounts, usdOrNull) };
 }
 
 function lineAnswer(line: Line) {

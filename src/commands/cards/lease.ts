@@ -1,6 +1,7 @@
 /** A card for one run of a program. The card itself tells its end and whose it is, so that any later run can end it. */
 
 import type { Context } from '../../cli/context.ts';
+import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
@@ -11,12 +12,12 @@ import { isoTime } from '../../core/durations.ts';
 import { CliError, type ErrorKind, notSent, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
-import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import type { OpState } from '../../journal/types.ts';
 import { rest } from '../../platform/time.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { recordOf } from '../../writes/audit-record.ts';
-import { cannotConfirm, type GuardDecision } from '../../writes/guard.ts';
+import type { GuardDecision } from '../../writes/guard.ts';
 import type { UsedIntent, WriteOptions } from '../../writes/single-write.ts';
 import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
@@ -68,18 +69,12 @@ export const leaseCard = command({
     const intentName = intentNamed(name);
     const purpose = purposeGiven(why);
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
-    const command = sameCommandWith('--yes');
     if (!ctx.dryRun) {
       await ctx.journal.pipeline.admit({
         audited: recordOf('cards.create', { amount }),
         operations: ['cards.create', 'cards.terminate'],
         check: () => ctx.checkRunWithCard({ program: ctx.rest, reveal }),
-        ask: verdict =>
-          askUnlessYes(ctx, verdict, {
-            intent: `Lease a card with ${dollars(amount)}`,
-            command,
-            otherwise: () => cannotConfirm(`a lease makes a card with ${dollars(amount)} and terminates it`, command),
-          }),
+        ask: verdict => askUnlessYes(ctx, verdict, `Lease a card with ${dollars(amount)}, which is terminated then`),
       });
     }
     const isOurs = bin === undefined || bin === 'auto';
@@ -276,17 +271,9 @@ export async function terminate(ctx: Context, cardId: string, { isReaping = fals
   }
 }
 
-interface Asking {
-  readonly intent: string;
-  readonly command: string;
-  /** Why nothing is sent where nobody can be asked. */
-  readonly otherwise: () => CliError;
-}
-
-async function askUnlessYes(ctx: Context, verdict: GuardDecision, asking: Asking): Promise<void> {
-  if (ctx.ui.yes) return;
-  if (!ctx.ui.canAsk) throw asking.otherwise();
-  if (verdict !== 'go') await ctx.ui.ask(asking);
+/** A script must have said `--yes`, whatever the guard asks for. */
+async function askUnlessYes(ctx: Context, verdict: GuardDecision, intent: string): Promise<void> {
+  if (!ctx.ui.yes && (!ctx.ui.canAsk || verdict !== 'go')) await ctx.ui.ask({ intent });
 }
 
 const MARKED = /^lease_[0-9a-z]+ until (\S+)(?: by (\S+))?$/;
@@ -302,22 +289,11 @@ async function reapLeases(ctx: Context): Promise<readonly string[]> {
   const cards = await leasedCards(ctx);
   const isDue = ({ until, by }: LeasedCard) => until <= ctx.api.serviceNow() || (by !== undefined && isGone(by));
   const due = cards.filter(isDue).map(({ id }) => id);
-  const command = 'cardwright cards lease --reap --yes';
   if (due.length > 0) {
     await ctx.journal.pipeline.admit({
       audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
       operations: ['cards.terminate'],
-      ask: verdict =>
-        askUnlessYes(ctx, verdict, {
-          intent: `Terminate ${due.length} leased cards`,
-          command,
-          otherwise: () =>
-            notSent(
-              'not_confirmed',
-              `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
-              { hint: command, reason: 'nobody_to_ask' },
-            ),
-        }),
+      ask: verdict => askUnlessYes(ctx, verdict, `Terminate ${countOf(due.length, 'leased card')}, ${due.join(', ')}`),
     });
   }
   const failed: unknown[] = [];

@@ -171,12 +171,11 @@ const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
 async function probe(ctx: Context): Promise<Row[]> {
   const { id } = await bestBin(ctx, cents(100));
   const { rows, check, run } = await (await ctx.journal.open()).probe(id);
-  const command = 'cardwright contract check --probe-idempotency --yes';
   const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation: 'cards.create', rows: rows.length },
     operations: [...rows].map(({ operation }) => operation),
     check,
-    ask: async () => (ctx.ui.yes ? undefined : ctx.ui.ask({ intent: INTENT, command })),
+    ask: async () => (ctx.ui.yes ? undefined : ctx.ui.ask({ intent: INTENT })),
   });
   if ((await ctx.api.identity()).mode !== 'sandbox')
     ctx.ui.notice(

@@ -93,21 +93,12 @@ export const validateFleet = command({
       : { data: checked.schema, noun: 'schema', columns: [], prose: `${JSON.stringify(checked.schema, null, 2)}\n` },
 });
 
-function showFleet({ fleet, name }: NamedFleet): Shown {
+function showFleet({ fleet, name }: NamedFleet): Partial<Shown> {
   const { wishes, entries, retired, caps } = fleet;
-  const data = {
-    file: name,
-    fleet: fleet.name,
-    cards: wishes.length,
-    entries,
-    retired: retired.length,
-    per_apply: toUsd(caps.per_apply),
-  };
-  const cards = countOf(wishes.length, 'card');
+  const [cards, per_apply] = [wishes.length, toUsd(caps.per_apply)];
+  const most = `at most ${plainAmount(caps.per_apply)} an apply`;
   return {
-    data,
-    noun: 'fleet',
-    columns: [],
-    prose: `${name}: fleet ${fleet.name}, ${cards}, at most ${plainAmount(caps.per_apply)} an apply. No fault.\n`,
+    data: { file: name, fleet: fleet.name, cards, entries, retired: retired.length, per_apply },
+    prose: `${name}: fleet ${fleet.name}, ${countOf(cards, 'card')}, ${most}. No fault.\n`,
   };
 }

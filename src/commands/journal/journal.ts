@@ -162,10 +162,9 @@ export const acceptJournal = command({
         const question = setAside
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
-        const command = setAside ? 'cardwright journal accept --set-aside --yes' : 'cardwright journal accept --yes';
         const limits = [...(await ctx.api.limits()).map(({ name }) => name), ...found.limits];
         const ofDay = limits.find(name => name === 'max_per_day' || name === 'approve_day');
-        if (ofDay === undefined) return confirmed(ctx, 'Go on with this journal', command, question);
+        if (ofDay === undefined) return confirmed(ctx, 'Go on with this journal', question);
         const less = `${ofDay} is set, and the sums of the day begin lower with this journal`;
         if (!ctx.ui.canAsk)
           throw notSent('guarded', `${less}, so a person accepts it at a terminal. Nothing was changed`, {

@@ -93,12 +93,11 @@ async function agreed(
   const isMixed = unknown.length + unsent.length > 1;
   if (unsent.length === 0 || !isMixed) return;
   const intent = `Declare ${whichOf({ unknown, unsent })} of ${op} not done; no resume sends them then`;
-  const command = `cardwright ops resolve ${op} --as not-done --note ${shellWord(note)} --yes`;
   if (unknown.length > 0) {
     const alone = `cardwright ops resolve ${op} ${rowWords(unknown)} --as not-done --note ${shellWord(note)}`;
     ctx.ui.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
   }
-  await confirmed(ctx, intent, command, `${intent}. Continue?`);
+  await confirmed(ctx, intent, `${intent}. Continue?`);
 }
 
 function whichOf({ unknown, unsent }: Closing): string {

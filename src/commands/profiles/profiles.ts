@@ -156,12 +156,11 @@ export async function askToLoosen(
   throw notSent('not_confirmed', 'not confirmed. Nothing was changed.', { reason: 'declined' });
 }
 
-/** Removes a profile, after asking; `again` is the command for it. Each limit that goes with it is a line of the audit log. */
-export async function removed(ctx: Context, name: string, again: string) {
+/** Removes a profile, after asking. Each limit that goes with it is a line of the audit log. */
+export async function removed(ctx: Context, name: string) {
   const profiles = await ctx.profiles();
   const row = await profiles.get(name);
-  const question = `Remove profile ${row.name} and its key ${row.key}?`;
-  await confirmed(ctx, `Remove profile ${row.name}`, `${again} --yes`, question);
+  await confirmed(ctx, `Remove profile ${row.name} and its key ${row.key}`);
   const remains = await profiles.remove(row.name);
   for (const [limit, before] of Object.entries(row.settings)) {
     if (isLimitName(limit)) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });
@@ -206,7 +205,7 @@ export const removeProfile = command({
   },
   async run(ctx, { profile }) {
     if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');
-    return removed(ctx, profile, `cardwright profiles remove ${profile}`);
+    return removed(ctx, profile);
   },
   show: removed => showRemoved(removed),
 });

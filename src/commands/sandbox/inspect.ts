@@ -87,14 +87,12 @@ export const whyDeclined = adminCommand({
   }),
 });
 
-const TIMELINE_COLUMNS = [
-  ...columnsOf(TIMELINE_ITEM, 'at:2 kind number:4 text amount:3 id:5', {
-    at: { kind: 'text' },
-    number: 'NO',
-    text: { title: 'WHAT', shrink: true },
-    id: { kind: 'id' },
-  }),
-];
+const TIMELINE_COLUMNS = columnsOf(TIMELINE_ITEM, 'at:2 kind number:4 text amount:3 id:5', {
+  at: { kind: 'text' },
+  number: 'NO',
+  text: { title: 'WHAT', shrink: true },
+  id: { kind: 'id' },
+});
 
 export const cardTimeline = command({
   path: 'sandbox timeline',
@@ -114,21 +112,11 @@ export const cardTimeline = command({
     const known: readonly string[] = TIMELINE_KINDS;
     const other = kinds?.split(',').find(kind => !known.includes(kind.trim()));
     if (other !== undefined) throw usage(`--kinds ${quote(other)} is none of ${known.join(', ')}`);
-    const listing = await adminListing(ctx, ['cards.timeline', 'item'], { card_id: card, kinds }, asked);
-    return { ...listing, batches: await begun(listing.batches) };
+    return adminListing(ctx, ['cards.timeline', 'item'], { card_id: card, kinds }, asked);
   },
   noun: 'item',
   columns: TIMELINE_COLUMNS,
 });
-
-/** Batches of which the first is read: a card that is not there is said before anything is shown. */
-async function begun<Batch>(batches: AsyncIterable<Batch>): Promise<AsyncIterable<Batch>> {
-  const iterator = batches[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  return (async function* () {
-    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
-  })();
-}
 
 const EVENT_COLUMNS = columnsOf(EVENT, 'seq type created_at:2 id:3 body:6', {
   seq: 'NO',

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
 import { CliError, notSent } from '../../core/errors.ts';
-import { shellWord } from '../../core/shell-quote.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { Scenario, Step } from '../../scenario/read.ts';
 import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
@@ -41,10 +41,9 @@ export const runSandboxScenario = command({
     const { runScenario } = await import('../../scenario/run.ts');
     const name = file === '-' ? 'standard input' : file;
     const scenario = readScenario(await ctx.files.readFile(file), name);
-    const perform = await stepPerformer(ctx, scenario.steps, file);
+    const perform = await stepPerformer(ctx, scenario.steps);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
-      const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;
-      await confirmed(ctx, intent, `cardwright sandbox simulate run ${shellWord(file)} --yes`);
+      await confirmed(ctx, `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`);
     }
     return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, execute: perform }));
   },
@@ -79,9 +78,9 @@ function asTheyAreDone(ctx: Context, { name }: Scenario, steps: AsyncGenerator<S
  * Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to, and
  * `not_authenticated` when none is chosen and a step is one of the service: what steers the sandbox needs no profile.
  */
-async function stepPerformer(ctx: Context, steps: readonly Step[], file: string): Promise<ExecuteStep> {
+async function stepPerformer(ctx: Context, steps: readonly Step[]): Promise<ExecuteStep> {
   const needsService = steps.some(({ operation }) => operation.surface === 'service');
-  await refuseElsewhere(ctx, file).catch((error: unknown) => {
+  await refuseElsewhere(ctx).catch((error: unknown) => {
     const isNoneChosen = error instanceof CliError && error.kind === 'not_authenticated';
     if (needsService || !isNoneChosen) throw error;
   });
@@ -98,7 +97,7 @@ async function stepPerformer(ctx: Context, steps: readonly Step[], file: string)
   };
 }
 
-async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
+async function refuseElsewhere(ctx: Context): Promise<void> {
   const { mode, baseUrl, profile } = await ctx.api.identity();
   const elsewhere = await ctx.sandbox.elsewhere();
   const isSame =
@@ -109,8 +108,6 @@ async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
   throw notSent(
     'guarded',
     `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
-    elsewhere
-      ? 'cardwright whoami'
-      : `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.ui.yes ? ' --yes' : ''}`,
+    elsewhere ? 'cardwright whoami' : sameCommandWith('--sandbox'),
   );
 }

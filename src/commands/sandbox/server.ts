@@ -365,7 +365,7 @@ export const resetSandbox = command({
     const intent = hard
       ? 'Move the store of the sandbox aside and make a new one'
       : `Replace everything in ${await whichSandbox(ctx)}`;
-    await confirmed(ctx, intent, commandFor(asked, hard === true));
+    await confirmed(ctx, intent);
     const moved = hard ? await ctx.sandbox.moveAside() : [];
     // One that is started knows then that everything was replaced.
     const admin = (await (await ctx.sandbox.servers()).control()) ?? (await ctx.sandbox.admin());
@@ -381,11 +381,3 @@ export const resetSandbox = command({
     notes: moved.map(file => `Moved aside: ${file}`),
   }),
 });
-
-/** The typed command, with the answer to its question. */
-function commandFor(asked: Readonly<Record<string, unknown>>, hard: boolean): string {
-  const flags = Object.entries(asked).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, String(value)],
-  );
-  return ['cardwright sandbox reset', ...(hard ? ['--hard'] : []), ...flags, '--yes'].join(' ');
-}

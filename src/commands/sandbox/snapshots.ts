@@ -7,7 +7,6 @@ import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { CliError, usage } from '../../core/errors.ts';
-import { shellWord } from '../../core/shell-quote.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
 /** Throws `usage` for a name no snapshot has. */
@@ -100,7 +99,7 @@ export const restoreSnapshot = command({
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
-    await confirmed(ctx, intent, `cardwright sandbox snapshot restore ${name} --yes`);
+    await confirmed(ctx, intent);
     const restored = await runAdmin(ctx, 'snapshots.restore', { name });
     const done = refuseDamaged(`snapshot ${name}`, restored, 'cardwright sandbox snapshot list');
     await (await ctx.journal.admin()).setAsideSandbox();
@@ -121,8 +120,7 @@ export const removeSnapshot = command({
   },
   async run(ctx, { name: given }) {
     const name = checkedName(given);
-    const intent = `Remove the snapshot ${name}`;
-    await confirmed(ctx, intent, `cardwright sandbox snapshot remove ${name} --yes`);
+    await confirmed(ctx, `Remove the snapshot ${name}`);
     await runAdmin(ctx, 'snapshots.remove', { name });
     return { name, removed: true };
   },
@@ -185,7 +183,7 @@ export const importSandbox = command({
     const what = file === '-' ? 'standard input' : file;
     const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
-    await confirmed(ctx, intent, `cardwright sandbox import ${shellWord(file)} --yes`);
+    await confirmed(ctx, intent);
     const done = refuseDamaged(what, await ctx.sandbox.importFrom(file));
     await (await ctx.journal.admin()).setAsideSandbox();
     return done;

@@ -7,11 +7,12 @@ import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Shape } from '../../contract/field.ts';
 import { TRANSACTION, WALLET } from '../../contract/resources.ts';
+import { CliError } from '../../core/errors.ts';
 import { durationText } from '../../terminal/times.ts';
 import { CARD_COLUMNS, card, cardPage } from '../cards/cards.ts';
 import { TRANSACTION_COLUMNS } from '../tx/transactions.ts';
 import { showsWallet } from '../wallet/wallet.ts';
-import { awaited, WAIT_TIMEOUT, waitOver, waitTimeout } from './flags.ts';
+import { awaited, WAIT_TIMEOUT, waitTimeout } from './flags.ts';
 
 interface Until<T> {
   /** `card_1`, `the wallet`. */
@@ -29,7 +30,7 @@ interface Until<T> {
 async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Promise<T> {
   const { shape, until } = asked;
   const test = allOf(until, { shape, flag: '--until', now: () => ctx.api.serviceNow() });
-  const timeoutMs = waitTimeout(ctx, asked.waitTimeout);
+  const timeoutMs = waitTimeout(asked.waitTimeout);
   let last: T | undefined;
   let isFinal = false;
   const look = async (signal: AbortSignal) => {
@@ -45,7 +46,7 @@ async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Pro
     return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
   });
   const when = isFinal ? 'and can no longer become so' : `within ${durationText(timeoutMs)}`;
-  throw waitOver(ctx, isFinal ? undefined : timeoutMs, {
+  throw new CliError('wait_expired', {
     message: `${asked.name} did not become ${until.join(' and ')} ${when}`,
     notes: [`Last seen: ${values.join(', ')}.`],
     evidence: { last: last ?? null },
@@ -138,7 +139,7 @@ export const waitTransaction = command({
   async run(ctx, { card, type, since, until, waitTimeout: typed }) {
     const now = () => ctx.api.serviceNow();
     const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
-    const timeoutMs = waitTimeout(ctx, typed);
+    const timeoutMs = waitTimeout(typed);
     const reader = await ctx.api.reader();
     let newest: Transaction | undefined;
     const look = async (signal: AbortSignal) => {
@@ -162,7 +163,7 @@ export const waitTransaction = command({
         ? 'There was none of this kind.'
         : `The newest is ${newest.id}, ${newest.type} ${newest.status ?? ''}.`;
     const message = `no ${wanted} came within ${durationText(timeoutMs)}`;
-    throw waitOver(ctx, timeoutMs, { message, notes: [says], evidence: { last: newest ?? null } });
+    throw new CliError('wait_expired', { message, notes: [says], evidence: { last: newest ?? null } });
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,

@@ -8,7 +8,7 @@ import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
-import { shellWord } from '../../core/shell-quote.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
 import { DEVIATIONS, type Unverified, verifyPayload } from '../../events/verify.ts';
 import { copiedLine, lineBlock } from '../../terminal/view.ts';
 
@@ -103,16 +103,7 @@ export const verifySignature = command({
   async run(ctx, { payload, signature, secretFile, explain }) {
     const secrets = await readSecrets(ctx, secretFile);
     const checked = verifyPayload(await ctx.files.readBytes(payload), signature, secrets);
-    if (!checked.verified) {
-      const typed = [
-        '--payload',
-        payload,
-        '--signature',
-        signature,
-        ...secretFile.flatMap(each => ['--secret-file', each]),
-      ];
-      throw broken(checked, secretFile, explain ? undefined : typed.map(shellWord).join(' '));
-    }
+    if (!checked.verified) throw broken(checked, secretFile, explain === true);
     const { secret, deviations } = checked;
     return {
       verified: true,
@@ -140,8 +131,7 @@ export const verifySignature = command({
   }),
 });
 
-/** `typed`: what was asked, for a hint to `--explain`; undefined where that was given. */
-function broken({ explanations }: Unverified, tried: readonly string[], typed: string | undefined): CliError {
+function broken({ explanations }: Unverified, tried: readonly string[], explains: boolean): CliError {
   const secrets = tried.length === 1 ? 'the secret' : `any of the ${tried.length} secrets`;
   const other = {
     mistake: 'other_secret_or_payload',
@@ -150,9 +140,9 @@ function broken({ explanations }: Unverified, tried: readonly string[], typed: s
   const found = explanations.length === 0 ? [other] : explanations;
   return new CliError('check_failed', {
     message: `the signature does not match the payload under ${secrets}`,
-    ...(typed === undefined
+    ...(explains
       ? { notes: found.map(({ says }) => says), evidence: { mistakes: found.map(({ mistake }) => mistake) } }
-      : { hint: `cardwright webhooks verify ${typed} --explain` }),
+      : { hint: sameCommandWith('--explain') }),
   });
 }
 
