@@ -10,7 +10,7 @@ import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import { preloads, recorders, watchers } from '../platform/watched.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
-import { type Column, lineBlock, pairsBlock } from '../terminal/view.ts';
+import { lineBlock, pairsBlock } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
 import { checkNewFile, createFile } from './context-files.ts';
@@ -225,8 +225,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
         const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
         await createFile(host, out, `${content}\n`);
         return {
-          ...{ data: { card_id: parts.cardId, file: out }, noun: 'card', idField: 'file' },
-          columns: [CARD, column('file')],
+          ...{ data: { card_id: parts.cardId, file: out }, noun: 'card', idField: 'file', columns: [] },
           blocks: [lineBlock(`Written to ${out}; only you can read it.`)],
         };
       }
@@ -235,8 +234,13 @@ export function cardReveal(run: Run, recorder: Recorder) {
         notice(`Copied the ${PART_NAMES[copy]}.`);
         const cleared = await clearCopied(clipboard, parts[copy]);
         return {
-          ...{ data: { card_id: parts.cardId, copied: copy, cleared }, noun: 'card', idField: 'card_id', blocks: [] },
-          columns: [CARD, column('copied'), column('cleared')],
+          ...{
+            data: { card_id: parts.cardId, copied: copy, cleared },
+            noun: 'card',
+            idField: 'card_id',
+            blocks: [],
+            columns: [],
+          },
         };
       }
       return sink === 'print' ? printed(parts, field) : onScreen(card, parts, field);
@@ -313,14 +317,11 @@ function documentOf({ cardId, number, cvv, month, year }: Parts) {
   return { card_id: cardId, number, cvv, exp_month: month, exp_year: year };
 }
 
-const column = (field: string, title = field.toUpperCase()): Column => ({ field, title, kind: 'text', priority: 1 });
-const CARD = column('card_id', 'CARD');
-
 function printed(parts: Parts, field: CardPart | undefined): Shown {
   if (field !== undefined) return { verbatim: `${parts[field]}\n`, noun: 'card', columns: [] };
   return {
     ...{ data: documentOf(parts), noun: 'card', idField: 'number' },
-    columns: [CARD, column('number'), column('cvv'), column('exp_month', 'MONTH'), column('exp_year', 'YEAR')],
+    columns: [],
     blocks: [
       pairsBlock([
         ['Number', grouped(parts.number)],

@@ -1,12 +1,11 @@
 import { command } from '../cli/parsing/command.ts';
-import { tells } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
-import { removed, showRemoved } from './profiles/profiles.ts';
+import { REMOVED, removed, showRemoved } from './profiles/profiles.ts';
 
 export const logout = command({
   path: 'logout',
   summary: 'Remove the profile in use with its key and settings, after asking',
-  answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
+  answers: { one: REMOVED },
   effect: 'irreversible',
   about:
     'Uses the profile of --profile, or the current one. login can save the key again, but settings such as spend limits are gone. The key stays valid at the service.',

@@ -182,7 +182,7 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
     if (!Object.hasOwn(fields, name) && !isPassedOver(fields, name)) note(cell, `unknown member ${quote(name)}`);
   }
   const intent = intentOf(record.cells, rules);
-  if (intent.fault !== undefined) faults.push(intent.fault);
+  if (typeof intent === 'object') faults.push(intent);
   const asked = values['bin_id'] === 'auto' ? { bin_id: 'auto' } : undefined;
   const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
   for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
@@ -195,26 +195,20 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
     ...(typeof amount === 'number' && { amount: amount as Cents }),
     ...(typeof cardId === 'string' && { cardId }),
     ...(typeof label === 'string' && { label }),
-    ...(intent.name !== undefined && { intent: intent.name }),
+    ...(typeof intent === 'string' && { intent }),
     // Another BIN may be the best one when the file is run again.
     ...(asked && { asked }),
   };
 }
 
-interface IntentCell {
-  readonly name?: string;
-  readonly fault?: Fault;
-}
-
-/** The name in the column of intents; none where the cell is empty. */
-function intentOf(cells: ReadonlyMap<string, Cell>, { operation, form }: RowRules): IntentCell {
+/** The name in the column of intents, or what is wrong with it; undefined where the cell is empty. */
+function intentOf(cells: ReadonlyMap<string, Cell>, { operation, form }: RowRules): string | Fault | undefined {
   const cell = takesIntents(operation) ? cells.get(INTENT_COLUMN) : undefined;
-  if (cell === undefined || cell.value === undefined || cell.value === null || cell.value === '') return {};
+  if (cell === undefined || cell.value === undefined || cell.value === null || cell.value === '') return undefined;
   const { value, line, column } = cell;
-  if (typeof value !== 'string') return { fault: { line, column, text: `${INTENT_COLUMN} must be text` } };
-  const name = form === 'csv' ? unguardFormula(value) : value;
-  const wrong = intentFault(name);
-  return wrong === undefined ? { name } : { fault: { line, column, text: `${INTENT_COLUMN} ${wrong}` } };
+  const name = form === 'csv' ? unguardFormula(String(value)) : value;
+  const wrong = typeof name === 'string' ? intentFault(name) : 'must be text';
+  return wrong === undefined ? String(name) : { line, column, text: `${INTENT_COLUMN} ${wrong}` };
 }
 
 function renamed(cells: ReadonlyMap<string, Cell>, operation: BulkOperation): ReadonlyMap<string, Cell> {

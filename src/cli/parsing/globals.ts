@@ -1,7 +1,7 @@
 /** Options of every command, and the flags of one with the fields they stand for. */
 import type { AnyField } from '../../contract/field.ts';
 import type { Effect } from '../../contract/operation.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
+import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { refuseEmptyVariables } from '../../core/setting-names.ts';
 import type { Environment } from '../../platform/host.ts';
@@ -236,14 +236,11 @@ function refuseEmptyOptions(typed: Typed): void {
   }
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
-
 /** `30s`, `2m`, `1h`, `500ms` in milliseconds. Throws `usage` naming the flag. */
 export function parseDuration(text: string, flag: string): number {
-  const match = /^(\d{1,6})(ms|s|m|h|d)$/.exec(text);
-  const length = Number(match?.[1]) * (UNITS[match?.[2] ?? ''] ?? Number.NaN);
-  if (!(length > 0)) throw usage(`${flag} ${JSON.stringify(text)} is not a duration such as 500ms, 30s, 2m or 1h`);
-  return length;
+  const length = /^\d{1,9}ms$/.test(text) ? Number.parseInt(text, 10) : durationOf(text);
+  if (length) return length;
+  throw usage(`${flag} ${JSON.stringify(text)} is not a duration such as 500ms, 30s, 2m or 1h`);
 }
 
 /** A variable that says yes. */

@@ -119,7 +119,8 @@ async function change(ctx: Context, asked: RawCall, { key, intentName, include, 
     return { body: withIntent(shownResult(result), used) };
   }
   if (marker) throw usage(MARKER_USE);
-  const secret = secretMember(body);
+  // What the journal keeps must hold none.
+  const [secret] = [...membersIn(body)].find(([name]) => isSecretName(name)) ?? [];
   if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and cannot be journaled`);
   const sent = { method, path: `${path}${query}`, ...(text !== undefined && { body: text }) };
   const options = { intent: `Send ${method} ${path}`, intentName, key };
@@ -169,20 +170,19 @@ function memberOf(operation: string, shape: Shape, name: string, value: unknown)
 /** What was answered, a secret that was sent and comes back left out. */
 function shownResult(result: unknown): Members {
   const members = Object.entries((result ?? {}) as Members);
-  return Object.fromEntries(members.filter(([name]) => !SECRET_NAMES.has(name.toLowerCase())));
+  return Object.fromEntries(members.filter(([name]) => !isSecretName(name)));
 }
 
-/** The first member, however deep, that has the name of a secret: what the journal keeps must hold none. */
-function secretMember(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const own = Array.isArray(value) ? undefined : Object.keys(value).find(name => SECRET_NAMES.has(name.toLowerCase()));
-  if (own !== undefined) return own;
-  for (const member of Object.values(value)) {
-    const inner = secretMember(member);
-    if (inner !== undefined) return inner;
+/** Members of a JSON value, however deep; an entry of a list has no name. */
+function* membersIn(value: unknown): Generator<readonly [name: string, member: unknown]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    yield [Array.isArray(value) ? '' : name, member];
+    yield* membersIn(member);
   }
-  return undefined;
 }
+
+const isSecretName = (name: string) => SECRET_NAMES.has(name.toLowerCase());
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -241,11 +241,10 @@ function checkedCall(typed: Typed): RawCall {
 
 /** A member that is there for a secret may hold one; its name is judged elsewhere. */
 function refuseSecrets(value: unknown): void {
-  if (typeof value === 'string' && containsSecret(value)) throw usage(`a field ${HOLDS_SECRET}`);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of membersIn(value)) {
     if (containsSecret(name)) throw usage(`the name of a field ${HOLDS_SECRET}`);
-    if (typeof member !== 'string' || !SECRET_NAMES.has(name.toLowerCase())) refuseSecrets(member);
+    if (typeof member === 'string' && containsSecret(member) && !isSecretName(name))
+      throw usage(`a field ${HOLDS_SECRET}`);
   }
 }
 
@@ -279,7 +278,7 @@ function membersOf({ texts, values }: Typed): Members {
   const all = [...Object.entries(texts), ...parsed];
   for (const [index, [key]] of all.entries()) {
     if (all.findIndex(([other]) => other === key) !== index) throw usage(`the field ${quote(key)} is given twice`);
-    if (SECRET_NAMES.has(key.toLowerCase())) {
+    if (isSecretName(key)) {
       throw usage(`${quote(key)} is a secret, and other users could see the option in the process list: use --input -`);
     }
   }
@@ -311,19 +310,10 @@ function objectIn(text: string): Members {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage('--input holds no JSON object');
   // The guards look at the last of them; a service may take the first.
-  if (membersWritten(text) !== membersRead(value)) throw usage('--input names a member twice');
+  const named = [...membersIn(value)].filter(([name]) => name !== '').length;
+  const colons = text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+  if (colons !== named) throw usage('--input names a member twice');
   return value as Members;
-}
-
-/** Members in valid JSON text: each has a colon outside of texts. */
-function membersWritten(json: string): number {
-  return json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
-}
-
-function membersRead(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
-  return Object.values(value).reduce((sum: number, part) => sum + membersRead(part), own);
 }
 
 function queryOf(members: Members): string {

@@ -323,9 +323,9 @@ async function unsettledLeases(ctx: Context): Promise<readonly string[]> {
 /** The first that failed; where others are terminated, it does not say that nothing was sent. */
 function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown {
   const ended = of - 1 - more.length;
-  const isRefusal = first instanceof CliError && ['not_sent', 'refused'].includes(first.facts.outcome ?? 'not_sent');
-  if (ended === 0 || !isRefusal) return first;
-  const message = `${ended} of ${of} leased cards ${ended === 1 ? 'is' : 'are'} terminated: ${first.facts.message}`;
+  const isKnown = first instanceof CliError && ['not_sent', 'refused'].includes(first.facts.outcome ?? 'not_sent');
+  if (ended === 0 || !isKnown) return first;
+  const message = `${ended} of ${countOf(of, 'leased card')} terminated: ${first.facts.message}`;
   return new CliError('partly_failed', { ...first.facts, message, outcome: 'refused' });
 }
 

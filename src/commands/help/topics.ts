@@ -24,7 +24,7 @@ import {
 } from '../../core/input-limits.ts';
 import { EMPTY_VARIABLES } from '../../core/setting-names.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
-import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
+import { type OutputFormat } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 
 /** A topic of `help`: rows for a named format, and a page of 80 columns to read. */
@@ -133,6 +133,21 @@ export const helpExitCodes = topic({
 /** What each word of a topic means. */
 type Words = Readonly<Record<string, string>>;
 
+function wordTopic<Key extends string>(
+  noun: string,
+  key: Key,
+  words: Words,
+  page: Omit<Topic<Record<Key | 'means', string>>, 'noun' | 'fields' | 'rows' | 'line'>,
+): Command {
+  return topic<Record<string, string>>({
+    ...page,
+    noun,
+    fields: { [key]: tells.text('Word.'), means: tells.text('What it means.') },
+    rows: () => Object.entries(words).map(([word, means]) => ({ [key]: word, means })),
+    line: row => [row[key] ?? '', row['means'] ?? ''],
+  });
+}
+
 const MEANS: Readonly<Record<OutputFormat, string>> = {
   table:
     'for people. In a pipe a list becomes tsv, a single result one field a line (field, tab, value), and a report its rows, unless you give -o table',
@@ -145,13 +160,9 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
   id: 'one id a line, for xargs',
 };
 
-export const helpOutput = topic({
+export const helpOutput = wordTopic('format', 'format', MEANS, {
   path: 'help output',
   summary: 'Output formats, and what goes to which stream',
-  noun: 'format',
-  fields: { format: tells.text('Format.'), means: tells.text('What it means.') },
-  rows: () => OUTPUT_FORMATS.map(format => ({ format, means: MEANS[format] })),
-  line: ({ format, means }) => [format, means],
   before: ['Choose with -o, --output or CARDWRIGHT_OUTPUT; --json is -o json.'],
   after: [
     'Standard output holds the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
@@ -184,13 +195,9 @@ const RULES: Words = {
     'Exit 11 means: sent, but no trustworthy answer came. Find out what happened before you repeat: a second run could move money twice.',
 };
 
-export const helpSafety = topic({
+export const helpSafety = wordTopic('rule', 'rule', RULES, {
   path: 'help safety',
   summary: 'Guards and confirmations, and what is never done',
-  noun: 'rule',
-  fields: { rule: tells.text('Rule.'), means: tells.text('What it means.') },
-  rows: () => Object.entries(RULES).map(([rule, means]) => ({ rule, means })),
-  line: ({ rule, means }) => [rule, means],
 });
 
 const ADVICE: Words = {
@@ -209,13 +216,9 @@ const ADVICE: Words = {
     'cardwright commands --json lists every command with options, choices, effect, examples and exit codes; cardwright schema <command> is the JSON Schema of its answer; cardwright explain <code> says what to do next.',
 };
 
-export const helpScripting = topic({
+export const helpScripting = wordTopic('advice', 'topic', ADVICE, {
   path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
-  noun: 'advice',
-  fields: { topic: tells.text('Topic.'), means: tells.text('What you can rely on.') },
-  rows: () => Object.entries(ADVICE).map(([topic, means]) => ({ topic, means })),
-  line: ({ topic, means }) => [topic, means],
 });
 
 const WORDS: Words = {
@@ -228,13 +231,9 @@ const WORDS: Words = {
   note: 'A comment.',
 };
 
-export const helpScenarios = topic({
+export const helpScenarios = wordTopic('word', 'word', WORDS, {
   path: 'help scenarios',
   summary: 'The format of scenario files',
-  noun: 'word',
-  fields: { word: tells.text('Word of the file.'), means: tells.text('What it means.') },
-  rows: () => Object.entries(WORDS).map(([word, means]) => ({ word, means })),
-  line: ({ word, means }) => [word, means],
   before: [
     'A scenario is a YAML file with steps for the sandbox and their expected results. cardwright sandbox simulate run <file> first checks the whole file (an error is exit 2, with line and column) and then runs it. The first step with another result than expected is exit 15.',
   ],

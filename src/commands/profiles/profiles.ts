@@ -156,6 +156,8 @@ export async function askToLoosen(
   throw notSent('not_confirmed', 'not confirmed. Nothing was changed.', { reason: 'declined' });
 }
 
+export const REMOVED = { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } as const;
+
 /** Removes a profile, after asking. Each limit that goes with it is a line of the audit log. */
 export async function removed(ctx: Context, name: string) {
   const profiles = await ctx.profiles();
@@ -176,13 +178,8 @@ export function showRemoved({ name, remains }: Awaited<ReturnType<typeof removed
     data: { name, removed: true },
     noun: 'profile',
     idField: 'name',
-    columns: [
-      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
-      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
-    ],
-    blocks: failed
-      ? []
-      : [lineBlock(`Removed profile ${name} and its settings. ${stays[0]?.toUpperCase()}${stays.slice(1)}.`)],
+    columns: columnsOf(REMOVED, 'name removed'),
+    blocks: failed ? [] : [lineBlock(`Removed profile ${name} and its settings; ${stays}.`)],
     ...(failed && {
       failure: new CliError('check_failed', {
         message: `profile ${name} is removed, and its key may still be in ${remains.place}: ${remains.why}`,
@@ -195,7 +192,7 @@ export function showRemoved({ name, remains }: Awaited<ReturnType<typeof removed
 export const removeProfile = command({
   path: 'profiles remove',
   summary: 'Remove a profile with its key and settings, after asking',
-  answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
+  answers: { one: REMOVED },
   effect: 'irreversible',
   ends: { not_found: 'There is no such profile.' },
   args: { profile },
