@@ -81,7 +81,7 @@ test('what the administrator has set holds for every profile, and is named', asy
     { name: 'max_per_call', value: '$30.00', source: file },
     { name: 'bins', value: 'bin_9', source: file },
   ]);
-  expect((await run('whoami', { terminal: 200 })).out).toContain(`$30.00, set by ${file}`);
+  expect((await run('whoami', { terminal: 200 })).err).toContain(`$30.00, set by ${file}`);
   const { data } = JSON.parse((await run('doctor --json')).out);
   expect(data.find(({ check }: { check: string }) => check === 'limits')).toMatchObject({
     status: 'ok',
