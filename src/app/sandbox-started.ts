@@ -20,12 +20,10 @@ import type { Run } from './run.ts';
 /** ms until the first answer: a large data set is made first, and a large store is looked through. */
 const PATIENCE = 600_000;
 const LOOK_EVERY = 25;
-/** ms without an answer, after which is passed on what the other process said. */
-const LONG = 1_000;
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
 export async function startDaemon(
-  { host, files, notice }: Run,
+  { host, files }: Run,
   options: ServerOptions,
   running: () => Promise<ServerRow | undefined>,
 ): Promise<ServerRow & { readonly log: string }> {
@@ -51,15 +49,10 @@ export async function startDaemon(
   });
   try {
     const begun = clock.monotonic();
-    let passedOn = false;
     while (ended === undefined && clock.monotonic() - begun < PATIENCE) {
       await clock.sleep(LOOK_EVERY, signal);
       const row = await running();
       if (row?.pid === child.pid && row !== undefined) return { ...row, log };
-      if (passedOn || clock.monotonic() - begun < LONG) continue;
-      passedOn = true;
-      const said = (await readFile(log, 'utf8')).trimEnd();
-      if (ended === undefined && said !== '') notice(said);
     }
     throw await failure(log, ended ?? `it did not answer within ${PATIENCE / 1000} s`);
   } catch (error) {

@@ -39,7 +39,6 @@ export interface OpenContext {
 export async function run(machine: Machine): Promise<number> {
   const { argv: typed, env } = machine.host;
   const [first = ''] = typed;
-  let look: Look | undefined;
   /** What a person was asked for is part of the line from then on. */
   const line: { argv: readonly string[] } = { argv: typed };
   try {
@@ -61,30 +60,10 @@ export async function run(machine: Machine): Promise<number> {
     }
     const { readGlobals } = await import('./parsing/globals.ts');
     const globals = readGlobals(asked.parsed.globals, env);
-    look = lookOf(globals);
     return await execute(machine, { globals, parsed: asked.parsed, line });
   } catch (thrown) {
-    return await fail(machine, asCliError(thrown), { ...(look ?? (await lookAsTyped(machine.host))), ...line });
+    return await fail(machine, asCliError(thrown), line.argv);
   }
-}
-
-/** How an error is told. */
-interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated'> {
-  readonly json: boolean;
-}
-
-function lookOf({ machine, debug, colour, repeated }: Globals): Look {
-  return { json: machine, debug, colour, repeated };
-}
-
-/** Until the options are read, the words themselves tell how an error must look. */
-async function lookAsTyped({ argv, env }: Host): Promise<Look> {
-  const { globalsAsTyped } = await import('./parsing/tree.ts');
-  const { wantsMachineFormat } = await import('./parsing/globals.ts');
-  const typed = globalsAsTyped(argv);
-  const when = typed['color'];
-  const colour = when === 'always' || when === 'never' ? when : 'auto';
-  return { json: wantsMachineFormat(typed, env), debug: typed['debug'] === true, colour, repeated: [] };
 }
 
 async function complete(machine: Machine, words: readonly string[]): Promise<number> {
@@ -153,7 +132,7 @@ async function execute(
     }
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
-    if (failure) return await fail(machine, failure, { ...lookOf(globals), ...line });
+    if (failure) return await fail(machine, failure, line.argv);
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     offline?.[Symbol.dispose]();
@@ -219,25 +198,29 @@ async function printPage(machine: Machine, page: string): Promise<number> {
 
 /** Reports what nothing caught, as far as the words alone tell how it must look. Resolves to the exit code. */
 export async function report(machine: Machine, error: CliError): Promise<number> {
-  return fail(machine, error, { ...(await lookAsTyped(machine.host)), argv: machine.host.argv });
+  return fail(machine, error, machine.host.argv);
 }
 
-async function fail(
-  machine: Machine,
-  thrown: CliError,
-  look: Look & { readonly argv: readonly string[] },
-): Promise<number> {
-  const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
-  const { errorWithRepeated } = await import('./repeated.ts');
-  const { env, streams } = machine.host;
+/** `argv` is the line with what a person was asked for; how an error must look is told by the words that were typed. */
+async function fail({ host, redact }: Machine, thrown: CliError, argv: readonly string[]): Promise<number> {
+  const [{ errorLine, errorText, errorOnScreen }, { errorWithRepeated, repeatedOptions }] = await Promise.all([
+    import('../terminal/error-text.ts'),
+    import('./repeated.ts'),
+  ]);
+  const { globalsAsTyped } = await import('./parsing/tree.ts');
+  const { wantsMachineFormat } = await import('./parsing/globals.ts');
+  const { env, streams } = host;
   const { stderr } = streams;
-  const error = errorWithRepeated(thrown, look);
+  const typed = globalsAsTyped(host.argv);
+  const json = wantsMachineFormat(typed, env);
+  const error = errorWithRepeated(thrown, { argv, repeated: repeatedOptions(typed) });
   // Before the lines are broken: a secret that goes on in the next line would not be known.
   const { withoutTypedNumbers } = await import('../core/card-numbers.ts');
-  const text = withoutTypedNumbers(machine.redact(look.json ? errorLine(error) : errorText(error)), machine.host.argv);
-  await stderr.write(look.json ? text : await errorOnScreen(text, { choice: look.colour, env, stream: stderr }));
+  const text = withoutTypedNumbers(redact(json ? errorLine(error) : errorText(error)), host.argv);
+  const choice = typed['color'] === 'always' || typed['color'] === 'never' ? typed['color'] : 'auto';
+  await stderr.write(json ? text : await errorOnScreen(text, { choice, env, stream: stderr }));
   const trace = error.facts.cause instanceof Error ? error.facts.cause.stack : undefined;
-  if (look.debug && trace !== undefined) await stderr.write(`${machine.redact(trace)}\n`);
+  if (typed['debug'] === true && trace !== undefined) await stderr.write(`${redact(trace)}\n`);
   return error.exitCode;
 }
 

@@ -12,19 +12,15 @@ import type { CorrectedOutcome, NextOfRow, OpView, RowOutcome, Run } from '../..
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
-import { SHORT_ID } from '../listing.ts';
+import { columnsOf, SHORT_ID } from '../listing.ts';
 import { type Answers, maybe, orNull, RESULT_ROW, RUN_PAGE, tells } from '../parsing/flag.ts';
 import { USUAL_WORKERS } from './flags.ts';
 
-export const RESULT_COLUMNS: readonly Column[] = [
-  { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },
-  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
-  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2, unlessEmpty: true },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2, unlessEmpty: true },
-  { field: 'error', title: 'ERROR', kind: 'text', priority: 2, unlessEmpty: true },
-  { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
-];
+const IF_ANY = { unlessEmpty: true } as const;
+export const RESULT_COLUMNS = columnsOf(RESULT_ROW, 'row outcome card_id last4:2 amount:2 error:2 request_id:4', {
+  card_id: { kind: 'id', shortTo: SHORT_ID },
+  ...{ last4: { ...IF_ANY, kind: 'word' }, amount: IF_ANY, error: IF_ANY },
+});
 
 /** Rows that were only looked at, with what a resume would do with each. */
 export const LOOKED_COLUMNS: readonly Column[] = [
@@ -62,15 +58,15 @@ function errorWord(error: RowOutcome['error']): string | null {
 }
 
 interface RunEnd {
-  /** Undefined where every row was done, or wrong, before there was a run. */
-  readonly op: string | undefined;
-  readonly objections: readonly string[];
+  /** Undefined where every row was done, or wrong, before there was a run, and for changes without one. */
+  readonly op?: string;
+  readonly objections?: readonly string[];
   /** The journal says END. */
-  readonly ended: boolean;
+  readonly ended?: boolean;
   /** Why rows were left out. */
-  readonly stopped: CliError | undefined;
+  readonly stopped?: CliError | undefined;
   /** The reason of the signal. */
-  readonly signal: CliError | undefined;
+  readonly signal?: CliError | undefined;
 }
 
 interface TallySettings {
@@ -148,7 +144,7 @@ export class RunTally {
 
   /** The failure of the run; undefined when every row is done and nothing objects. */
   verdict(end: RunEnd): CliError | undefined {
-    const { op, stopped, objections } = end;
+    const { op, stopped, objections = [], ended = true } = end;
     const odd = [...this.#odd.values()];
     const bug = odd.find(({ error }) => error?.kind === 'internal')?.error;
     if (bug !== undefined) return op === undefined ? bug : bug.with({ op });
@@ -162,7 +158,7 @@ export class RunTally {
       message: this.#message(end),
       notes: this.#notes(end, odd),
       ...(objections.length > 0 && { evidence: { objections } }),
-      ...(!end.ended && op !== undefined && { hint: this.#hint(op, odd) }),
+      ...(!ended && op !== undefined && { hint: this.#hint(op, odd) }),
       ...(service !== undefined && { service }),
       ...(httpStatus !== undefined && { httpStatus }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -171,7 +167,7 @@ export class RunTally {
     });
   }
 
-  #kind({ signal, stopped, objections, ended }: RunEnd, odd: readonly RowOutcome[]): ErrorKind | undefined {
+  #kind({ signal, stopped, objections = [], ended = true }: RunEnd, odd: readonly RowOutcome[]): ErrorKind | undefined {
     const { done, unknown, not_sent } = this.counts();
     const { total, isLook } = this.#settings;
     const isUnverified = !ended && done === total;
@@ -188,7 +184,7 @@ export class RunTally {
     return isUnverified ? 'check_failed' : objected[0]?.error?.kind;
   }
 
-  #message({ signal, stopped, ended }: RunEnd): string {
+  #message({ signal, stopped, ended = true }: RunEnd): string {
     const { total } = this.#settings;
     const { done, refused, unknown, not_sent } = this.#count;
     const notStarted = this.#notStarted();
@@ -206,7 +202,7 @@ export class RunTally {
     return [`${done} of ${total} done`, ...others, ...unverified].join(', ');
   }
 
-  #notes({ op, objections, stopped, ended }: RunEnd, odd: readonly RowOutcome[]): string[] {
+  #notes({ op, objections = [], stopped, ended = true }: RunEnd, odd: readonly RowOutcome[]): string[] {
     const { total, resumed = false } = this.#settings;
     const { done, unknown } = this.#count;
     const alike = alikeRows(odd.filter(({ outcome, stops }) => outcome !== 'done' || stops !== true));
@@ -345,7 +341,7 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
     }
     ctx.signal.throwIfAborted();
     const { objections, ended } = await run.finish();
-    failure = tally.verdict({ op: run.op, objections, ended, stopped: undefined, signal: undefined });
+    failure = tally.verdict({ op: run.op, objections, ended });
     ctx.ui.notice('Dry run: nothing was sent. NEXT says what a resume would do with each row.');
   }
   return {

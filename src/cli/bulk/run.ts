@@ -68,8 +68,8 @@ interface RowsToRun {
   readonly again?: boolean | undefined;
   /** Rows of a phase begin when those of the phase before have ended. */
   readonly phased?: boolean;
-  /** Throws what speaks against the rows as a whole, before anything is asked. */
-  readonly refuse?: () => void;
+  /** What speaks against the rows as a whole. */
+  readonly refusal?: CliError | undefined;
 }
 
 /** Guards, asks and runs them. Throws before anything is sent: `insufficient_funds`, `guarded`, `not_confirmed`. */
@@ -95,7 +95,9 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   return sendRows(ctx, planFor(wanted), {
     ...{ intent, total, maxTotal, name: read.name, keepGoing, concurrency, skipped, leftOut, showBefore },
     async check(foresee) {
-      refuseRows(ctx, wanted);
+      // A dry run says what it would do before it says what stops it.
+      if (given.refusal !== undefined && ctx.dryRun) for (const line of read.found) ctx.ui.notice(line);
+      if (given.refusal !== undefined) throw given.refusal;
       // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
       await foresee();
       return noticeSum(ctx, wanted);
@@ -174,16 +176,6 @@ function planFor({ command, read, noMarker, again, phased = false }: RowsToRun):
   };
 }
 
-/** A dry run says what it would do before it says what stops it. */
-function refuseRows(ctx: Context, { refuse, read }: RowsToRun): void {
-  try {
-    refuse?.();
-  } catch (thrown) {
-    if (ctx.dryRun) for (const line of read.found) ctx.ui.notice(line);
-    throw thrown;
-  }
-}
-
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
 async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
   const { total } = read;
@@ -254,8 +246,7 @@ function nothingToSend(
   for (const outcome of skipped) tally.addSkipped(outcome);
   if (tally.doneBefore > 0) for (const line of found) ctx.ui.notice(line);
   const objected = skipped.find(({ outcome, error }) => outcome === 'done' && error !== undefined)?.error;
-  const end = { op: undefined, objections: [], ended: true, stopped: undefined, signal: undefined };
-  let failure = tally.doneBefore === skipped.length ? objected : tally.verdict(end);
+  let failure = tally.doneBefore === skipped.length ? objected : tally.verdict({});
   async function* batches() {
     yield skipped.map(resultRow);
     if (!ctx.dryRun) failure ??= await showBefore();

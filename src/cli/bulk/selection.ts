@@ -36,7 +36,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const name = [...where, ...(idle === undefined ? [] : [`idle>=${idle}`])].join(' and ');
   checkAim(operation, input);
   const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow() });
-  const { found, leftOut } = await matching(ctx, operation, { test, idle });
+  const { found, leftOut } = await matching(ctx, operation, test, idle);
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
   const wrong: RowOutcome[] = [];
@@ -97,19 +97,8 @@ function checkAim(operation: BulkOperation, { to, amount }: BulkInput): void {
   if (to === undefined && amount === undefined) throw usage('--to or --amount is needed beside --where or --idle', see);
 }
 
-interface Conditions {
-  readonly test: Test;
-  readonly idle: string | undefined;
-}
-
-interface Matching {
-  /** Oldest first. */
-  readonly found: readonly Card[];
-  /** Cards in a state that the operation does not start from. */
-  readonly leftOut: readonly Card[];
-}
-
-async function matching(ctx: Context, operation: BulkOperation, { test, idle }: Conditions): Promise<Matching> {
+/** Oldest first; `leftOut` are in a state that the operation does not start from. */
+async function matching(ctx: Context, operation: BulkOperation, test: Test, idle: string | undefined) {
   const span = idle === undefined ? undefined : idleSpan(idle);
   const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
   const reader = await ctx.api.reader();

@@ -1,7 +1,7 @@
 /** 3DS challenges: listed, waited for, watched. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, countOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
@@ -11,12 +11,11 @@ import { CliError, usage } from '../../core/errors.ts';
 import { type Cents, centsOf } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
-import type { Row } from '../../terminal/view.ts';
 import {
   awaited,
-  exitOf,
   LIVE_FLAGS,
   liveFor,
+  liveView,
   onTroubleOf,
   WAIT_TIMEOUT,
   waitingOf,
@@ -185,7 +184,6 @@ export const watchChallenges = command({
     const { openChallenges } = await import('../../events/challenges.ts');
     const { live, nextRequest } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
-    const began = ctx.clock.monotonic();
     const isMeant = matching(merchant, amount);
     let isSaid = false;
     const look = async () => {
@@ -208,18 +206,12 @@ export const watchChallenges = command({
       const view = { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) };
       for await (const rows of live<Challenge>(waiting, view)) {
         ctx.ui.maskInLog(rows.map(({ otp }) => otp));
-        yield rows as unknown as readonly Row[];
+        yield rows;
       }
     }
-    const listing = {
-      batches: batches(),
-      page: () => ({}),
-      isLive: true as const,
-      footer: (rows: number) => `${countOf(rows, 'challenge')} in ${durationText(ctx.clock.monotonic() - began)}.`,
-    };
-    return { listing, exit: () => exitOf(ctx.signal) };
+    return liveView(ctx, 'challenge', batches());
   },
   noun: 'challenge',
   columns: CHALLENGE_COLUMNS,
-  show: ({ listing, exit }) => ({ listing, exit }),
+  show: view => view,
 });

@@ -88,7 +88,7 @@ export const listCards = command({
     'Ids alone, for the next command': 'cards list --status frozen --all -o id',
   },
   async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
-    const known = { shape: CARD, now: () => ctx.api.serviceNow(), options: ['idle'] };
+    const known = { shape: CARD, now: () => ctx.api.serviceNow() };
     const chosen = idle === undefined ? undefined : await import('../../cli/bulk/selection.ts');
     const span = chosen?.idleSpan(idle ?? '');
     const tests = where === undefined ? [] : [allOf(where, { ...known, flag: '--where' })];

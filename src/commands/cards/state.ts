@@ -94,7 +94,7 @@ async function forEachCard(
     }
   }
   const signal = stopped && ERROR_KINDS[stopped.kind].exit >= 130 ? stopped : undefined;
-  return { attempts, failure: tally.verdict({ op: undefined, objections: [], ended: true, stopped, signal }) };
+  return { attempts, failure: tally.verdict({ stopped, signal }) };
 }
 
 type Balances = Readonly<Record<'card' | 'wallet', number>>;

@@ -24,7 +24,7 @@ import {
 } from '../../core/input-limits.ts';
 import { EMPTY_VARIABLES } from '../../core/setting-names.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
-import { type OutputFormat } from '../../terminal/view.ts';
+import type { OutputFormat } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 
 /** A topic of `help`: rows for a named format, and a page of 80 columns to read. */

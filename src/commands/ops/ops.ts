@@ -9,7 +9,6 @@ import { argument, maybe, option, orNull, takes, tells, typedOnly } from '../../
 import { must } from '../../contract/field.ts';
 import { isoSeconds } from '../../core/durations.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
-import { capital } from '../../core/row-words.ts';
 import { type Change, rowState } from '../../journal/records.ts';
 import type { OpDetail, OpState, OpSummary } from '../../journal/types.ts';
 import { reasonOf } from '../../journal/words.ts';
@@ -207,8 +206,6 @@ export const showOp = command({
 
 export function showDetail(detail: OpDetail): Shown {
   const { op, command: asked, state, started_at, profile, mode, origin, changes, cents, heldBy } = detail;
-  const [only] = changes;
-  const single = detail.rows === 1 && only !== undefined;
   const events = detail.events.map(
     ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
   );
@@ -230,9 +227,8 @@ export function showDetail(detail: OpDetail): Shown {
         ],
         ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
         ...(cents > 0 ? [['Amount', dollars(cents)] as const] : []),
-        ...(single ? rowPairs(only) : []),
       ]),
-      ...(single ? [] : [tableBlock(ITEM_COLUMNS, changes.map(shownRow))]),
+      tableBlock(ITEM_COLUMNS, changes.map(shownRow)),
     ],
     notes: [...detail.objections, ...events, ...nextSteps(detail)],
   };
@@ -247,15 +243,6 @@ function shownRow(change: Change): Row {
     ...itemRow(change),
     reason: `${change.operation} was declared done by ${resolved.who} at ${at}: ${resolved.note}`,
   };
-}
-
-/** The one row of an operation, field by field. */
-function rowPairs(change: Change): [string, string][] {
-  const { row: _, amount: __, ...item } = itemRow(change);
-  const { resolved: said } = change.evidence;
-  const resolved = said && `${said.as} by ${said.who} at ${isoSeconds(change.decidedAt ?? 0)}: ${said.note}`;
-  const shown = Object.entries(withoutUndefined({ ...item, resolved }));
-  return shown.map(([name, value]) => [capital(name.replaceAll('_', ' ')), String(value)]);
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {

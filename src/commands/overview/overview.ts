@@ -291,14 +291,9 @@ function walletText(wallet: WalletRow, held: Cents | null): string {
   ].join('    ');
 }
 
-function cardsText({ active, frozen, terminated, other, idle, near_limit, expiring }: CardCounts): string {
-  const more = [
-    ...(other > 0 ? [`${other} in another state`] : []),
-    ...(idle > 0 ? [`${idle} idle`] : []),
-    ...(near_limit > 0 ? [`${near_limit} near limit`] : []),
-    ...(expiring > 0 ? [`${expiring} ${expiring === 1 ? 'expires' : 'expire'} soon`] : []),
-  ];
-  return [`${active} active`, `${frozen} frozen`, `${terminated} terminated`, ...more].join('   ');
+function cardsText(counts: CardCounts): string {
+  const shown = Object.entries(counts).filter(([state, count]) => count > 0 || state === 'active');
+  return shown.map(([state, count]) => `${count} ${state.replace('_', ' ')}`).join('   ');
 }
 
 function spentText({ total, days, change }: Spending): string {

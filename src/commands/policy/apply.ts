@@ -80,9 +80,7 @@ export const applyPolicy = command({
       keepGoing: true,
       phased: true,
       noMarker: true,
-      refuse() {
-        if (planned.refusal !== undefined) throw planned.refusal;
-      },
+      refusal: planned.refusal,
       read: {
         name: named.name,
         rows,

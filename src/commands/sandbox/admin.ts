@@ -99,28 +99,26 @@ function requestOf(operation: AdminName, flags: FlagSources<AdminName>, typed: V
   return Object.fromEntries(given.map(([name, value]) => [member(name), value]));
 }
 
-type AdminDeclaration<N extends AdminName, Args extends Arguments, Flags extends FlagSources<N>, R> = Omit<
-  Declaration<N, Args, Flags, R>,
+/** `check` may refuse, or say the request in other words. */
+export type AdminDeclaration<N extends AdminName, Args extends Arguments, Flags extends FlagSources<N>> = Omit<
+  Declaration<N, Args, Flags, ResultOf<AdminOperations[N]>>,
   'run' | 'summary'
 > & {
   readonly operation: N;
   /** That of its row when left out. */
   readonly summary?: string;
+  readonly check?: (
+    typed: InputOfCommand<N, Args, Flags>,
+    ctx: Context,
+  ) => Values | undefined | Promise<Values | undefined>;
 };
 
-/** A command that sends its operation and shows the answer. `check` may refuse, or say the request in other words. */
+/** A command that sends its operation and shows the answer. */
 export function adminCommand<
   const N extends AdminName,
   const Args extends Arguments = Record<never, never>,
   const Flags extends FlagSources<N> = Record<never, never>,
->(
-  declaration: AdminDeclaration<N, Args, Flags, ResultOf<AdminOperations[N]>> & {
-    readonly check?: (
-      typed: InputOfCommand<N, Args, Flags>,
-      ctx: Context,
-    ) => Values | undefined | Promise<Values | undefined>;
-  },
-): Command {
+>(declaration: AdminDeclaration<N, Args, Flags>): Command {
   const { check, ...declared } = declaration;
   return command<N, Args, Flags, ResultOf<AdminOperations[N]>>({
     ...(declared as unknown as Declaration<N, Args, Flags, ResultOf<AdminOperations[N]>>),

@@ -2,12 +2,13 @@
 
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
+import type { Arguments, Command } from '../../cli/parsing/declaration.ts';
+import { argument, type FlagSources, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { adminCommand, command, runAdmin } from './admin.ts';
+import { type AdminDeclaration, adminCommand, command, runAdmin } from './admin.ts';
 
 const AUTHORIZATION = takes.text('Authorization.', { names: 'transaction' });
 
@@ -45,10 +46,23 @@ function showSimulated(done: Simulated): Shown {
   };
 }
 
-export const simulateAuthorize = adminCommand({
-  path: 'sandbox simulate authorize',
+type SimulationName = AdminName extends infer Name ? (Name extends `simulate.${infer Word}` ? Word : never) : never;
+
+/** A command that sends the simulation of its name. */
+function simulate<
+  const Name extends SimulationName,
+  const Args extends Arguments = Record<never, never>,
+  const Flags extends FlagSources<`simulate.${Name}`> = Record<never, never>,
+>(
+  name: Name,
+  declared: Omit<AdminDeclaration<`simulate.${Name}`, Args, Flags>, 'path' | 'operation' | 'show'>,
+): Command {
+  const all = { ...declared, path: `sandbox simulate ${name}`, operation: `simulate.${name}`, show: showSimulated };
+  return adminCommand(all as unknown as AdminDeclaration<`simulate.${Name}`, Args, Flags>);
+}
+
+export const simulateAuthorize = simulate('authorize', {
   about: 'A declined authorization is a result, not a failure: the command ends with 0 and says why.',
-  operation: 'simulate.authorize',
   flags: {
     card: 'body.card_id',
     amount: 'body.amount',
@@ -63,23 +77,17 @@ export const simulateAuthorize = adminCommand({
     'A coffee': 'sandbox simulate authorize --card card_1 --amount 4.50',
     'One that needs a code first': 'sandbox simulate authorize --card card_1 --amount 59 --3ds challenge',
   },
-  show: showSimulated,
 });
 
-export const simulateIncrement = adminCommand({
-  path: 'sandbox simulate increment',
+export const simulateIncrement = simulate('increment', {
   about: 'The checks of an authorization run again. If the increase is declined, the authorization does not change.',
-  operation: 'simulate.increment',
   args: { authorization },
   flags: { amount: 'body.amount' },
   examples: { 'Five dollars more': 'sandbox simulate increment txn_1 --amount 5' },
-  show: showSimulated,
 });
 
-export const simulateSettle = adminCommand({
-  path: 'sandbox simulate settle',
+export const simulateSettle = simulate('settle', {
   summary: 'Simulate the settlement of an authorization, in full or in part',
-  operation: 'simulate.settle',
   args: { authorization },
   flags: {
     amount: 'body.amount',
@@ -90,20 +98,16 @@ export const simulateSettle = adminCommand({
     'A part, more to come': 'sandbox simulate settle txn_1 --amount 12 --not-final',
   },
   check: ({ notFinal }) => ({ notFinal: undefined, final: notFinal ? false : undefined }),
-  show: showSimulated,
 });
 
-export const simulateReverse = adminCommand({
-  path: 'sandbox simulate reverse',
+export const simulateReverse = simulate('reverse', {
   summary: 'Simulate a reversal: release a hold, in full or in part',
-  operation: 'simulate.reverse',
   args: { authorization },
   flags: { amount: 'body.amount' },
   examples: {
     'All of it': 'sandbox simulate reverse txn_1',
     'A part of it': 'sandbox simulate reverse txn_1 --amount 5',
   },
-  show: showSimulated,
 });
 
 /** Ids of the sandbox say what they are (A-130). */
@@ -154,11 +158,9 @@ export const simulateRefund = command({
   show: showSimulated,
 });
 
-export const simulateForcePost = adminCommand({
-  path: 'sandbox simulate force-post',
+export const simulateForcePost = simulate('force-post', {
   about:
     'It is never declined. The balance can fall below 0; on a terminated card the amount is taken from the wallet.',
-  operation: 'simulate.force-post',
   flags: {
     card: 'body.card_id',
     amount: 'body.amount',
@@ -170,24 +172,18 @@ export const simulateForcePost = adminCommand({
     'A toll road': 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784',
     'More than the card holds': 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
   },
-  show: showSimulated,
 });
 
-export const simulateChallenge = adminCommand({
-  path: 'sandbox simulate challenge',
-  operation: 'simulate.challenge',
+export const simulateChallenge = simulate('challenge', {
   flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
   examples: {
     'For $59': 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"',
     'Its id, for the next command': 'sandbox simulate challenge --card card_1 --amount 12.50 -q',
   },
-  show: showSimulated,
 });
 
-export const simulateAnswer = adminCommand({
-  path: 'sandbox simulate answer',
+export const simulateAnswer = simulate('answer', {
   summary: 'Answer a 3DS challenge as the card holder',
-  operation: 'simulate.answer',
   args: { challenge },
   flags: {
     right: option(takes.flag('With the right code.')),
@@ -209,23 +205,17 @@ export const simulateAnswer = adminCommand({
       ...(code === undefined && { answer: right ? 'right' : 'wrong' }),
     };
   },
-  show: showSimulated,
 });
 
-export const simulateCancel = adminCommand({
-  path: 'sandbox simulate cancel',
-  operation: 'simulate.cancel',
+export const simulateCancel = simulate('cancel', {
   args: { challenge },
   examples: { 'No code is typed': 'sandbox simulate cancel tds_1' },
-  show: showSimulated,
 });
 
-export const simulateDeposit = adminCommand({
-  path: 'sandbox simulate deposit',
+export const simulateDeposit = simulate('deposit', {
   summary: 'Simulate a crypto deposit; it counts once it is confirmed',
   about:
     'A confirmation is added with every block on the clock of the sandbox, unless you give --confirmations manual.',
-  operation: 'simulate.deposit',
   flags: {
     currency: 'body.currency',
     amount: 'body.amount',
@@ -241,7 +231,6 @@ export const simulateDeposit = adminCommand({
       throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
     }
   },
-  show: showSimulated,
 });
 
 export const simulateConfirm = command({
@@ -263,10 +252,7 @@ export const simulateConfirm = command({
   show: showSimulated,
 });
 
-export const simulateFail = adminCommand({
-  path: 'sandbox simulate fail',
-  operation: 'simulate.fail',
+export const simulateFail = simulate('fail', {
   args: { deposit },
   examples: { 'It was dropped from the chain': 'sandbox simulate fail dep_1' },
-  show: showSimulated,
 });

@@ -1,11 +1,8 @@
-import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 
-import { durationText } from '../../terminal/times.ts';
-import type { Row } from '../../terminal/view.ts';
-import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';
+import { LIVE_FLAGS, liveFor, liveView, onTroubleOf, waitingOf } from '../wait/flags.ts';
 import { TRANSACTION_COLUMNS } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
@@ -34,7 +31,6 @@ export const tailTransactions = command({
     const { pollTail } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
     const reader = await ctx.api.reader();
-    const began = ctx.clock.monotonic();
     ctx.ui.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
     const look = pollTail<Transaction>(waiting, {
       pages: () => reader.pages('transactions.list', { card_id: card, type }),
@@ -42,15 +38,9 @@ export const tailTransactions = command({
       onGap: () => ctx.ui.notice('warning: more came at once than is looked through; see cardwright tx list --all'),
     });
     const rows = live<Transaction>(waiting, { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) });
-    const listing = {
-      batches: rows as unknown as AsyncIterable<readonly Row[]>,
-      page: () => ({}),
-      isLive: true as const,
-      footer: (shown: number) => `${countOf(shown, 'transaction')} in ${durationText(ctx.clock.monotonic() - began)}.`,
-    };
-    return { listing, exit: () => exitOf(ctx.signal) };
+    return liveView(ctx, 'transaction', rows);
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,
-  show: ({ listing, exit }) => ({ listing, exit }),
+  show: view => view,
 });

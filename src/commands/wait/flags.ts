@@ -1,10 +1,13 @@
 /** What the commands that wait have in common. */
 import type { Context } from '../../cli/context.ts';
+import { countOf } from '../../cli/listing.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 
 import { CliError } from '../../core/errors.ts';
 import type { Waiting } from '../../events/poll.ts';
+import { durationText } from '../../terminal/times.ts';
+import type { Listing, Row } from '../../terminal/view.ts';
 
 const DEFAULT_WAIT = '2m';
 
@@ -46,8 +49,20 @@ export function onTroubleOf(ctx: Context): (error: CliError) => void {
   return error => ctx.ui.notice(`still waiting, although the service cannot be asked at the moment: ${error.message}`);
 }
 
+/** A view that goes on: a line for each row as it comes, and how many came in which time. */
+export function liveView(ctx: Context, noun: string, batches: AsyncIterable<readonly object[]>) {
+  const began = ctx.clock.monotonic();
+  const listing: Listing = {
+    batches: batches as AsyncIterable<readonly Row[]>,
+    page: () => ({}),
+    isLive: true,
+    footer: rows => `${countOf(rows, noun)} in ${durationText(ctx.clock.monotonic() - began)}.`,
+  };
+  return { listing, exit: () => exitOf(ctx.signal) };
+}
+
 /** A view ended by Ctrl-C did what it was for, and still says that it was stopped. */
-export function exitOf(signal: AbortSignal): number {
+function exitOf(signal: AbortSignal): number {
   const reason: unknown = signal.aborted ? signal.reason : undefined;
   return typeof reason === 'object' && reason !== null && 'exitCode' in reason ? Number(reason.exitCode) : 0;
 }
