@@ -29,7 +29,7 @@ export function openContext(opening: Opening): OpenContext {
     ...{ clock: host.clock, random: host.random, env: host.env, platform: host.platform },
     ...{ signal: host.signal, rest: opening.rest },
     ...{ dryRun: globals.dryRun, csvRaw: globals.csvRaw, sorted: globals.sort !== undefined },
-    ...{ requestTimeoutMs: globals.timeoutMs, profileName: globals.profile },
+    profileName: globals.profile,
     api: {
       serviceNow,
       async askServiceTime() {

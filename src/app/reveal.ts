@@ -140,38 +140,19 @@ export function cardReveal(run: Run, recorder: Recorder) {
   }
 
   async function onScreen(card: Card, parts: Parts, field: CardPart | undefined): Promise<Shown> {
-    const clipboard = await clipboardHere(host);
-    let copied: string | undefined;
-    const copy = (part: CardPart) => async () => {
-      await clipboard?.write(parts[part]);
-      copied = parts[part];
-      return `  copied the ${PART_NAMES[part]}; the clipboard is cleared after ${CLIPBOARD_SECONDS} s`;
-    };
-    const keys = clipboard === undefined ? 'any key hides it' : 'n copy number   c copy CVV   any other key hides now';
-    const actions = new Map(
-      clipboard &&
-        ([
-          ['n', copy('number')],
-          ['c', copy('cvv')],
-        ] as const),
-    );
     const title = [card.network, card.label || parts.cardId].filter(Boolean).join(' · ');
     const whole = [`Number  ${grouped(parts.number)}`, `CVV     ${parts.cvv}      Expires ${parts.expiry}`];
     const shown = field === undefined ? whole : [parts[field]];
-    const lines = [title, ...shown, '', keys].map(line => (line === '' ? '' : `  ${line}`));
+    const lines = [title, ...shown, '', 'any key hides it'].map(line => (line === '' ? '' : `  ${line}`));
     const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
     const { clock, signal } = host;
-    const pressed = host.openKeys();
-    try {
-      const { shownMs } = await showOnAlternateScreen({
-        ...{ lines, seconds: SHOWN_SECONDS, actions, keys: pressed, clock, signal },
-        terminal: { write: text => host.writeTerminal(text) },
-        onCrash: restore => host.onCrash(restore),
-      }).finally(() => pressed.close());
-      notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
-    } finally {
-      if (clipboard !== undefined && copied !== undefined) await clearCopied(clipboard, copied);
-    }
+    const keys = host.openKeys();
+    const { shownMs } = await showOnAlternateScreen({
+      ...{ lines, seconds: SHOWN_SECONDS, keys, clock, signal },
+      terminal: { write: text => host.writeTerminal(text) },
+      onCrash: restore => host.onCrash(restore),
+    }).finally(() => keys.close());
+    notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
     return { verbatim: '', noun: 'card', columns: [] };
   }
 
@@ -220,7 +201,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
           ? `cardwright cards details ${shellWord(cardId)}${named} --reveal ${place}`
           : sameCommandWith('--reveal');
       if (out !== undefined) await checkNewFile(host, out);
-      const { card, parts } = await fetchDetails({ cardId, sink, reveal: options.reveal, command });
+      const { card, parts } = await fetchDetails({ cardId, sink, reveal: options.reveal === true, command });
       if (out !== undefined) {
         const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
         await createFile(host, out, `${content}\n`);

@@ -216,8 +216,6 @@ export interface Context {
   readonly sorted: boolean;
   /** Fired by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
-  /** `--timeout`, in ms: the bound on one request. */
-  readonly requestTimeoutMs: number | undefined;
   /** Words after `--`, for a command that runs another program. */
   readonly rest: readonly string[];
   /** Looks at key, network, files and contract; changes nothing. */
@@ -282,8 +280,8 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
 }
 
 export interface RevealOptions {
-  readonly reveal: boolean;
-  readonly print: boolean;
+  readonly reveal: boolean | undefined;
+  readonly print: boolean | undefined;
   readonly out: string | undefined;
   readonly copy: CardPart | undefined;
   readonly field: CardPart | undefined;

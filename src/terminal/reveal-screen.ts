@@ -30,8 +30,6 @@ export interface Reveal {
   readonly clock: Clock;
   readonly keys: KeySource;
   readonly signal: AbortSignal;
-  /** Keys that do something and leave the screen on; each returns the line shown after it. */
-  readonly actions?: ReadonlyMap<string, () => Promise<string>>;
   /** Given the restoring function for signals and crashes; returns how to take it back. */
   readonly onCrash?: (restore: () => void) => () => void;
 }
@@ -62,31 +60,24 @@ export async function showOnAlternateScreen(reveal: Reveal): Promise<{ shownMs: 
 type Event = { readonly key: string | undefined } | 'tick';
 
 async function untilHidden(reveal: Reveal, ended: AbortSignal): Promise<void> {
-  const { clock, keys, seconds, actions } = reveal;
+  const { clock, keys, seconds } = reveal;
   const deadline = clock.monotonic() + seconds * 1000;
-  const nextKey = async (): Promise<Event> => ({ key: await keys.next(ended) });
-  let key: Promise<Event> | undefined = nextKey();
-  let message = '';
+  let pressed: Promise<Event> | undefined = keys.next(ended).then(key => ({ key }));
   for (let left = seconds * 1000; left > 0; left = deadline - clock.monotonic()) {
-    draw(reveal, Math.ceil(left / 1000), message);
+    draw(reveal, Math.ceil(left / 1000));
     const tick = clock.sleep(left % 1000 || 1000, ended).then((): Event => 'tick');
-    const event: Event = await Promise.race(key === undefined ? [tick] : [key, tick]);
+    const event: Event = await Promise.race(pressed === undefined ? [tick] : [pressed, tick]);
     ended.throwIfAborted();
     if (event === 'tick') continue;
     if (event.key === CTRL_C) throw new CliError('interrupted', { message: 'stopped; the screen is cleared' });
-    const action = event.key === undefined ? undefined : actions?.get(event.key);
-    if (event.key !== undefined && action === undefined) return;
+    if (event.key !== undefined) return;
     // No more keys will come: the time alone ends it.
-    if (event.key === undefined) key = undefined;
-    else {
-      message = (await action?.()) ?? '';
-      key = nextKey();
-    }
+    pressed = undefined;
   }
 }
 
-function draw({ terminal, lines }: Reveal, secondsLeft: number, message: string): void {
-  const [title = '', ...rest] = [...lines, ...(message === '' ? [] : [message])].map(printable);
+function draw({ terminal, lines }: Reveal, secondsLeft: number): void {
+  const [title = '', ...rest] = lines.map(printable);
   const text = [`${title.padEnd(COUNTDOWN_COLUMN)}  hides in ${secondsLeft} s`, ...rest];
   // Raw mode does not return the carriage at a line feed.
   terminal.write(`\x1b[H${text.map(line => `${line}\x1b[K`).join('\r\n')}\x1b[J`);

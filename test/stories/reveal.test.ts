@@ -252,19 +252,4 @@ describe('the clipboard', () => {
       '-selection clipboard\n-selection clipboard -o\n-selection clipboard\n',
     );
   });
-
-  test('is offered on the screen, by n and c, where there is one', async () => {
-    await using here = await withCard(80);
-    await fakeXclip(here.folder);
-    const pan = await number(here);
-    const how = { env: { DISPLAY: ':0' }, programFolders: [here.folder], hurried: true, keys: ['c', 'n', 'q'] };
-    const { code, err } = await here.run('cards details card_1 --reveal', how);
-    expect(code).toBe(0);
-    expect(err).toContain('n copy number   c copy CVV   any other key hides now');
-    expect(err).toContain('copied the CVV');
-    expect(err).toContain('copied the number');
-    expect(err).toContain('The clipboard is cleared.');
-    expect(pan).toMatch(/^\d{16}$/);
-    expect(await readFile(join(here.folder, 'board'), 'utf8')).toBe('');
-  });
 });

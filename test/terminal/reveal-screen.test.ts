@@ -66,14 +66,7 @@ describe('the reveal screen', () => {
     expect(LEAVE_ALTERNATE_SCREEN).toMatch(/2J.*3J.*\?1049l.*\?25h/s);
   });
 
-  test('a key with an action stays on the screen and says what it did', async () => {
-    const actions = new Map([['n', async () => 'number copied']]);
-    const { shown, screen } = reveal({ keys: keysOf('n', 'x'), clock: jumpingClock(0), actions });
-    await shown;
-    expect(screen()).toContain('number copied');
-  });
-
-  test('^C, a signal and a failing action all restore first', async () => {
+  test('^C and a signal restore first', async () => {
     const pressed = reveal({ keys: keysOf('\x03'), clock: jumpingClock(0) });
     await expect(pressed.shown).rejects.toMatchObject({ kind: 'interrupted' });
     expect(pressed.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
@@ -84,11 +77,6 @@ describe('the reveal screen', () => {
     abort.abort(reason);
     await expect(stopped.shown).rejects.toBe(reason);
     expect(stopped.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
-
-    const actions = new Map([['n', async () => Promise.reject(new Error('no clipboard'))]]);
-    const failed = reveal({ keys: keysOf('n'), clock: jumpingClock(0), actions });
-    await expect(failed.shown).rejects.toThrow('no clipboard');
-    expect(failed.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
   });
 
   test('the restoring function is given for a crash and taken back after', async () => {

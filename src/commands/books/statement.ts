@@ -138,13 +138,8 @@ export function showStanding(
   accounts: Iterable<Pick<StatementAccount, 'provisional'>>,
 ) {
   const standing = standingOf(statement, accounts);
-  const { provisional } = standing;
-  for (const reason of provisional.slice(0, MOST_REASONS)) {
+  for (const reason of standing.provisional.slice(0, MOST_REASONS))
     ctx.ui.notice(`${statement.period.name} is provisional: ${reason}`);
-  }
-  const more = provisional.length - MOST_REASONS;
-  if (more > 0)
-    ctx.ui.notice(`${statement.period.name} is provisional for ${more} more reasons: books statement --json has all`);
   return standing;
 }
 

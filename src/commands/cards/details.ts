@@ -42,8 +42,7 @@ export const cardDetails = command({
     'The number into a pipe': 'cards details card_1 --reveal --print --field number',
     'Everything into a private file': 'cards details card_1 --reveal --out card.json',
   },
-  run: (ctx, { card, field, reveal, print, copy, out }) =>
-    ctx.reveal(card, { field, copy, out, reveal: reveal ?? false, print: print ?? false }),
+  run: (ctx, { card, ...options }) => ctx.reveal(card, options),
   show: shown => shown,
 });
 

@@ -123,20 +123,14 @@ export const leaseCard = command({
         },
 });
 
-interface ProgramEnd {
-  /** `the program ended with 3`, `the program was not run: <why>`. */
-  readonly words: string;
-  /** Its exit code, or that of the signal that came before it. Throws what kept it from running. */
-  exit(): number;
-}
-
-/** Runs the program unless a signal came before it. Never rejects. */
-async function programEnd(run: () => Promise<number>, stopped: NodeJS.Signals | undefined): Promise<ProgramEnd> {
+/**
+ * Runs the program unless a signal came before it. Never rejects: `exit` is its code, or that of the signal, or throws what kept it
+ * from running; `words` say the same.
+ */
+async function programEnd(run: () => Promise<number>, stopped: NodeJS.Signals | undefined) {
   if (stopped !== undefined) {
-    return {
-      words: `the program was not run: ${stopped} came before it`,
-      exit: () => (stopped === 'SIGINT' ? 130 : 143),
-    };
+    const words = `the program was not run: ${stopped} came before it`;
+    return { words, exit: () => (stopped === 'SIGINT' ? 130 : 143) };
   }
   try {
     const code = await run();
@@ -156,7 +150,7 @@ const AS_IT_IS: ReadonlySet<ErrorKind> = new Set(['outcome_unknown', 'interrupte
  * The error of an end that failed, with what became of the program. Whatever kept the card from being terminated, it was made,
  * and may have paid: nothing says that nothing was sent, and no script repeats it for that.
  */
-function withProgramEnd(thrown: unknown, card: string, { words }: ProgramEnd): unknown {
+function withProgramEnd(thrown: unknown, card: string, { words }: { readonly words: string }): unknown {
   if (!(thrown instanceof CliError)) return thrown;
   if (AS_IT_IS.has(thrown.kind)) return thrown.with({ message: `${thrown.message}; ${words}` });
   const { retryAfterMs: _, ...facts } = thrown.facts;

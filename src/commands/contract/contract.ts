@@ -59,14 +59,9 @@ function factRow({ override, what, ...fact }: Fact): Readonly<Record<string, unk
 
 /** The assumption in full, for a person who asked for one. */
 function assumptionNotes(id: AssumptionId): readonly string[] {
-  const { taken, because, also: variants, confidence } = assumption(id);
-  const words = { H: 'high', M: 'medium', L: 'low: expect to be wrong' }[confidence ?? ''];
-  return [
-    `${id}  ${taken}`,
-    ...(because === undefined ? [] : [`because: ${because}`]),
-    ...(variants === undefined ? [] : [`also read: ${variants}`]),
-    ...(words === undefined ? [] : [`confidence: ${words}`]),
-  ];
+  const { taken, because, also, confidence } = assumption(id);
+  const facts = Object.entries({ because, 'also read': also, confidence });
+  return [`${id}  ${taken}`, ...facts.flatMap(([name, says]) => (says === undefined ? [] : [`${name}: ${says}`]))];
 }
 
 /** One row a route: `fits`, `wrong` with what is wrong, or `skipped` when no id is there to ask with. */

@@ -1,12 +1,8 @@
-import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS } from '../../cli/listing.ts';
 import { option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
-import type { ResultOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR } from '../../contract/sandbox/inspector.ts';
 import { CliError, usage } from '../../core/errors.ts';
-import type { Listing } from '../../terminal/view.ts';
 import { adminListing, command, runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(
@@ -60,7 +56,7 @@ export const sandboxRequests = command({
     'Nothing was terminated': 'sandbox requests --operation cards.terminate --expect 0',
     'One of them with its answer': 'sandbox requests req_1',
   },
-  async run(ctx, { request, ...wanted }): Promise<Result> {
+  async run(ctx, { request, ...wanted }) {
     if (request !== undefined) {
       const given = Object.values(wanted).some(value => value !== undefined);
       if (given) throw usage('sandbox requests takes a request, or flags that choose some of them');
@@ -75,29 +71,16 @@ export const sandboxRequests = command({
       expected: expect,
     };
   },
-  show(result): Shown {
-    if ('pair' in result) return { data: result.pair, noun: 'request', idField: 'request_id', columns: PAIR_COLUMNS };
+  noun: 'request',
+  idField: 'request_id',
+  columns: COLUMNS,
+  show(result) {
+    if ('pair' in result) return { data: result.pair, columns: PAIR_COLUMNS };
     const { listing, count, expected } = result;
-    return {
-      listing,
-      noun: 'request',
-      idField: 'request_id',
-      columns: COLUMNS,
-      failure:
-        count === expected
-          ? undefined
-          : new CliError('check_failed', {
-              message: `${count} ${count === 1 ? 'request fits' : 'requests fit'}, ${expected} expected`,
-              hint: 'cardwright sandbox requests',
-            }),
-    };
+    const failure = new CliError('check_failed', {
+      message: `${count} ${count === 1 ? 'request fits' : 'requests fit'}, ${expected} expected`,
+      hint: 'cardwright sandbox requests',
+    });
+    return { listing, ...(count !== expected && { failure }) };
   },
 });
-
-type Result = { readonly pair: Pair } | Listed;
-type Pair = ResultOf<AdminOperations['requests.get']>;
-interface Listed {
-  readonly listing: Listing;
-  readonly count: number | undefined;
-  readonly expected: number | undefined;
-}

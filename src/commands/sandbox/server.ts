@@ -3,7 +3,7 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import { argument, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, flagName, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
   ADMIN_OPERATIONS,
@@ -205,9 +205,8 @@ function refuseWithAccounts({ port: _port, data, ...own }: Readonly<Record<strin
   const given = Object.entries(own).find(([, value]) => value !== undefined && value !== false);
   // What has a default is given by nobody.
   const name = given?.[0] ?? (data === undefined || data === 'demo' ? undefined : 'data');
-  if (name === undefined) return;
-  const flag = `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
-  throw usage(`${flag} does not go with --accounts`, 'cardwright sandbox start --help');
+  if (name !== undefined)
+    throw usage(`${flagName(name)} does not go with --accounts`, 'cardwright sandbox start --help');
 }
 
 export const stopSandbox = command({

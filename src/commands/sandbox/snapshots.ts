@@ -2,7 +2,7 @@
 
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Restored, Shown } from '../../cli/context.ts';
-import { columnsOf } from '../../cli/listing.ts';
+import { columnsOf, countOf } from '../../cli/listing.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
@@ -35,13 +35,8 @@ function showRestored(done: Restored): Shown {
 }
 
 /** Where deliveries go is as important as what came back, and easily missed. */
-function webhooksIn({ webhooks_active: active = 0 }: Restored): readonly string[] {
-  if (active === 0) return [];
-  const are =
-    active === 1
-      ? '1 subscription is active: its address gets'
-      : `${active} subscriptions are active: their addresses get`;
-  return [`${are} what this sandbox delivers.`];
+function webhooksIn({ webhooks_active: active }: Restored): readonly string[] {
+  return !active ? [] : [`What this sandbox delivers goes to ${countOf(active, 'active subscription')}.`];
 }
 
 /** Throws `check_failed` when nothing was put back. */
@@ -182,7 +177,8 @@ export const importSandbox = command({
   async run(ctx, { file }) {
     const what = file === '-' ? 'standard input' : file;
     const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);
-    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
+    const also = webhooks === 0 ? '' : `, and deliver to ${countOf(webhooks, 'webhook subscription')}`;
+    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${also}`;
     await confirmed(ctx, intent);
     const done = refuseDamaged(what, await ctx.sandbox.importFrom(file));
     await (await ctx.journal.admin()).setAsideSandbox();
@@ -190,8 +186,3 @@ export const importSandbox = command({
   },
   show: showRestored,
 });
-
-function withSubscriptions(count: number): string {
-  if (count === 0) return '';
-  return `, and deliver to the addresses of its ${count === 1 ? 'webhook subscription' : `${count} webhook subscriptions`}`;
-}
