@@ -85,7 +85,6 @@ export class RunTally {
   readonly #count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   /** Rows that are not done, or not as it was asked for, in the order in which they came. */
   readonly #odd = new Map<number, RowOutcome>();
-  #leftOut = 0;
   /** Cents of the done rows. */
   #moved = 0;
   /** Done rows of earlier runs. */
@@ -114,11 +113,6 @@ export class RunTally {
     if (was === 'done') this.#moved -= outcome.amount ?? 0;
     this.#odd.delete(outcome.row);
     this.add(outcome);
-  }
-
-  /** One more row that the run stopped before. */
-  leaveOut(): void {
-    this.#leftOut += 1;
   }
 
   get totals(): RowTally {
@@ -155,7 +149,7 @@ export class RunTally {
     if (kind === undefined) return undefined;
     const { service, httpStatus, retryAfterMs } = (kind === stopped?.kind && stopped.facts) || {};
     return new CliError(kind, {
-      message: this.#message(end),
+      message: this.#message(ended),
       notes: this.#notes(end, odd),
       ...(objections.length > 0 && { evidence: { objections } }),
       ...(!ended && op !== undefined && { hint: this.#hint(op, odd) }),
@@ -184,20 +178,16 @@ export class RunTally {
     return isUnverified ? 'check_failed' : objected[0]?.error?.kind;
   }
 
-  #message({ signal, stopped, ended = true }: RunEnd): string {
+  #message(ended: boolean): string {
     const { total } = this.#settings;
     const { done, refused, unknown, not_sent } = this.#count;
-    const notStarted = this.#notStarted();
-    const unread = notStarted - this.#leftOut;
     const parts = [
       [refused, 'failed'],
       [unknown, 'unknown'],
       [not_sent, 'not sent'],
-      [notStarted, 'not started'],
+      [this.#notStarted(), 'not started'],
     ] as const;
     const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
-    const early = notStarted > 0 && (unread > 0 || signal !== undefined || stopped !== undefined);
-    if (early) return `stopped after ${total - notStarted} of ${total}: ${[`${done} done`, ...others].join(', ')}`;
     const unverified = !ended && done === total ? ['and the run was not verified'] : [];
     return [`${done} of ${total} done`, ...others, ...unverified].join(', ');
   }

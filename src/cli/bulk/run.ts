@@ -400,7 +400,6 @@ function driveRun(ctx: Context, driving: Driving): Shown {
       // An output that cannot be written must be found out before anything is sent.
       yield [];
       for await (const batch of driven.outcomes) {
-        for (const { begun } of batch) if (!begun) tally.leaveOut();
         const isCompared = ({ row, outcome }: RowOutcome) => outcome === 'refused' || creates.has(row);
         const from = held.size > 0 ? 0 : batch.findIndex(isCompared);
         const shown = from < 0 ? batch : batch.slice(0, from);

@@ -87,22 +87,26 @@ export const leaseCard = command({
       stopped = name;
     });
     try {
-      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, ttlMs, { intentName, purpose, asked });
+      const cardId = await makeLease(ctx, { bin_id: binId, amount, label }, ttlMs, { intentName, purpose, asked });
       const over = new AbortController();
-      let isLate = false;
+      let [isLate, isEnded] = [false, false];
+      const end = async () => {
+        if (!isEnded) await terminate(ctx, cardId);
+        isEnded = true;
+      };
       const expiry = rest(ttlMs, ctx.clock, over.signal).then(async isOver => {
         if (!isOver) return;
         isLate = true;
-        ctx.ui.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${lease.cardId} is terminated`);
+        ctx.ui.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${cardId} is terminated`);
         // Tried once more when the program has ended, and said then.
-        await endLease(ctx, lease).catch(() => undefined);
+        await end().catch(() => undefined);
       });
-      const run = () => ctx.runWithCard(lease.cardId, { program: ctx.rest, reveal, mask });
+      const run = () => ctx.runWithCard(cardId, { program: ctx.rest, reveal, mask });
       const program = await programEnd(run, stopped);
       over.abort();
       await expiry;
-      await endLease(ctx, lease).catch((thrown: unknown) => {
-        throw withProgramEnd(thrown, lease.cardId, program);
+      await end().catch((thrown: unknown) => {
+        throw withProgramEnd(thrown, cardId, program);
       });
       const exit = program.exit();
       // What was paid after the end of the lease failed, whatever the program made of it.
@@ -165,18 +169,13 @@ function withProgramEnd(thrown: unknown, card: string, { words }: { readonly wor
 /** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock> by <process>`. */
 const LEASE_MARK = 'cardwright_lease';
 
-interface Lease {
-  readonly cardId: string;
-  ended?: Promise<void>;
-}
-
 /** Makes the card. When it is not known whether there is one, its mark leads the reaper to it. */
 async function makeLease(
   ctx: Context,
   card: Input<'cards.create'>,
   ttlMs: number,
   { asked, ...named }: Pick<WriteOptions<undefined>, 'intentName' | 'purpose' | 'asked'>,
-): Promise<Lease> {
+): Promise<string> {
   const id = `lease_${randomName(ctx.random.bytes(8))}`;
   // The first answer tells the time there.
   await ctx.api.read('wallet.get', {});
@@ -189,7 +188,7 @@ async function makeLease(
   const { result, intent } = await ctx.api.write('cards.create', body, { ...options, command: leaseCard.path });
   if (intent?.repeated) throw leasedBefore(intent, result.id);
   await proveOurs(ctx, result, mark);
-  return { cardId: result.id };
+  return result.id;
 }
 
 /**
@@ -238,16 +237,7 @@ async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: str
   });
 }
 
-/** Terminates the card, once. When that fails it is said which card still holds money, and how to end it. */
-function endLease(ctx: Context, lease: Lease): Promise<void> {
-  lease.ended ??= terminate(ctx, lease.cardId).catch((error: unknown) => {
-    delete lease.ended;
-    throw error;
-  });
-  return lease.ended;
-}
-
-/** `isReaping`: the reaper is no way on from its own failure. */
+/** When that fails it is said which card still holds money, and how to end it. `isReaping`: the reaper is no way on from its own failure. */
 export async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
   try {
     await ctx.api.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });

@@ -168,10 +168,9 @@ export const checkPolicy = command({
       would: wouldOf(finding),
       severity: finding.severity,
     }));
-    const wrong = findings.filter(
-      ({ severity }) => SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(mildest(failOn)),
-    );
-    const isWrong = failOn !== 'none' && wrong.length > 0;
+    // None is as severe as `none`.
+    const least = (SEVERITIES as readonly string[]).indexOf(failOn);
+    const wrong = findings.filter(({ severity }) => SEVERITIES.indexOf(severity) <= least);
     const found = new Set(findings.map(({ card }) => card.card_id)).size;
     const on = findings.length === 0 ? '' : ` on ${countOf(found, 'card')}`;
     const summary = `${countOf(findings.length, 'finding')}${on}; ${countOf(cards, 'card')} looked at, as of ${as_of}.`;
@@ -186,17 +185,12 @@ export const checkPolicy = command({
       columns: COLUMNS,
       rows: { columns: COLUMNS, rows },
       blocks: [tableBlock(COLUMNS, rows), ...[summary, ...missing].map(text => lineBlock(text))],
-      ...(isWrong && {
+      ...(wrong.length > 0 && {
         failure: wrongCards(named, { wrong, applied, milder: findings.length - wrong.length, failOn }),
       }),
     };
   },
 });
-
-/** Of `none` nothing is wrong; it is asked before. */
-function mildest(failOn: FailOn): 'error' | 'warning' {
-  return failOn === 'error' ? 'error' : 'warning';
-}
 
 function findingRow({ rule, severity, card, facts, change }: Finding): Row {
   return {
@@ -241,7 +235,7 @@ function wrongCards({ name, word }: NamedPolicy, { wrong, applied, milder, failO
   const cards = new Set(wrong.map(({ card }) => card.card_id)).size;
   const changes = wrong.some(({ change }) => change !== undefined);
   return new CliError('check_failed', {
-    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder > 0 ? ` of severity ${mildest(failOn)} or worse; ${milder} milder` : ''}`,
+    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder > 0 ? ` of severity ${failOn} or worse; ${milder} milder` : ''}`,
     ...(changes && { hint: ['cardwright policy apply', word, ...applied, '--dry-run'].join(' ') }),
   });
 }

@@ -13,18 +13,8 @@ const DRAIN_MS = 2_000;
 const REQUESTS_TOLD = 20;
 const DELIVERIES_TOLD = 100;
 
-interface Executed {
-  readonly exit: number;
-  /** The last line of standard error: what the exit code stands for. */
-  readonly failure: CliError | undefined;
-}
-
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
-async function sandboxExec(
-  ctx: Context,
-  options: PrivateSandboxOptions,
-  faults: readonly FaultRule[],
-): Promise<Executed> {
+async function sandboxExec(ctx: Context, options: PrivateSandboxOptions, faults: readonly FaultRule[]) {
   const sandbox = await (await ctx.sandbox.servers()).openPrivate(options);
   let end: ChildEnd;
   let broken: readonly string[];

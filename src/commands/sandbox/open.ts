@@ -1,7 +1,7 @@
 /** Leading a browser to the inspector of a started sandbox. */
 
 import type { Context, StartedBrowser } from '../../cli/context.ts';
-import { columnsOf } from '../../cli/listing.ts';
+import { columnsOf, countOf } from '../../cli/listing.ts';
 import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
@@ -25,13 +25,11 @@ async function ticketFor(admin: SandboxAdmin, { access, place }: Wanted) {
   return { url: `${url}&to=${encodeURIComponent(place)}`, expires_at };
 }
 
-interface Opening {
-  /** Settles when a browser has used the ticket. Rejects with `wait_expired` when its time is over. */
-  readonly redeemed: Promise<void>;
-}
-
-/** Starts a browser. Throws `unreachable` where none can be started. */
-export async function openPage(ctx: Context, admin: SandboxAdmin, wanted: Wanted): Promise<Opening> {
+/**
+ * Starts a browser; `redeemed` settles when one has used the ticket, and rejects with `wait_expired` when its time is over. Throws
+ * `unreachable` where none can be started.
+ */
+export async function openPage(ctx: Context, admin: SandboxAdmin, wanted: Wanted) {
   const { opened: before } = (await admin.send('page.show', {})).result;
   const browser = await ctx.openBrowser((await ticketFor(admin, wanted)).url);
   if (!browser.started) {
@@ -51,16 +49,14 @@ async function redeemed(
     for (;;) {
       const { opened: now, ticket_waits: waits } = (await admin.send('page.show', {})).result;
       if (now > before) return;
-      if (!waits) throw nobodyCame();
+      if (!waits)
+        throw new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });
       await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
     }
   } finally {
     await browser.remove();
   }
 }
-
-const nobodyCame = () =>
-  new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });
 
 const SESSION = {
   opened: tells.yes('A browser has a session now.'),
@@ -116,9 +112,7 @@ export const openInspector = command({
   noun: 'session',
   show: ({ opened, ended, url }) => ({
     columns: columnsOf(SESSION, url === undefined ? 'opened ended' : 'url', { ended: { unlessEmpty: true } }),
-    blocks: [lineBlock(url ?? (opened ? 'The inspector is open.' : sessionsEnded(ended ?? 0)))],
+    blocks: [lineBlock(url ?? (opened ? 'The inspector is open.' : `Ended ${countOf(ended ?? 0, 'session')}.`))],
     ...(url !== undefined && { notes: ['Good once, for a minute. The first browser that opens it has the session.'] }),
   }),
 });
-
-const sessionsEnded = (ended: number) => (ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);
