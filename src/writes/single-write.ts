@@ -5,7 +5,7 @@ import { CALLS, isJournaled } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
-import { sameCommandWithout, } from '../core/shell-quote.ts';
+import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { DirectWrite } from '../journal/direct.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
