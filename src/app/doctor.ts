@@ -124,26 +124,26 @@ async function accountFindings(
 async function serviceFindings({ host, opened }: Run, identity: Identity): Promise<readonly Finding[]> {
   const { env, clock } = host;
   const origin = identity.baseUrl === 'embedded' ? undefined : new URL(identity.baseUrl);
-  const key = await examined('key', async () => {
-    await opened.key();
-    return ok(`${identity.keyHint ?? 'none needed'}; ${identity.keySource}: ${identity.keyHome}`);
-  });
-  const proxy = await examined('proxy', () => {
-    // Host and port alone: the address may hold a password.
-    const found = origin === undefined ? undefined : proxyFor(origin, env);
-    return ok(found === undefined ? 'none on the way' : found.host);
-  });
-  const authorities = await examined('authorities', () => {
-    if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' && origin?.protocol === 'https:') {
-      const says = 'NODE_TLS_REJECT_UNAUTHORIZED=0: the receiver of the key is not checked';
-      return { status: 'fail', says, hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED' };
-    }
-    const added = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter(name => env[name]);
-    const also = added.map(name => `${name} (${env[name]})`).join(' and ');
-    return ok(added.length === 0 ? 'those of Node' : `those of Node and ${also}`);
-  });
-  const ways = [key, proxy, authorities];
-  if (key.status === 'fail') return [...ways, { check: 'network', ...skip('not asked without a key') }];
+  const ways = [
+    await examined('key', async () => {
+      await opened.key();
+      return ok(`${identity.keyHint ?? 'none needed'}; ${identity.keySource}: ${identity.keyHome}`);
+    }),
+    await examined('proxy', () => {
+      // Host and port alone: the address may hold a password.
+      const found = origin === undefined ? undefined : proxyFor(origin, env);
+      return ok(found === undefined ? 'none on the way' : found.host);
+    }),
+    await examined('authorities', () => {
+      if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' && origin?.protocol === 'https:') {
+        const says = 'NODE_TLS_REJECT_UNAUTHORIZED=0: the receiver of the key is not checked';
+        return { status: 'fail', says, hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED' };
+      }
+      const added = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter(name => env[name]);
+      return ok(['those of Node', ...added.map(name => `${name} (${env[name]})`)].join(' and '));
+    }),
+  ];
+  if (ways[0]?.status === 'fail') return [...ways, { check: 'network', ...skip('not asked without a key') }];
   const network = await examined('network', async () => {
     await (await opened.service()).send('wallet.get', {});
     const answer = opened.observed();

@@ -160,11 +160,9 @@ export function cardReveal(run: Run, recorder: Recorder) {
   async function clearCopied(clipboard: Clipboard, text: string): Promise<boolean> {
     const { clock, signal } = host;
     notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
-    if (!signal.aborted) {
-      await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
-        if (!signal.aborted) throw thrown;
-      });
-    }
+    await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
+      if (!signal.aborted) throw thrown;
+    });
     const cleared = await clipboard.clearIf(text);
     signal.throwIfAborted();
     notice(cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.');
@@ -214,15 +212,8 @@ export function cardReveal(run: Run, recorder: Recorder) {
         await clipboard.write(parts[copy]);
         notice(`Copied the ${PART_NAMES[copy]}.`);
         const cleared = await clearCopied(clipboard, parts[copy]);
-        return {
-          ...{
-            data: { card_id: parts.cardId, copied: copy, cleared },
-            noun: 'card',
-            idField: 'card_id',
-            blocks: [],
-            columns: [],
-          },
-        };
+        const data = { card_id: parts.cardId, copied: copy, cleared };
+        return { data, noun: 'card', idField: 'card_id', blocks: [], columns: [] };
       }
       return sink === 'print' ? printed(parts, field) : onScreen(card, parts, field);
     },

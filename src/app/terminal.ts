@@ -2,7 +2,6 @@
 import type { Globals } from '../cli/parsing/globals.ts';
 import { withRepeated } from '../cli/repeated.ts';
 import type { Machine } from '../cli/run.ts';
-import type { FileDependencies } from '../files/private-files.ts';
 import type { Environment } from '../platform/host.ts';
 import { createProgress, createSignOfLife, type ProgressMode } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
@@ -31,20 +30,10 @@ export interface Opening {
   readonly again: (host: AppHost) => Machine;
 }
 
-/** A run that can speak to a person; nothing is opened yet. */
-export interface BegunRun extends Opening {
-  readonly terminal: RunTerminal;
-  readonly notice: (text: string) => void;
-  /** A notice that begins with `warning:`. */
-  readonly warn: (text: string) => void;
-  /** Of private files of ours. */
-  readonly files: FileDependencies;
-}
+export type BegunRun = ReturnType<typeof beginRun>;
 
-type RunTerminal = ReturnType<typeof openTerminal>;
-
-/** Nothing is opened by it. */
-export function beginRun(opening: Opening): BegunRun {
+/** A run that can speak to a person; nothing is opened yet. `files` is for private files of ours. */
+export function beginRun(opening: Opening) {
   const terminal = openTerminal(opening);
   const { notice, warn } = terminal;
   const { platform, noise: random } = opening.host;
@@ -70,10 +59,23 @@ function openTerminal(opening: Opening) {
   const life = createSignOfLife({ mode, watched, forPeople, progress, clock });
   return {
     stdin: typedInput(host.streams.stdin, notice),
-    prompts: promptsOf(opening),
+    prompts: createPrompts({
+      streams: host.streams,
+      allowed: !globals.noInput,
+      accessible: globals.accessible || host.env['TERM'] === 'dumb',
+      // Opened when something is asked: Node's streams take a while.
+      get input() {
+        return host.promptInput;
+      },
+      get output() {
+        return host.promptOutput;
+      },
+      signal: host.signal,
+    }),
     progress,
     canAsk: !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal,
     notice,
+    /** A notice that begins with `warning:`. */
     warn: (text: string) => notice(`warning: ${text}`),
     /** A line that was asked for by name: `--quiet` does not take it away. */
     trace: (line: string) => progress.line(line),
@@ -82,22 +84,6 @@ function openTerminal(opening: Opening) {
     /** How long this command waits for a shared journal, and how a person is told. */
     waiting: { onWait: life.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
   };
-}
-
-function promptsOf({ host, globals }: Opening) {
-  return createPrompts({
-    streams: host.streams,
-    allowed: !globals.noInput,
-    accessible: globals.accessible || host.env['TERM'] === 'dumb',
-    // Opened when something is asked: Node's streams take a while.
-    get input() {
-      return host.promptInput;
-    },
-    get output() {
-      return host.promptOutput;
-    },
-    signal: host.signal,
-  });
 }
 
 /** One redrawn line for a person at a terminal, a sentence now and then for a screen reader and a log. */

@@ -9,7 +9,7 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Copy } from '../mirror/mirror.ts';
 import type { Found } from '../mirror/search.ts';
 import type { Listing, Row } from '../terminal/view.ts';
-import { PAGING_FLAGS } from './listing.ts';
+import { countOf, cutTo, PAGING_FLAGS } from './listing.ts';
 import { eachTime, needs, type OwnFlag, option, takes } from './parsing/flag.ts';
 import { parseTimeWord, parseValue, quote, SHORT_MARK } from './parsing/values.ts';
 
@@ -207,13 +207,12 @@ export function searched(copy: Copy, search: (copy: Copy) => Found<object>, { no
       copy[Symbol.dispose]();
     }
   }
-  const things = (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  const cut = kept < total ? `${things(kept)} of ${total}; --all gives all of them` : undefined;
+  const cut = kept < total ? `${countOf(kept, noun)} of ${total}; --all gives all of them` : undefined;
   return {
     batches: batches(),
     page: () => ({ total, as_of: copy.as_of, ...(kept < total && { limit: most }) }),
     footer: () =>
-      cut === undefined ? `${total === 0 ? `No ${noun}s` : things(total)}, as of ${copy.as_of}.` : `${cut}.`,
+      cut === undefined ? `${cutTo(total, noun, undefined).slice(0, -1)}, as of ${copy.as_of}.` : `${cut}.`,
     cutShort: () => (limit === undefined ? cut : undefined),
   };
 }

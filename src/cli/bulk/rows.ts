@@ -116,14 +116,19 @@ function fieldOf(fields: Shape, column: string): AnyField | undefined {
   return Object.hasOwn(fields, name) && fields[name]?.kind === 'map' ? fields[name] : undefined;
 }
 
-export interface RowRules {
+interface Reading {
   readonly operation: BulkOperation;
-  readonly form: 'csv' | 'ndjson';
+  readonly file: string;
+  readonly keepGoing: boolean;
   /** A marker needs one of the metadata keys. */
   readonly marker: boolean;
+  readonly bestBin: BulkDeclaration['bestBin'];
+}
+
+export interface RowRules extends Pick<Reading, 'operation' | 'marker' | 'bestBin'> {
+  readonly form: 'csv' | 'ndjson';
   /** Of the account, for rows that name one; undefined where rows name none. */
   readonly bins: readonly Item<'bins.list'>[] | undefined;
-  readonly bestBin: BulkDeclaration['bestBin'];
 }
 
 /** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */
@@ -138,18 +143,11 @@ function doneBefore(operation: BulkOperation, cells: ReadonlyMap<string, Cell>):
   const cell = cells.get('outcome');
   if (cell === undefined) return undefined;
   const { line, column } = cell;
-  switch (String(cell.value).trim().toLowerCase()) {
-    case 'done':
-      return { line, column, text: 'this row was already done in an earlier run; remove the rows that are done' };
-    case 'unknown':
-      return {
-        line,
-        column,
-        text: 'this row is unknown in an earlier run and may have happened: cardwright ops list --state unknown',
-      };
-    default:
-      return undefined;
-  }
+  const text = {
+    done: 'this row was already done in an earlier run; remove the rows that are done',
+    unknown: 'this row is unknown in an earlier run and may have happened: cardwright ops list --state unknown',
+  }[String(cell.value).trim().toLowerCase()];
+  return text === undefined ? undefined : { line, column, text };
 }
 
 /** The row, or everything that is wrong with it. */
@@ -314,14 +312,6 @@ export interface ReadRows {
   readonly aimed: boolean;
 }
 
-interface Reading {
-  readonly operation: BulkOperation;
-  readonly file: string;
-  readonly keepGoing: boolean;
-  readonly marker: boolean;
-  readonly bestBin: BulkDeclaration['bestBin'];
-}
-
 /** Faults that are shown one by one: a file of another kind has one in every row. */
 const SHOWN_FAULTS = 50;
 
@@ -334,7 +324,8 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
     name,
     checkHeader: header => checkColumns(name, operation, header),
   });
-  const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
+  const bins = 'bin_id' in rowFields(operation) ? (await ctx.api.read('bins.list', {})).data : undefined;
+  const rules = { operation, form, marker, bestBin, bins };
   const rows: PlannedRow[] = [];
   const skipped: RowOutcome[] = [];
   const faults: Fault[] = [];
@@ -392,10 +383,6 @@ export function readAs(
 
 function totalOf(rows: readonly PlannedRow[]): Cents {
   return cents(rows.reduce((sum, { amount = 0 }) => sum + amount, 0));
-}
-
-async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
-  return 'bin_id' in rowFields(operation) ? (await ctx.api.read('bins.list', {})).data : undefined;
 }
 
 /** One intent for two rows is a mistake: it would be one purchase. */

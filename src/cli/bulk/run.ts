@@ -7,7 +7,6 @@ import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import type { WriteName } from '../../contract/calls.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
-import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import { rowState } from '../../journal/records.ts';
@@ -19,7 +18,7 @@ import type { Change, Underway } from '../../writes/pipeline.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
-import { rowsListing } from '../listing.ts';
+import { countOf, rowsListing } from '../listing.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { RESULT_COLUMNS, RunTally, resultRow, rowsOf, runOverview } from './results.ts';
 import { type ReadRows, readAs, readRows, withoutDone } from './rows.ts';
@@ -177,12 +176,10 @@ function planFor({ command, read, noMarker, again, phased = false }: RowsToRun):
 }
 
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
-async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
-  const { total } = read;
-  const operations = operationsOf(read.rows);
-  const [counted = '', ...lines] = read.found;
-  const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
-  ctx.ui.notice(`${counted}${sumText(operations, total, { wallet, keepGoing, identity: await ctx.api.identity() })}`);
+async function noticeSum(ctx: Context, given: RowsToRun): Promise<Cents | undefined> {
+  const [counted = '', ...lines] = given.read.found;
+  const wallet = given.read.total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
+  ctx.ui.notice(`${counted}${wallet === undefined ? '' : await sumText(ctx, given, wallet)}`);
   for (const line of lines) ctx.ui.notice(line);
   return wallet;
 }
@@ -193,35 +190,26 @@ async function askForAll(ctx: Context, operations: readonly WriteName[], intent:
   const { mode } = await ctx.api.identity();
   const irreversible = operations.some(operation => CALLS[operation].effect === 'irreversible');
   const typed = { what: 'their count', expect: String(count) } as const;
-  await ctx.ui.ask({
-    intent,
-    irreversible,
-    ...((irreversible || mode === 'live') && { typed }),
-  });
-}
-
-interface SumFacts {
-  readonly wallet: Cents | undefined;
-  readonly keepGoing: boolean;
-  readonly identity: Pick<Identity, 'mode'>;
+  await ctx.ui.ask({ intent, irreversible, ...((irreversible || mode === 'live') && { typed }) });
 }
 
 /** What takes money from the wallet must find it there, or go on with what it covers; the rest names the sum alone. */
-function sumText(operations: readonly WriteName[], total: Cents, { wallet, keepGoing, identity }: SumFacts): string {
-  if (wallet === undefined) return '';
+async function sumText(ctx: Context, { read, keepGoing }: RowsToRun, wallet: Cents): Promise<string> {
+  const { total } = read;
+  const operations = operationsOf(read.rows);
   if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
   if (total <= wallet || keepGoing) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
-    ...fillingWallet(identity),
+    ...fillingWallet(await ctx.api.identity()),
     outcome: 'not_sent',
     ...(operations[0] && { operation: operations[0] }),
   });
 }
 
 function intentOf(operation: BulkOperation, count: number, total: Cents): string {
-  const cards = count === 1 ? '1 card' : `${count} cards`;
-  const times = count === 1 ? '1 time' : `${count} times`;
+  const cards = countOf(count, 'card');
+  const times = countOf(count, 'time');
   switch (operation) {
     case 'cards.create':
       return `Create ${cards} for ${dollars(total)}`;
@@ -229,10 +217,8 @@ function intentOf(operation: BulkOperation, count: number, total: Cents): string
       return `Fund cards ${times} with ${dollars(total)} in all`;
     case 'cards.withdraw':
       return `Withdraw from cards ${times}, ${dollars(total)} in all`;
-    default: {
-      const verb = operation.split('.')[1] ?? operation;
-      return `${verb[0]?.toUpperCase()}${verb.slice(1)} ${cards}`;
-    }
+    default:
+      return `${operation.replace(/^cards\.(.)/, (_, first: string) => first.toUpperCase())} ${cards}`;
   }
 }
 
@@ -279,11 +265,8 @@ export interface IdsInput {
 /** Throws as a run of a file does, and `usage` for a name or a key, which one change has. */
 export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): Promise<Shown> {
   const { ids, amount, intent, purpose, idempotencyKey } = input;
-  const [name] = Object.entries({
-    '--intent': intent,
-    '--purpose': purpose,
-    '--idempotency-key': idempotencyKey,
-  }).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  const named = { '--intent': intent, '--purpose': purpose, '--idempotency-key': idempotencyKey };
+  const name = Object.entries(named).find(([, value]) => value !== undefined)?.[0];
   if (name !== undefined)
     throw notSent('usage', `${name} is of one change, and standard input may hold several cards`, {
       notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
@@ -292,13 +275,8 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
   if (ids.length === 0) return noRows(ctx, 'Standard input holds no ids. There is nothing to do.');
   const { operation } = bulk;
   const moved = amount === undefined ? {} : { amount };
-  const rows = ids.map((cardId, at) => ({
-    row: at + 1,
-    operation,
-    input: { card_id: cardId, ...moved },
-    ...moved,
-    cardId,
-  }));
+  const rowOf = (cardId: string, at: number) => ({ row: at + 1, operation, input: { card_id: cardId, ...moved } });
+  const rows = ids.map((cardId, at) => ({ ...rowOf(cardId, at), ...moved, cardId }));
   const read = readAs('standard input', operation, rows);
   return runRows(ctx, { ...runOf(operation, read), read, keepGoing: false, noMarker: false });
 }

@@ -72,7 +72,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   if (rows.length > lines.length)
     lines.push(`… and ${rows.length - lines.length} more${ctx.dryRun ? '' : ': --dry-run shows every one'}`);
   const counted = [
-    `${found.length === 1 ? '1 card matches' : `${found.length === 0 ? 'No' : found.length} cards match`} ${name}.`,
+    `${found.length === 1 ? '1 card matches' : `${found.length || 'No'} cards match`} ${name}.`,
     ...(there === 0 || to === undefined ? [] : [aimReached(operation, there, to)]),
     ...(wrong.length === 0 ? [] : [`${wrong.length} cannot reach that balance and ${are(wrong.length)} left out.`]),
     ...(leftOut.length === 0 ? [] : [`${leftOut.length} in another state ${are(leftOut.length)} left out.`]),
@@ -101,14 +101,12 @@ function checkAim(operation: BulkOperation, { to, amount }: BulkInput): void {
 async function matching(ctx: Context, operation: BulkOperation, test: Test, idle: string | undefined) {
   const span = idle === undefined ? undefined : idleSpan(idle);
   const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
-  const reader = await ctx.api.reader();
-  const { progress } = ctx.ui;
   const cards = await wholeCards(ctx, 'A card that meets the conditions could be missing. Nothing was sent', test);
   // Known to the clock of the service only after an answer of it.
   const isIdle =
     span === undefined || cards.length === 0
       ? () => true
-      : await idleCards({ reader, progress, since: ctx.api.serviceNow() - span });
+      : await idleCards(await ctx.api.reader(), ctx.ui.progress, ctx.api.serviceNow() - span);
   const oldestFirst = cards.toReversed().filter(isIdle);
   const starts = (card: Card) => states.includes(card.status);
   return { found: oldestFirst.filter(starts), leftOut: oldestFirst.filter(card => !starts(card)) };
@@ -143,13 +141,6 @@ function aimReached(operation: BulkOperation, count: number, to: Cents): string 
   return `${has} ${dollars(to)} or ${operation === 'cards.fund' ? 'more' : 'less'} already.`;
 }
 
-interface Idling {
-  readonly reader: Reader;
-  readonly progress: Progress;
-  /** ms UTC by the clock of the service: transactions at or after it count. */
-  readonly since: number;
-}
-
 /** The value of `--idle`, ms. Throws `usage`. */
 export function idleSpan(text: string): number {
   const span = durationOf(text);
@@ -158,10 +149,10 @@ export function idleSpan(text: string): number {
 }
 
 /**
- * A test for cards that are older than `since` and have no transaction of any kind at or after it; a decline counts.
- * Throws `contract_mismatch` when the list of transactions does not come whole: a card could be taken for idle wrongly.
+ * A test for cards that are older than `since`, ms UTC by the clock of the service, and have no transaction of any kind at or after
+ * it; a decline counts. Throws `contract_mismatch` when the list of transactions does not come whole: a card could be taken for idle wrongly.
  */
-export async function idleCards({ reader, progress, since }: Idling): Promise<Test> {
+export async function idleCards(reader: Reader, progress: Progress, since: number): Promise<Test> {
   const because = 'A card whose transaction is not seen would count as idle. Nothing was sent';
   const list = { reader, operation: 'transactions.list', input: { from: isoTime(since) }, because } as const;
   const used = await fromWholeList(list, async pages => {

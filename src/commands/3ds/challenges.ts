@@ -32,10 +32,11 @@ const MATCH_FLAGS = {
   amount: option(takes.money('Only for exactly this amount, USD.', { min: 1 })),
 } as const;
 
-/** The filters of ours; card and status are the service's. */
-function matching(merchant: string | undefined, amount: Cents | undefined): (row: object) => boolean {
+/** The filters of ours. A service that knows no filter sends the challenges of every card. */
+function matching(merchant: string | undefined, amount: Cents | undefined, card?: string): (row: object) => boolean {
   return row => {
     const fields = row as Readonly<Record<string, unknown>>;
+    if (card !== undefined && fields['card_id'] !== card) return false;
     const name = String(fields['merchant'] ?? '').toLowerCase();
     if (merchant !== undefined && !name.includes(merchant.toLowerCase())) return false;
     return amount === undefined || (typeof fields['amount'] === 'number' && centsOf(fields['amount']) === amount);
@@ -94,15 +95,13 @@ export const waitChallenge = command({
     const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
     const { openChallenges, theOne } = await import('../../events/challenges.ts');
     const { nextRequest } = await import('../../events/poll.ts');
-    const isMeant = matching(merchant, amount);
+    const isMeant = matching(merchant, amount, card);
     let others = 0;
     let isChecked = card === undefined;
     const look = async (signal: AbortSignal): Promise<Challenge | undefined> => {
       const { data } = await ctx.api.read('challenges.list', { card_id: card }, { signal });
       const open = openChallenges(data, ctx.api.serviceNow());
-      // A service that knows no filter sends the challenges of every card.
-      const matches = open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
-      const own = await isTaken(matches);
+      const own = await isTaken(open.filter(isMeant));
       others = open.length - own.length;
       const found = theOne(own, latest ?? false);
       if (found === undefined && !isChecked && card !== undefined) {
@@ -184,7 +183,7 @@ export const watchChallenges = command({
     const { openChallenges } = await import('../../events/challenges.ts');
     const { live, nextRequest } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
-    const isMeant = matching(merchant, amount);
+    const isMeant = matching(merchant, amount, card);
     let isSaid = false;
     const look = async () => {
       // Within the first look that goes well: a service in trouble is waited for here too.
@@ -194,8 +193,7 @@ export const watchChallenges = command({
         isSaid = true;
       }
       const { data } = await ctx.api.read('challenges.list', { card_id: card });
-      const open = openChallenges(data, ctx.api.serviceNow());
-      return open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
+      return openChallenges(data, ctx.api.serviceNow()).filter(isMeant);
     };
     async function named(id: string): Promise<string> {
       const { network, last4 } = await ctx.api.read('cards.get', { card_id: id });

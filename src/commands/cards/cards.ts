@@ -96,7 +96,7 @@ export const listCards = command({
     const reader = await ctx.api.reader();
     if (chosen !== undefined && span !== undefined) {
       const since = (await ctx.api.askServiceTime()) - span;
-      tests.push(await chosen.idleCards({ reader, progress: ctx.ui.progress, since }));
+      tests.push(await chosen.idleCards(reader, ctx.ui.progress, since));
     }
     const asked = pagesAsked(ctx, { page, perPage, all, limit });
     const wide = asked.sorted || all || limit !== undefined || tests.length > 0;

@@ -55,22 +55,15 @@ export const approveOp = command({
     for (const [name, words] of request.facts) ctx.ui.notice(`${name.padEnd(width)}  ${words}`);
     for (const line of request.requests) ctx.ui.notice(line);
     await askAmount(ctx, request);
-    return approvals.approve(id, () =>
-      ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' }),
-    );
+    const passphrase = () => ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' });
+    const { persons, needed } = await approvals.approve(id, passphrase);
+    return { op: id, have: persons.length, needed, persons };
   },
   columns: ['op have needed persons:2', { persons: { kind: 'list' } }],
   noun: 'operation',
   idField: 'op',
-  show: ({ op: id, persons, needed }) => ({
-    data: { op: id, have: persons.length, needed, persons },
-    quiet: [id],
-    blocks: [
-      lineBlock(
-        `Approved ${id}: ${persons.length} of ${needed}. ${persons.length < needed ? 'Others are needed.' : `It is sent by the same command, or by cardwright ops resume ${id}`}`,
-      ),
-    ],
-  }),
+  says: ({ op: id, have, needed }) =>
+    `Approved ${id}: ${have} of ${needed}. ${have < needed ? 'Others are needed.' : `It is sent by the same command, or by cardwright ops resume ${id}`}`,
 });
 
 async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise<void> {

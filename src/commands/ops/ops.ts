@@ -168,10 +168,6 @@ export const listOps = command({
   },
   show({ found, limit }) {
     const left = found.filter(({ state }) => state === 'unknown' || state === 'unacknowledged');
-    const waiting = ['unknown', 'unacknowledged'].flatMap(state => {
-      const count = left.filter(each => each.state === state).length;
-      return count === 0 ? [] : [`${count} ${state}`];
-    });
     const [first] = left;
     return {
       listing: rowsListing(found.slice(0, limit).map(summaryRow), {
@@ -179,7 +175,7 @@ export const listOps = command({
         footer: count =>
           first === undefined
             ? cutTo(count, 'operation', found.length)
-            : `${waiting.join(', ')}: cardwright ops resume ${left.length === 1 ? first.op : '<op>'}`,
+            : `${left.length} to settle: cardwright ops resume ${left.length === 1 ? first.op : '<op>'}`,
       }),
       noun: 'operation',
       idField: 'op',

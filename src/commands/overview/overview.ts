@@ -1,16 +1,15 @@
 import {
   ATTENTION_KINDS,
   attentionOf,
-  type CardCounts,
   countCards,
   isAlarming,
   type LeftRows,
   oldestMove,
   openHolds,
 } from '../../books/insight.ts';
-import type { WalletRow } from '../../books/rows.ts';
 import { dayText, Spending } from '../../books/spending.ts';
 import type { Context, Shown } from '../../cli/context.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -21,7 +20,7 @@ import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
-import { type Block, type Column, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
+import { type Block, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const USUAL_DAYS = 30;
@@ -34,6 +33,16 @@ const WALLET = {
   total_spent: orNull(tells.usd('Spent in all, USD.')),
   cards_active: orNull(tells.count('Active cards.')),
   cards_total_balance: orNull(tells.usd('On cards, USD.')),
+} as const;
+
+const ATTENTION = {
+  kind: tells.word('What it is.', ATTENTION_KINDS),
+  severity: tells.word('error makes --check fail.', ['error', 'warning']),
+  subject: tells.text('What it is about.'),
+  card_id: orNull(tells.text('The card.')),
+  op: orNull(tells.text('The operation.')),
+  text: tells.text('In words.'),
+  next: tells.text('The next command.'),
 } as const;
 
 export const showOverview = command({
@@ -85,18 +94,7 @@ export const showOverview = command({
         },
         'Merchants with at least 50.00 USD and twice the span before.',
       ),
-      attention: tells.rows(
-        {
-          kind: tells.word('What it is.', ATTENTION_KINDS),
-          severity: tells.word('error makes --check fail.', ['error', 'warning']),
-          subject: tells.text('What it is about.'),
-          card_id: orNull(tells.text('The card.')),
-          op: orNull(tells.text('The operation.')),
-          text: tells.text('In words.'),
-          next: tells.text('The next command.'),
-        },
-        'What needs attention, the most pressing kind first.',
-      ),
+      attention: tells.rows(ATTENTION, 'What needs attention, the most pressing kind first.'),
     },
   },
   about: [
@@ -145,12 +143,8 @@ function daysSince(typed: string, now: number): number {
   const span = durationOf(typed);
   const first = parseTimeWord(typed, now);
   const midnight = (time: number | string) => new Date(time).setHours(0, 0, 0, 0);
-  const days =
-    span !== undefined
-      ? Math.ceil(span / DAY)
-      : first === undefined
-        ? 0
-        : Math.round((midnight(now) - midnight(first)) / DAY) + 1;
+  const since = first === undefined ? 0 : Math.round((midnight(now) - midnight(first)) / DAY) + 1;
+  const days = span === undefined ? since : Math.ceil(span / DAY);
   if (days >= 1 && days <= MOST_DAYS) return days;
   throw usage(`--since ${quote(typed)} is no time such as 7d or 2026-11-01 within the last ${MOST_DAYS} days`);
 }
@@ -201,8 +195,6 @@ const SHOWN_ATTENTION = 8;
 const SHOWN_GROWING = 3;
 
 const usd = (amount: Cents | null) => (amount === null ? null : toUsd(amount));
-/** What the service does not tell is no 0. */
-const moneyText = (amount: Cents | null) => (amount === null ? '-' : dollars(amount));
 
 /** What is shown of it. */
 type Page = Awaited<ReturnType<typeof overviewOf>> & { readonly title: string; readonly check: boolean };
@@ -253,47 +245,38 @@ function showPage(page: Page): Omit<Shown, 'columns'> {
   };
 }
 
-const ATTENTION_COLUMNS: readonly Column[] = [
-  { field: 'sign', title: '', kind: 'word', priority: 1 },
-  { field: 'subject', title: 'ATTENTION', kind: 'text', priority: 1, shrink: true },
-  { field: 'text', title: '', kind: 'text', priority: 1, shrink: 'wraps' },
-  { field: 'next', title: 'NEXT', kind: 'text', priority: 3 },
-];
-
 function blocksOf({ title, as_of, wallet, held, cards, spending, attention }: Page): readonly Block[] {
   const growing = spending.growing
     .slice(0, SHOWN_GROWING)
     .map(({ merchant, spent, factor }) => `${merchant} ${dollars(spent)}, ${factor === null ? 'new' : `x${factor}`}`);
   const shown = attention.slice(0, SHOWN_ATTENTION);
   const left = attention.length - shown.length;
+  // What the service does not tell is no 0.
+  const money = [
+    ['', cents(wallet.balance_cents)],
+    ['on cards ', wallet.cards_total_balance_cents],
+    ['held ', held],
+    ['pending deposits ', wallet.pending_deposits_cents],
+  ] as const;
+  const counted = Object.entries(cards).filter(([state, count]) => count > 0 || state === 'active');
   return [
     lineBlock(`${title}  as of ${as_of}`),
     pairsBlock([
-      ['WALLET', walletText(wallet, held)],
-      ['CARDS', cardsText(cards)],
+      ['WALLET', money.map(([name, amount]) => `${name}${amount === null ? '-' : dollars(amount)}`).join('    ')],
+      ['CARDS', counted.map(([state, count]) => `${count} ${state.replace('_', ' ')}`).join('   ')],
       ['SPENT', { points: spending.buckets, each: 'day', text: spentText(spending) }],
       ...(growing.length === 0 ? [] : [['GROWING', growing.join('    ')] as const]),
     ]),
     tableBlock(
-      ATTENTION_COLUMNS,
-      shown.map(each => ({ ...each, sign: each.severity === 'error' ? 'x' : '!' })),
+      columnsOf(ATTENTION, 'severity subject text next:3', {
+        severity: '',
+        subject: { title: 'ATTENTION', shrink: true },
+        text: { title: '', shrink: 'wraps' },
+      }),
+      shown.map(each => ({ ...each, severity: each.severity === 'error' ? 'x' : '!' })),
     ),
     ...(left > 0 ? [lineBlock(`and ${left} more: --json lists all`)] : []),
   ];
-}
-
-function walletText(wallet: WalletRow, held: Cents | null): string {
-  return [
-    dollars(cents(wallet.balance_cents)),
-    `on cards ${moneyText(wallet.cards_total_balance_cents)}`,
-    `held ${moneyText(held)}`,
-    `pending deposits ${moneyText(wallet.pending_deposits_cents)}`,
-  ].join('    ');
-}
-
-function cardsText(counts: CardCounts): string {
-  const shown = Object.entries(counts).filter(([state, count]) => count > 0 || state === 'active');
-  return shown.map(([state, count]) => `${count} ${state.replace('_', ' ')}`).join('   ');
 }
 
 function spentText({ total, days, change }: Spending): string {

@@ -8,6 +8,7 @@ import {
   withdrawnBy,
 } from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';
+import { wrongRow } from '../../cli/bulk/rows.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -129,21 +130,15 @@ function rowsOf({ changes, over }: JudgedAgain) {
   const rows: PlannedRow[] = [];
   const sent: PlannedChange[] = [];
   const skipped: RowOutcome[] = [];
-  const leaveOut = ({ card, amount }: PlannedChange, row: number, message: string) =>
-    skipped.push({
-      row,
-      outcome: 'not_sent',
-      cardId: card.card_id,
-      ...(amount !== undefined && { amount }),
-      error: usage(message),
-    });
+  const leaveOut = ({ card, amount }: PlannedChange, row: number, why: string) =>
+    skipped.push({ ...wrongRow(row, `${card.card_id}: ${why}`, card.card_id), amount });
   let row = 0;
   for (const change of changes) {
     const { operation, card, amount } = change;
     const fault = amount === undefined ? undefined : violation(OPERATIONS['cards.withdraw'].body.amount, toUsd(amount));
     row += 1;
     if (fault !== undefined) {
-      leaveOut(change, row, `${card.card_id}: amount ${fault}`);
+      leaveOut(change, row, `amount ${fault}`);
       continue;
     }
     sent.push(change);
@@ -159,7 +154,7 @@ function rowsOf({ changes, over }: JudgedAgain) {
   }
   for (const change of over) {
     row += 1;
-    leaveOut(change, row, `${change.card.card_id}: the rule ${change.rule} holds no more`);
+    leaveOut(change, row, `the rule ${change.rule} holds no more`);
   }
   return { rows, skipped, changes: sent };
 }

@@ -9,8 +9,20 @@ import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
-import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
+import { lineBlock, tableBlock } from '../../terminal/view.ts';
 import { adminCommand, adminListing, command, runAdmin } from './admin.ts';
+
+const CLOCK = ADMIN_OPERATIONS['clock.show'].returns.shape;
+const SHOWN = {
+  noun: 'clock',
+  idField: 'now',
+  columns: columnsOf(CLOCK, 'now mode rate:2 moving_to:2 awaited_deliveries:3', {
+    now: { kind: 'text' },
+    rate: { unlessEmpty: true },
+    moving_to: { kind: 'text', unlessEmpty: true },
+    awaited_deliveries: { title: 'WAITS FOR', unlessEmpty: true },
+  }),
+} as const;
 
 export const sandboxClock = adminCommand({
   path: 'sandbox clock',
@@ -20,13 +32,10 @@ export const sandboxClock = adminCommand({
     'What it shows': 'sandbox clock',
     'A week later': 'sandbox clock advance --by 7d',
   },
-  show: showClock,
+  ...SHOWN,
 });
 
 type Advanced = ResultOf<AdminOperations['clock.advance']>;
-
-const CLOCK = ADMIN_OPERATIONS['clock.show'].returns.shape;
-const COLUMNS = columnsOf(CLOCK, 'now mode');
 
 const FIRED = columnsOf(TIMER, 'due_at kind ref', {
   due_at: { title: 'AT', kind: 'text' },
@@ -34,22 +43,8 @@ const FIRED = columnsOf(TIMER, 'due_at kind ref', {
   ref: { title: 'OF', kind: 'id' },
 });
 
-function showClock(): Shown {
-  return {
-    noun: 'clock',
-    idField: 'now',
-    columns: columnsOf(CLOCK, 'now mode rate:2 moving_to:2 awaited_deliveries:3', {
-      now: { kind: 'text' },
-      rate: { unlessEmpty: true },
-      moving_to: { kind: 'text', unlessEmpty: true },
-      awaited_deliveries: { title: 'WAITS FOR', unlessEmpty: true },
-    }),
-  };
-}
-
 /** A line of a log says it too, where there is no table. */
 const HAPPENED = tells.text('What happened on the way, how often by kind; empty for nothing.');
-const HAPPENED_COLUMN: Column = { field: 'happened', title: 'HAPPENED', kind: 'text', priority: 2 };
 
 function countsOf(fired: Advanced['fired']): string {
   const kinds = [...new Set(fired.map(({ kind }) => kind))];
@@ -60,10 +55,9 @@ function showAdvanced(advanced: Advanced): Shown {
   const { now, fired } = advanced;
   const things = fired.length === 1 ? 'One thing' : `${fired.length} things`;
   return {
-    noun: 'clock',
-    idField: 'now',
+    ...{ noun: 'clock', idField: 'now' },
     data: { ...advanced, happened: countsOf(fired) },
-    columns: [...COLUMNS, HAPPENED_COLUMN],
+    columns: columnsOf({ ...CLOCK, happened: HAPPENED }, 'now mode happened:2'),
     blocks: [
       lineBlock(`${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.`),
       ...(fired.length === 0 ? [] : [tableBlock(FIRED, fired)]),
@@ -95,13 +89,8 @@ export const setSandboxClock = adminCommand({
         : '--rate is for a scaled clock',
     );
   },
-  show: showClock,
+  ...SHOWN,
 });
-
-/** The move may have begun: the clock itself says how far it is. */
-function hasLostAnswer(thrown: unknown): thrown is CliError {
-  return thrown instanceof CliError && thrown.facts.outcome === 'unknown';
-}
 
 export const advanceSandboxClock = command({
   path: 'sandbox clock advance',
@@ -128,19 +117,14 @@ export const advanceSandboxClock = command({
       throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
-    return runAdmin(ctx, 'clock.advance', { by, to: at }, async () => (await ctx.sandbox.servers()).control()).catch(
-      thrown => {
-        throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
-      },
-    );
+    const way = async () => (await ctx.sandbox.servers()).control();
+    return runAdmin(ctx, 'clock.advance', { by, to: at }, way).catch(thrown => {
+      // The move may have begun: the clock itself says how far it is.
+      const isLost = thrown instanceof CliError && thrown.facts.outcome === 'unknown';
+      throw isLost ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
+    });
   },
   show: showAdvanced,
-});
-
-const TIMER_COLUMNS = columnsOf(TIMER, 'due_at kind ref state:2 error:3', {
-  due_at: { kind: 'text' },
-  ref: { title: 'OF', kind: 'id' },
-  error: { shrink: true },
 });
 
 export const clockTimers = command({
@@ -157,5 +141,9 @@ export const clockTimers = command({
   run: (ctx, asked) => adminListing(ctx, ['timers', 'timer'], {}, asked),
   noun: 'timer',
   idField: 'ref',
-  columns: TIMER_COLUMNS,
+  columns: columnsOf(TIMER, 'due_at kind ref state:2 error:3', {
+    due_at: { kind: 'text' },
+    ref: { title: 'OF', kind: 'id' },
+    error: { shrink: true },
+  }),
 });

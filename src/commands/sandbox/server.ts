@@ -2,7 +2,7 @@
 
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
-import { columnsOf } from '../../cli/listing.ts';
+import { columnsOf, countOf } from '../../cli/listing.ts';
 import { argument, flagName, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
@@ -60,19 +60,14 @@ const STATUS_COLUMNS = columnsOf(
   { now: { kind: 'text' }, data_set: 'DATA', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
 );
 
-/** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
-function parkedOf({ timers_parked }: SandboxStatus): readonly string[] {
-  return (timers_parked ?? []).map(({ kind, ref, due_at, error }) => `${kind} of ${ref}, due ${due_at}: ${error}`);
-}
-
-/** What makes a look at it fail. */
-function failureOf(status: SandboxStatus): CliError | undefined {
-  const parked = parkedOf(status);
-  const isBroken = status.ledger_ok === false;
-  if (!isBroken && parked.length === 0) return undefined;
-  const message = !isBroken
-    ? `${parked.length === 1 ? 'a timer' : `${parked.length} timers`} of the sandbox failed: ${parked.join('; ')}`
-    : `the ledger does not add up: ${(status.ledger_faults ?? []).join('; ')}`;
+/** What makes a look at it fail. What a timer that failed should have done is not done, and nothing else waits for it. */
+function failureOf({ timers_parked, ledger_ok, ledger_faults }: SandboxStatus): CliError | undefined {
+  const parked = (timers_parked ?? []).map(each => `${each.kind} of ${each.ref}, due ${each.due_at}: ${each.error}`);
+  if (ledger_ok !== false && parked.length === 0) return undefined;
+  const message =
+    ledger_ok === false
+      ? `the ledger does not add up: ${(ledger_faults ?? []).join('; ')}`
+      : `${countOf(parked.length, 'timer')} of the sandbox failed: ${parked.join('; ')}`;
   return new CliError('check_failed', { message, hint: 'cardwright sandbox reset' });
 }
 

@@ -11,7 +11,6 @@ import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 import { usage } from '../../core/errors.ts';
 import { didYouMean } from '../../core/nearest.ts';
-import { lineBlock, pairsBlock } from '../../terminal/view.ts';
 import { secretIn } from './verify.ts';
 
 export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, 'id status url events:3 created_at:5', {
@@ -78,14 +77,7 @@ export const createWebhook = command({
   },
   noun: 'webhook',
   show: (made: Subscribed) => ({
-    columns: [...WEBHOOK_COLUMNS, { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 }],
-    blocks: [
-      lineBlock(`Subscribed ${made.id}: ${made.url}`),
-      pairsBlock([
-        ['Events', (made.events ?? []).join(', ')],
-        ['Secret', made.secret ?? ('secret' in made ? 'not shown by the service' : 'as you chose it')],
-      ]),
-    ],
+    columns: [...WEBHOOK_COLUMNS, { field: 'secret', title: 'SECRET', kind: 'id', priority: 1, unlessEmpty: true }],
     notes: secretNotes(made),
   }),
 });
@@ -94,7 +86,9 @@ export const createWebhook = command({
 function secretNotes(made: Subscribed): string[] {
   if (made.secret) return ['The secret is shown this once. Keep it where your receiver reads it.'];
   if (!('secret' in made)) return [];
-  return [`Events cannot be verified without it: delete ${made.id} and choose a secret with --secret-file.`];
+  return [
+    `Its secret is not shown by the service: delete ${made.id} and choose one with --secret-file, to verify events.`,
+  ];
 }
 
 async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
