@@ -25,10 +25,8 @@ const NAME_ROW = {
 } as const;
 
 const COMMAND_ROW = {
-  path: tells.text('Words of the command.'),
-  summary: tells.text('What it does.'),
+  ...NAME_ROW,
   operation: orNull(tells.text('Operation of the contract.')),
-  effect: tells.word('What running it may do.', EFFECT_WORDS),
   args: tells.rows({ ...PART, many: tells.yes('Whether it takes several.') }, 'Operands, in order.'),
   flags: tells.rows(
     {
@@ -75,36 +73,20 @@ export const listCommands = command({
 });
 
 function describe(of: Command) {
+  const said = ({ choices, item, doc }: AnyField) => ({ choices: choices ?? item?.choices ?? null, doc });
   return {
     path: of.path,
     summary: of.summary,
     operation: of.operation ?? null,
     effect: effectOf(of),
-    args: Object.entries(of.args).map(([name, { field, many, optional }]) => ({
-      name,
-      needed: optional !== true,
-      many,
-      choices: choicesOf(field),
-      doc: field.doc,
-    })),
-    flags: flagsOf(of).map(({ name, short, placeholder, needed, repeats, field }) => ({
-      name,
-      short: short ?? null,
-      placeholder,
-      needed,
-      repeats,
-      choices: choicesOf(field),
-      doc: field.doc,
-    })),
+    args: Object.entries(of.args).map(([name, { field, many, optional }]) => {
+      return { name, needed: optional !== true, many, ...said(field) };
+    }),
+    flags: flagsOf(of).map(({ name, short = null, placeholder, needed, repeats, field }) => {
+      return { name, short, placeholder, needed, repeats, ...said(field) };
+    }),
     examples: of.examples.map(({ does, run }) => ({ does, run })),
-    exit_codes: [
-      { exit: 0, kind: 'done' as string },
-      ...endingsOf(of).map(({ exit, kind }) => ({ exit, kind: kind as string })),
-    ],
+    exit_codes: [{ exit: 0, kind: 'done' }, ...endingsOf(of)].map(({ exit, kind }) => ({ exit, kind })),
     program_exit: of.rest === 'run for its exit code',
   };
-}
-
-function choicesOf(field: AnyField): readonly string[] | null {
-  return field.choices ?? field.item?.choices ?? null;
 }

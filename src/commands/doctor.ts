@@ -1,4 +1,4 @@
-import { FINDING, type Finding } from '../cli/answer-shapes.ts';
+import { FINDING } from '../cli/answer-shapes.ts';
 import { command } from '../cli/parsing/command.ts';
 import { CliError } from '../core/errors.ts';
 
@@ -21,19 +21,15 @@ export const doctor = command({
   ],
   noun: 'check',
   idField: 'check',
-  show: findings => ({
-    notes: findings.flatMap(({ check, hint }) => (hint === undefined ? [] : [`${check}: ${hint}`])),
-    failure: failureOf(findings),
-  }),
+  show: findings => {
+    const failed = findings.filter(({ status }) => status === 'fail');
+    const hint = failed.find(each => each.hint !== undefined)?.hint;
+    const failure = new CliError('check_failed', {
+      message: `${failed.length} of ${findings.length} checks failed: ${failed.map(({ check }) => check).join(', ')}`,
+      notes: failed.map(({ check, says }) => `${check}: ${says}`),
+      ...(hint !== undefined && { hint }),
+    });
+    const notes = findings.flatMap(({ check, hint }) => (hint === undefined ? [] : [`${check}: ${hint}`]));
+    return { notes, ...(failed.length > 0 && { failure }) };
+  },
 });
-
-function failureOf(findings: readonly Finding[]): CliError | undefined {
-  const failed = findings.filter(({ status }) => status === 'fail');
-  if (failed.length === 0) return undefined;
-  const hint = failed.map(each => each.hint).find(each => each !== undefined);
-  return new CliError('check_failed', {
-    message: `${failed.length} of ${findings.length} checks failed: ${failed.map(({ check }) => check).join(', ')}`,
-    notes: failed.map(({ check, says }) => `${check}: ${says}`),
-    ...(hint !== undefined && { hint }),
-  });
-}

@@ -122,11 +122,6 @@ async function cardsToAdopt(
   });
 }
 
-interface Chosen {
-  readonly entries: readonly { readonly entry: NewEntry; readonly card: ObservedCard }[];
-  readonly leftOut: readonly { readonly card: string; readonly why: string; readonly name: string | null }[];
-}
-
 /**
  * Oldest first, so that two runs over the same cards give the same names. `isOne`: one card was named, and what speaks
  * against it is an error, and no remark.
@@ -135,14 +130,13 @@ function chosenOf(
   fleet: Fleet,
   cards: readonly ObservedCard[],
   { name: asked, isOne }: { name: string | undefined; isOne: boolean },
-): Chosen {
+) {
   const taken = new Set(fleet.wishes.map(({ name }) => name));
   const byPin = new Map(fleet.wishes.flatMap(({ pin, name }) => (pin === undefined ? [] : [[pin, name] as const])));
-  const entries: Chosen['entries'][number][] = [];
-  const leftOut: Chosen['leftOut'][number][] = [];
-  const order = (a: ObservedCard, b: ObservedCard) =>
-    a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
-  for (const card of [...cards].sort(order)) {
+  const entries: { readonly entry: NewEntry; readonly card: ObservedCard }[] = [];
+  const leftOut: { readonly card: string; readonly why: string; readonly name: string | null }[] = [];
+  const age = ({ createdAt, id }: ObservedCard) => `${createdAt} ${id}`;
+  for (const card of [...cards].sort((a, b) => (age(a) < age(b) ? -1 : 1))) {
     const why = whyNot(fleet, card, byPin);
     if (why !== undefined) {
       if (isOne) throw notSent(why.kind, `${card.id} ${why.text}`);

@@ -91,7 +91,6 @@ export function judged(ctx: Context, policy: Policy, { db, as_of }: Pick<Copy, '
 }
 
 const FAIL_ON = ['error', 'warning', 'none'] as const;
-type FailOn = (typeof FAIL_ON)[number];
 
 const COLUMNS: readonly Column[] = [
   { field: 'rule', title: 'RULE', kind: 'text', priority: 1 },
@@ -160,17 +159,16 @@ export const checkPolicy = command({
   },
   show({ judgement, applied, as_of, failOn, named }) {
     const { cards, findings, skipped } = judgement;
-    const rows = findings.map(finding => ({
-      rule: finding.rule,
-      card_id: finding.card.card_id,
-      label: finding.card.label,
-      why: whyOf(finding),
-      would: wouldOf(finding),
-      severity: finding.severity,
-    }));
+    const rows = findings.map(finding => {
+      const { rule, severity, card } = finding;
+      const { card_id, label } = card;
+      return { rule, card_id, label, why: whyOf(finding), would: wouldOf(finding), severity };
+    });
     // None is as severe as `none`.
     const least = (SEVERITIES as readonly string[]).indexOf(failOn);
     const wrong = findings.filter(({ severity }) => SEVERITIES.indexOf(severity) <= least);
+    const others = findings.length - wrong.length;
+    const milder = others > 0 ? ` of severity ${failOn} or worse; ${others} milder` : '';
     const found = new Set(findings.map(({ card }) => card.card_id)).size;
     const on = findings.length === 0 ? '' : ` on ${countOf(found, 'card')}`;
     const summary = `${countOf(findings.length, 'finding')}${on}; ${countOf(cards, 'card')} looked at, as of ${as_of}.`;
@@ -185,22 +183,14 @@ export const checkPolicy = command({
       columns: COLUMNS,
       rows: { columns: COLUMNS, rows },
       blocks: [tableBlock(COLUMNS, rows), ...[summary, ...missing].map(text => lineBlock(text))],
-      ...(wrong.length > 0 && {
-        failure: wrongCards(named, { wrong, applied, milder: findings.length - wrong.length, failOn }),
-      }),
+      ...(wrong.length > 0 && { failure: wrongCards(named, wrong, applied, milder) }),
     };
   },
 });
 
 function findingRow({ rule, severity, card, facts, change }: Finding): Row {
-  return {
-    rule,
-    severity,
-    card_id: card.card_id,
-    facts,
-    then: change?.do ?? null,
-    amount: change?.do === 'withdraw' ? toUsd(change.amount) : null,
-  };
+  const amount = change?.do === 'withdraw' ? toUsd(change.amount) : null;
+  return { rule, severity, card_id: card.card_id, facts, then: change?.do ?? null, amount };
 }
 
 /** `unused_days 44, balance 80.00`. */
@@ -222,20 +212,12 @@ function wouldOf({ change }: Finding): string {
   return change.do === 'freeze' ? 'freeze' : `withdraw ${dollars(change.amount)}`;
 }
 
-interface Wrong {
-  /** Flags that an apply of it all needs. */
-  readonly applied: readonly string[];
-  readonly wrong: readonly Finding[];
-  /** Findings that are not severe enough to fail. */
-  readonly milder: number;
-  readonly failOn: FailOn;
-}
-
-function wrongCards({ name, word }: NamedPolicy, { wrong, applied, milder, failOn }: Wrong): CliError {
+/** `flags` are those that an apply of it all needs. */
+function wrongCards({ name, word }: NamedPolicy, wrong: readonly Finding[], flags: readonly string[], milder: string) {
   const cards = new Set(wrong.map(({ card }) => card.card_id)).size;
   const changes = wrong.some(({ change }) => change !== undefined);
   return new CliError('check_failed', {
-    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder > 0 ? ` of severity ${failOn} or worse; ${milder} milder` : ''}`,
-    ...(changes && { hint: ['cardwright policy apply', word, ...applied, '--dry-run'].join(' ') }),
+    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder}`,
+    ...(changes && { hint: ['cardwright policy apply', word, ...flags, '--dry-run'].join(' ') }),
   });
 }

@@ -1,5 +1,6 @@
 /** Deliveries of webhooks. */
 
+import { isUtf8 } from 'node:buffer';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
 import { argument, local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -154,15 +155,11 @@ const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
 async function bodyFrom(ctx: Context, path: string): Promise<string> {
   const bytes = await ctx.files.readBytes(path);
   const where = path === '-' ? 'standard input' : path;
-  try {
-    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (body === '') throw usage(`${where} is empty`);
-    if ([...body].length > MOST) throw usage(`${where} is longer than ${MOST} characters`);
-    return body;
-  } catch (error) {
-    if (error instanceof TypeError) throw usage(`${where} is not UTF-8 text, and a body is sent as text`);
-    throw error;
-  }
+  if (!isUtf8(bytes)) throw usage(`${where} is not UTF-8 text, and a body is sent as text`);
+  const body = Buffer.from(bytes).toString();
+  if (body === '') throw usage(`${where} is empty`);
+  if ([...body].length > MOST) throw usage(`${where} is longer than ${MOST} characters`);
+  return body;
 }
 
 export const sendDelivery = adminCommand({
@@ -205,11 +202,10 @@ export const rotateSecret = adminCommand({
   columns: 'webhook_id secret old_until:2',
   noun: 'secret',
   idField: 'webhook_id',
-  show: ({ webhook_id, secret, old_until }) => ({
-    blocks: [
-      lineBlock(`New secret of ${webhook_id}; the old one signs as well until ${old_until}.`),
-      pairsBlock([['Secret', secret]]),
+  show: ({ old_until }) => ({
+    notes: [
+      `The old secret signs as well until ${old_until}.`,
+      'The new one is shown this once. Keep it where your receiver reads it.',
     ],
-    notes: ['The secret is shown this once. Keep it where your receiver reads it.'],
   }),
 });

@@ -1,8 +1,8 @@
 /** Listening for events: a receiver, its subscription where the service can reach it, and what ends the session. */
 
-import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS, type Test } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, countOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Answers, argument, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
@@ -93,12 +93,9 @@ function codesIn({ data }: ReceivedEvent): string[] {
 function footerOf(counts: Readonly<Counts> | undefined, took: string): string {
   if (counts === undefined) return '';
   const { events, duplicates, out_of_order: late, refused } = counts;
-  const more = [
-    duplicates > 0 && `${duplicates} repeated`,
-    late > 0 && `${late} out of order`,
-    refused > 0 && `${refused} refused`,
-  ];
-  return `${[`${events} ${events === 1 ? 'event' : 'events'}`, ...more].filter(Boolean).join(', ')} in ${took}.`;
+  const more = Object.entries({ repeated: duplicates, 'out of order': late, refused });
+  const told = more.flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
+  return `${[countOf(events, 'event'), ...told].join(', ')} in ${took}.`;
 }
 
 const ON_SCREEN = { screenOnly: true, unlessEmpty: true } as const;
@@ -374,11 +371,7 @@ export const listenWebhooks = command({
   columns: 'ended',
   show: ({ listing, reaped, exit }) =>
     listing === undefined
-      ? {
-          data: { ended: reaped ?? [] },
-          noun: 'subscription',
-          quiet: [...(reaped ?? [])],
-        }
+      ? { data: { ended: reaped ?? [] }, noun: 'subscription', quiet: [...(reaped ?? [])] }
       : { listing, exit, noun: 'event', columns: RECEIVED_COLUMNS },
 });
 
@@ -437,19 +430,15 @@ export const expectEvents = command({
     if (hearing.exit !== 0) {
       const { exit } = hearing;
       // The words of the program itself may hold secrets.
-      const [program = ''] = ctx.rest;
-      ctx.ui.notice(
-        `the program ${quote(program)} ended with ${exit}, which is the exit code here; ${matched.length} of ${count} ${pattern} came`,
-      );
+      const program = quote(ctx.rest[0] ?? '');
+      const came = `${matched.length} of ${count} ${pattern} came`;
+      ctx.ui.notice(`the program ${program} ended with ${exit}, which is the exit code here; ${came}`);
     }
     return { matched, exit: hearing.exit, broken: came ? undefined : broken };
   },
   show: ({ matched, exit, broken }) => ({
     // What did not come is said by the error.
-    listing: {
-      ...wholeListing({ data: matched, page: { total: matched.length } }, { noun: 'event' }),
-      footer: () => '',
-    },
+    listing: rowsListing(matched),
     exit,
     // What the program itself reports comes first.
     failure: exit === 0 ? broken : undefined,
@@ -460,10 +449,8 @@ export const expectEvents = command({
 
 /** The pattern and every condition, on the object of the event. */
 function meaning(pattern: string, where: readonly string[], now: () => number): (event: ReceivedEvent) => boolean {
-  const tests = new Map(
-    eventsMatching(pattern).map(
-      name => [name as string, allOf(where, { shape: EVENTS[name].data, flag: '--where', now })] as const,
-    ),
-  );
+  const tests = new Map<string, Test>();
+  for (const name of eventsMatching(pattern))
+    tests.set(name, allOf(where, { shape: EVENTS[name].data, flag: '--where', now }));
   return ({ type, data }) => tests.get(type)?.((data ?? {}) as Readonly<Record<string, unknown>>) ?? false;
 }
