@@ -63,9 +63,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
 }
 
 /** A value that looks like an option stands behind `=`. */
-function flagWords(name: string, value: string): readonly string[] {
-  return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
-}
+const flagWords = (name: string, value: string) => (value.startsWith('-') ? [`${name}=${value}`] : [name, value]);
 
 function askFlag(context: Context, command: Command, flag: ResolvedFlag, settings: ValueSettings) {
   const { field, name, literals, repeats } = flag;
@@ -109,9 +107,7 @@ function problemOf(name: string, field: ResolvedFlag['field'], settings: ValueSe
 }
 
 /** The help text of a field as the beginning of a question. */
-function sentence(doc: string): string {
-  return doc.replace(/\.$/, '');
-}
+const sentence = (doc: string) => doc.replace(/\.$/, '');
 
 /** More than a person looks through; who has more types an id. */
 const MOST = 1_000;

@@ -9,7 +9,7 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Copy } from '../mirror/mirror.ts';
 import type { Found } from '../mirror/search.ts';
 import type { Listing, Row } from '../terminal/view.ts';
-import { countOf, cutTo, PAGING_FLAGS } from './listing.ts';
+import { countOf, cutTo, type ListOptions, PAGING_FLAGS } from './listing.ts';
 import { eachTime, needs, type OwnFlag, option, takes } from './parsing/flag.ts';
 import { parseTimeWord, parseValue, quote, SHORT_MARK } from './parsing/values.ts';
 
@@ -104,14 +104,6 @@ export function parseCondition(text: string, { shape, flag, now }: ConditionSett
   };
 }
 
-interface Wanted {
-  readonly wanted: string;
-  readonly operator: Operator;
-  /** Flag and condition, for messages. */
-  readonly where: string;
-  readonly now: () => number;
-}
-
 interface Comparable {
   /** Undefined for a value that is unfit. */
   readonly read: (value: unknown) => number | string | undefined;
@@ -120,7 +112,10 @@ interface Comparable {
 }
 
 /** Throws `usage` for a wanted value that the field cannot have. */
-function comparable(field: AnyField, { wanted, operator, where, now }: Wanted): Comparable {
+function comparable(
+  field: AnyField,
+  { wanted, operator, where, now }: { wanted: string; operator: Operator; where: string; now: () => number },
+): Comparable {
   const only = (value: number | string) => () => [value, value] as const;
   switch (field.kind) {
     case 'money':
@@ -177,14 +172,12 @@ export const SEARCH_FLAGS = {
 /** Rows where nothing else was asked for. */
 const DEFAULT_LIMIT = 25;
 
-interface SearchWish {
-  readonly noun: string;
-  readonly all?: boolean | undefined;
-  readonly limit?: number | undefined;
-}
-
 /** What a search found, newest first. The copy is closed when the last row was read, or when the search fails. */
-export function searched(copy: Copy, search: (copy: Copy) => Found<object>, { noun, all, limit }: SearchWish): Listing {
+export function searched(
+  copy: Copy,
+  search: (copy: Copy) => Found<object>,
+  { noun, all, limit }: Pick<ListOptions, 'noun' | 'all' | 'limit'>,
+): Listing {
   let found: Found<object>;
   try {
     found = search(copy);

@@ -78,7 +78,7 @@ export const PAGING_FLAGS = {
   limit: option(takes.integer('At most this many rows, over as many pages as it takes.', { min: 1 })),
 } as const;
 
-interface ListOptions {
+export interface ListOptions {
   readonly noun: string;
   readonly all?: boolean | undefined;
   readonly limit?: number | undefined;
@@ -115,12 +115,7 @@ export async function* pagesWithProgress<Page extends ListPage<object>>(
 /** Flags of a list whose row is paged. */
 export const PAGED_FLAGS = { page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS } as const;
 
-interface Paging {
-  readonly page?: number | undefined;
-  readonly perPage?: number | undefined;
-  readonly all?: boolean | undefined;
-  readonly limit?: number | undefined;
-}
+type Paging = Pick<ListOptions, 'all' | 'limit' | 'perPage'> & { readonly page?: number | undefined };
 
 /** Which pages those flags ask for. An order needs every page, unless one was asked for by its number. */
 export function pagesAsked(ctx: Pick<Context, 'sorted'>, { page, perPage, all, limit }: Paging) {

@@ -1,8 +1,3 @@
-/**
- * Ids as people copy them: the short form of a table, which ends with … or ..., and the last four digits of a card. Such a word
- * is no whole id, so it is looked up in all pages of the list before the command runs. Every other word is a whole id.
- */
-import type { Effect } from '../contract/operation.ts';
 import { notSent, usage } from '../core/errors.ts';
 import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
@@ -90,11 +85,10 @@ function shortIdsIn({ command, argv, input }: Line): readonly ShortId[] {
 /** Says what each short id stands for. A change by one is asked about; what cannot be undone, by four digits, always. */
 async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   const { command, context } = line;
-  const effect = askedEffect(command);
+  // The sandbox is there to be played with.
+  const effect = isOfSandbox(command) ? 'read' : effectOf(command);
   const meanings = resolved.map(({ word, found }) => `${word} is ${candidateText(found)}`);
-  const say = () => {
-    for (const meaning of meanings) context.ui.notice(meaning);
-  };
+  const say = () => meanings.forEach(meaning => void context.ui.notice(meaning));
   if (effect === 'read' || context.dryRun) return say();
   const isFinal = effect === 'irreversible' || effect === 'reveals-secret';
   const byDigitsAlone = isFinal && resolved.some(byDigits);
@@ -114,11 +108,6 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
     flag: 'the whole id',
   });
   if (!go) throw declined();
-}
-
-/** What a command may do to a service that counts; the sandbox is there to be played with. */
-function askedEffect(command: Command): Effect {
-  return isOfSandbox(command) ? 'read' : effectOf(command);
 }
 
 /** The one that a word stands for. Throws `not_found` where none fits, `usage` where several do. */
@@ -151,9 +140,7 @@ function theOne({ kind, word }: ShortId, found: readonly KnownId[]): KnownId {
 }
 
 /** An id with what helps to recognise it. */
-function candidateText({ id, facts }: KnownId): string {
-  return `${id} (${facts.join(', ')})`;
-}
+const candidateText = ({ id, facts }: KnownId) => `${id} (${facts.join(', ')})`;
 
 /** The last four digits: only the service knows them. */
 function byDigits({ kind, word }: Pick<ShortId, 'kind' | 'word'>): boolean {
@@ -161,6 +148,4 @@ function byDigits({ kind, word }: Pick<ShortId, 'kind' | 'word'>): boolean {
 }
 
 /** Speaks to the control surface of a sandbox. */
-function isOfSandbox({ path }: Command): boolean {
-  return path.startsWith('sandbox ');
-}
+const isOfSandbox = ({ path }: Command) => path.startsWith('sandbox ');

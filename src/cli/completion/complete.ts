@@ -32,7 +32,6 @@ interface CompletionSettings {
   readonly registry: Registry;
   readonly provide: ValueProvider;
 }
-
 type Asked = CompletionSettings & { readonly meanings: boolean };
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
@@ -63,11 +62,10 @@ export async function completionText(args: readonly string[], settings: Completi
 /** PowerShell hands programs their arguments in ways that differ by version, and through cmd.exe where npm put a shim. */
 function wordsFrom(shell: string, rest: readonly string[]): readonly string[] {
   if (shell === 'bash') return tokenize(rest[0] ?? '').slice(1);
-  return shell === 'powershell'
-    ? Buffer.from(rest[0] ?? '', 'base64')
-        .toString()
-        .split('\0')
-    : rest;
+  if (shell !== 'powershell') return rest;
+  return Buffer.from(rest[0] ?? '', 'base64')
+    .toString()
+    .split('\0');
 }
 
 /** Labels are people's own text; what looks like a secret in one is not put on a screen by a key press. */
