@@ -215,9 +215,12 @@ function isTypeOnlyUse(from: string, target: string): boolean {
 describe('house rules', () => {
   it('a command stands in the folder of its group, or in the file of that name', async () => {
     const { REGISTRY } = await import('../src/commands/registry.ts');
-    const declared = [...texts].flatMap(([name, text]) =>
-      [...new Set(Array.from(text.matchAll(/path: '([^']+)',/g), ([, path]) => path))].map(path => ({ name, path })),
-    );
+    // A simulation is declared by its name.
+    const named = /path: '([^']+)',|= (simulate)\('([^']+)'/g;
+    const declared = [...texts].flatMap(([name, text]) => {
+      const paths = Array.from(text.matchAll(named), ([, path, of, word]) => path ?? `sandbox ${of} ${word}`);
+      return [...new Set(paths)].map(path => ({ name, path }));
+    });
     for (const group of REGISTRY) {
       for (const [words, load] of Object.entries(await group.leaves())) {
         const { path, summary } = await load();
