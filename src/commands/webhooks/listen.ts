@@ -438,7 +438,7 @@ export const expectEvents = command({
   },
   show: ({ matched, exit, broken }) => ({
     // What did not come is said by the error.
-    listing: rowsListing(matched),
+    listing: rowsListing(matched, { footer: () => '' }),
     exit,
     // What the program itself reports comes first.
     failure: exit === 0 ? broken : undefined,
