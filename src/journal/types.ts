@@ -127,6 +127,8 @@ export interface Finished {
   readonly remarks: readonly string[];
   /** Rows that came back otherwise: done, and no reading shows the card; refused, and the card is there or may be. */
   readonly corrected: readonly CorrectedOutcome[];
+  /** False where the service could not be read: a resume ends the run. */
+  readonly isWhole: boolean;
   /** True when the op is finished: a later resume sends nothing. */
   readonly ended: boolean;
 }

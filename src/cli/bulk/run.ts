@@ -357,12 +357,10 @@ function driveRun(ctx: Context, driving: Driving): Shown {
     async function concluded(): Promise<CliError | undefined> {
       const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
       const signal = isSignal(reason) ? reason : undefined;
-      // After a signal nothing is asked of the service any more; a resume makes the audit.
-      const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
-      const { objections, remarks, corrected, ended } = cutShort
-        ? { objections: [], remarks: [], corrected: uncompared(run.op, rows, held, creates), ended: false }
-        : await run.finish();
-      for (const outcome of corrected) {
+      const { objections, remarks, ended, isWhole, corrected } = await run.finish();
+      // A second signal cuts the reading off, too.
+      const isUnread = signal !== undefined && !isWhole;
+      for (const outcome of isUnread ? uncompared(run.op, rows, held, creates) : corrected) {
         tally.correct(outcome);
         recorded?.row(recordedRow(outcome));
         if (held.has(outcome.row)) held.set(outcome.row, outcome);
