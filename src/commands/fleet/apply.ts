@@ -228,7 +228,8 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
  * Name and deed of each row, and what was spent; `before` is the wallet that is compared at the end. A card that nobody can tell is
  * told by its id from then on.
  */
-function extrasOf(ctx: Context, { steps, fleet, id }: PlanDocument, word: string, before?: Cents) {
+function extrasOf(ctx: Context, document: PlanDocument, word: string, before?: Cents) {
+  const { steps, fleet, id } = document;
   const byRow = new Map(steps.map(step => [step.row, step]));
   /** Lines of the file for cards that were made and do not show their marker. */
   const pins: string[] = [];
@@ -247,6 +248,8 @@ function extrasOf(ctx: Context, { steps, fleet, id }: PlanDocument, word: string
     },
     page: (): Row => ({ fleet, plan: id, spent: toUsd(cents(spent)) }),
     async atEnd() {
+      const waiting = waitingText(document, word);
+      if (waiting !== undefined) ctx.ui.notice(waiting);
       if (before === undefined) return;
       const remark = await walletRemark(ctx, before, cents(returned - spent));
       if (remark !== undefined) ctx.ui.notice(remark);
@@ -285,11 +288,18 @@ async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: nu
   });
 }
 
+/** Differences that no step of the plan ends; undefined where there is none. */
+function waitingText({ blocked, held_back: heldBack }: PlanDocument, word: string): string | undefined {
+  const left = blocked.length + heldBack.reduce((all, { count }) => all + count, 0);
+  return left === 0
+    ? undefined
+    : `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
+}
+
 function nothingToDo(ctx: Context, word: string, document: PlanDocument): Shown {
-  const left = document.blocked.length + document.held_back.reduce((all, { count }) => all + count, 0);
-  const says = left === 0 ? 'need no step.' : 'have no step by itself.';
-  const waiting = `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
-  const why = `The cards of ${document.fleet} ${says}${left === 0 ? '' : ` ${waiting}`}`;
+  const waiting = waitingText(document, word);
+  const says = waiting === undefined ? 'need no step.' : `have no step by itself. ${waiting}`;
+  const why = `The cards of ${document.fleet} ${says}`;
   const page = { done: 0, fleet: document.fleet, plan: document.id, spent: 0 };
   return { ...noRows(ctx, why, page), columns: [...RESULT_COLUMNS, ...COLUMNS] };
 }
