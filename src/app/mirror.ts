@@ -26,9 +26,8 @@ export async function mirrorFor(
   const { profile, mode, origin } = acting;
   let rows = 0;
   const path = mirrorPath(host.folders.data, profile);
-  // What reads a large copy reads rows by the hundred thousand in one turn; a first sync goes on for hours.
+  // What reads a large copy reads rows by the hundred thousand in one turn.
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES) await host.keepSmallAtOnce();
-  else host.keepSmall();
   return createMirror({
     path,
     platform: host.platform,

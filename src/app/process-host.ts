@@ -51,7 +51,7 @@ export interface AppHost extends Host {
   readonly node: string | undefined;
   /** This process serves for long and makes much garbage: from now on its memory stays small. */
   keepSmall(): void;
-  /** Bounds memory at once, before work that leaves no turn of the event loop for it. */
+  /** Bounds memory at once: of a long list, and before work that leaves no turn of the event loop for it. */
   keepSmallAtOnce(): Promise<void>;
   /** The words that start this program once more. */
   readonly program: readonly [string, ...string[]];
@@ -365,7 +365,11 @@ function collectOften(): void {
   setFlag(process.getBuiltinModule('node:v8'), '--heap-growing-percent=20', '--heap-growing-percent=0');
 }
 
+let staysSmall = false;
+
 async function staySmall(): Promise<void> {
+  if (staysSmall) return;
+  staysSmall = true;
   const { keepGrown } = await import('../platform/v8.ts');
   keepGrown(process.getBuiltinModule('node:v8'), {
     eventLoopUtilization: performance.eventLoopUtilization,

@@ -37,7 +37,7 @@ export function openRun(begun: BegunRun): Run {
   return {
     ...begun,
     opened,
-    reader: once(async () => readerOf(await opened.service(), opened.noteShown)),
+    reader: once(async () => readerOf(host, await opened.service(), opened.noteShown)),
     limits: runLimits(host, opened),
     local,
     audit: once(async () => {
@@ -49,12 +49,18 @@ export function openRun(begun: BegunRun): Run {
   };
 }
 
+/** Pages from which on a list is a long one, and its rows much garbage. */
+const MANY_PAGES = 60;
+
 /** Reading operations alone, the bare results. */
 type Values = Readonly<Record<string, unknown>>;
 
-function readerOf(service: Service, noteShown: Connections['noteShown']): Reader {
+function readerOf(host: AppHost, service: Service, noteShown: Connections['noteShown']): Reader {
   async function* noted<Page>(pages: AsyncIterable<Page>, operation: string, input: Values) {
+    let count = 0;
     for await (const page of pages) {
+      count += 1;
+      if (count === MANY_PAGES) await host.keepSmallAtOnce();
       noteShown(operation, input, page);
       yield page;
     }
