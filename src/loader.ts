@@ -3,9 +3,23 @@
  * file for each command, because compiling is a third of a short command. A file of somebody else, or one that is
  * damaged, is never used (docs/decisions/0009-compiled-code-cache.md). In the single executable the files are its assets.
  */
-import * as fs from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import process from 'node:process';
 import { Script } from 'node:vm';
 import { foldersFor } from './platform/folders.ts';
 
@@ -24,7 +38,7 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 const OPTIONS = ['--help', '-h', '--version', '-V', '--sandbox', '--json'];
 
 const read =
-  typeof CARDWRIGHT_ASSET === 'function' ? CARDWRIGHT_ASSET : (name: string) => fs.readFileSync(`${__dirname}/${name}`);
+  typeof CARDWRIGHT_ASSET === 'function' ? CARDWRIGHT_ASSET : (name: string) => readFileSync(`${__dirname}/${name}`);
 const cache = cachePlace();
 const kept = cache.file === undefined ? new Map<string, Buffer>() : codeIn(cache.file);
 const textOf = openProgram();
@@ -50,10 +64,7 @@ function open(piece: string): unknown {
   modules.set(piece, module);
   const filename = `${__dirname}/${piece}`;
   const cachedData = kept.get(piece);
-  const script = new Script(`(function(exports,require,module,__filename,__dirname,$program){${textOf(piece)}\n})`, {
-    filename,
-    ...(cachedData && { cachedData }),
-  });
+  const script = new Script(textOf(piece), { filename, ...(cachedData && { cachedData }) });
   scripts.set(piece, script);
   if (script.cachedDataRejected === false) cache.used += 1;
   const fromHere = (name: string) => (name.startsWith('./') ? open(name.slice(2)) : require(name));
@@ -64,12 +75,12 @@ function open(piece: string): unknown {
 /** Reads the text of a piece out of program.txt: in one file, because each costs a quarter of a millisecond at start. */
 function openProgram(): (piece: string) => string {
   const inside = typeof CARDWRIGHT_ASSET === 'function' ? CARDWRIGHT_ASSET('program.txt') : undefined;
-  const handle = inside === undefined ? fs.openSync(`${__dirname}/program.txt`, 'r') : -1;
+  const handle = inside === undefined ? openSync(`${__dirname}/program.txt`, 'r') : -1;
   return piece => {
     const [at = 0, length = 0] = CARDWRIGHT_PIECES[piece] ?? [];
     if (inside !== undefined) return inside.toString('utf8', at, at + length);
     const bytes = Buffer.allocUnsafe(length);
-    fs.readSync(handle, bytes, 0, length, at);
+    readSync(handle, bytes, 0, length, at);
     return bytes.toString();
   };
 }
@@ -116,13 +127,13 @@ function codeIn(path: string): Map<string, Buffer> {
   const found = new Map<string, Buffer>();
   let handle: number | undefined;
   try {
-    handle = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
-    const { size, mode, uid } = fs.fstatSync(handle);
+    handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const { size, mode, uid } = fstatSync(handle);
     // Whoever else could have written it could have this process run what they like.
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o177077) === 0o100000);
     if (!isOurs || size <= HEADER || size > 1 << 26) return found;
     const bytes = Buffer.allocUnsafeSlow(size);
-    if (fs.readSync(handle, bytes, 0, size, 0) !== size) return found;
+    if (readSync(handle, bytes, 0, size, 0) !== size) return found;
     const length = bytes.readUInt32LE(4);
     if (bytes.readUInt32LE(0) !== MAGIC || size !== HEADER + 2 * length) return found;
     // V8 looks at versions and lengths only. To compare two copies needs no module of Node's, as a checksum would.
@@ -136,7 +147,7 @@ function codeIn(path: string): Map<string, Buffer> {
   } catch {
     // The first run of this command.
   } finally {
-    if (handle !== undefined) fs.closeSync(handle);
+    if (handle !== undefined) closeSync(handle);
   }
   return found;
 }
@@ -150,15 +161,15 @@ function keepCode({ root = '', folder = '', file = '' }: Place): void {
   const head = Buffer.alloc(HEADER);
   head.writeUInt32LE(MAGIC, 0);
   head.writeUInt32LE(content.length, 4);
-  const others = fs.readdirSync(folder);
-  if (others.length > MOST_COMMANDS) for (const name of others) fs.rmSync(`${folder}/${name}`, { force: true });
+  const others = readdirSync(folder);
+  if (others.length > MOST_COMMANDS) for (const name of others) rmSync(`${folder}/${name}`, { force: true });
   // Two that end at once replace each other's file by one that is as good.
   const beside = `${file}.${process.pid}`;
   try {
-    fs.writeFileSync(beside, Buffer.concat([head, content, content]), { mode: 0o600, flag: 'wx' });
-    fs.renameSync(beside, file);
+    writeFileSync(beside, Buffer.concat([head, content, content]), { mode: 0o600, flag: 'wx' });
+    renameSync(beside, file);
   } catch (error) {
-    fs.rmSync(beside, { force: true });
+    rmSync(beside, { force: true });
     throw error;
   }
 }
@@ -167,27 +178,27 @@ function keepCode({ root = '', folder = '', file = '' }: Place): void {
 function isPrivateFolder(root: string, folder: string): boolean {
   const uid = process.getuid?.();
   const isOurs = (place: string) => {
-    const { uid: owner, mode } = fs.lstatSync(place);
+    const { uid: owner, mode } = lstatSync(place);
     const closed = (mode & 0o22) === 0 || (mode & 0o1000) !== 0;
     return uid === undefined || ((owner === uid || (owner === 0 && (mode & 0o1000) !== 0)) && closed);
   };
   const all = `${root}/code`;
   const missing: string[] = [];
   let above = folder;
-  for (; !fs.existsSync(above); above = dirname(above)) missing.unshift(above);
+  for (; !existsSync(above); above = dirname(above)) missing.unshift(above);
   if (!isOurs(above)) return false;
   // One by one: Node's own `recursive` never ends where the system says that a folder above is missing.
-  for (const each of missing) fs.mkdirSync(each, { mode: 0o700 });
+  for (const each of missing) mkdirSync(each, { mode: 0o700 });
   if (missing.length > 0) removeOld(all, folder);
-  return isOurs(all) && isOurs(folder) && fs.lstatSync(folder).isDirectory();
+  return isOurs(all) && isOurs(folder) && lstatSync(folder).isDirectory();
 }
 
 /** Code of releases and of Nodes that were not used for a month. */
 function removeOld(all: string, folder: string): void {
-  for (const name of fs.readdirSync(all)) {
+  for (const name of readdirSync(all)) {
     const other = `${all}/${name}`;
-    if (other !== folder && Date.now() - fs.statSync(other).mtimeMs > MONTH_MS) {
-      fs.rmSync(other, { recursive: true, force: true });
+    if (other !== folder && Date.now() - statSync(other).mtimeMs > MONTH_MS) {
+      rmSync(other, { recursive: true, force: true });
     }
   }
 }

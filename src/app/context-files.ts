@@ -1,6 +1,6 @@
 /** Files of the user: read, made, changed; files of ours in places of the user; standard input. */
 import { isUtf8 } from 'node:buffer';
-import { rmdir } from 'node:fs/promises';
+import { promises as disk } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { ContextFiles, InputRows, PlannedFile } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
@@ -109,7 +109,7 @@ export async function openInput({ host, terminal }: Run, path: string): Promise<
 /** A folder that held nothing but ours goes with it. */
 async function removeOurFolders(path: string): Promise<void> {
   for (let folder = dirname(path); OUR_FOLDERS.includes(basename(folder)); folder = dirname(folder))
-    await rmdir(folder).catch(() => undefined);
+    await disk.rmdir(folder).catch(() => undefined);
 }
 
 function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {

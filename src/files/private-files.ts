@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  promises as disk,
   lstatSync,
   mkdirSync,
   openSync,
@@ -11,7 +12,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { access, chmod, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
@@ -41,7 +42,7 @@ export async function preparePrivateFolder(path: string, around: FileDependencie
   if (await checkPrivateFolder(path, around)) return;
   atOnceInOurWords(path, () => makeFolders(path, 0o700));
   // The umask may have taken bits, and somebody may have been quicker.
-  await inOurWords(path, () => chmod(path, 0o700));
+  await inOurWords(path, () => disk.chmod(path, 0o700));
   await checkPrivateFolder(path, around);
 }
 
@@ -57,7 +58,7 @@ export async function checkPrivateFolder(path: string, around: FileDependencies)
     if (found === undefined) return false;
     if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
     if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
-    if (isOpenToOthers(path, found, around)) await chmod(path, 0o700);
+    if (isOpenToOthers(path, found, around)) await disk.chmod(path, 0o700);
     return true;
   });
 }
@@ -72,7 +73,7 @@ export async function readPrivate(path: string, around: FileDependencies): Promi
     if (seen === undefined) return undefined;
     if (seen.isSymbolicLink()) throw unsafe(path, 'is a symlink');
     if (!seen.isFile()) throw unsafe(path, 'is not an ordinary file');
-    const file = await open(path, constants.O_RDONLY | NO_FOLLOW | NO_WAITING);
+    const file = await disk.open(path, constants.O_RDONLY | NO_FOLLOW | NO_WAITING);
     try {
       // The open file is judged, not the name: the name may point elsewhere by now.
       const found = await file.stat();
@@ -104,7 +105,7 @@ export async function writePrivate(path: string, text: string, around: FileDepen
 /** Rejects with the system's error, EEXIST for a name that is taken, when a new file could not be made there. */
 export async function checkNew(path: string): Promise<void> {
   if ((await statIfThere(path)) !== undefined) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
-  await access(dirname(path), constants.W_OK);
+  await disk.access(dirname(path), constants.W_OK);
 }
 
 /**
@@ -112,14 +113,14 @@ export async function checkNew(path: string): Promise<void> {
  * not be written whole is removed.
  */
 export async function createPrivate(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await open(path, NEW_FILE, 0o600);
+  const file = await disk.open(path, NEW_FILE, 0o600);
   try {
     // A strange umask may have taken our own bits away.
     await file.chmod(0o600);
     await file.writeFile(content);
     await file.sync();
   } catch (error) {
-    await rm(path, { force: true });
+    await disk.rm(path, { force: true });
     throw error;
   } finally {
     await file.close();
@@ -128,7 +129,7 @@ export async function createPrivate(path: string, content: string | Uint8Array):
 
 /** The bytes of a file of ours that was opened. Throws `guarded` for what is no ordinary file: nothing is read of it. */
 export async function readOrdinary(path: string): Promise<Buffer> {
-  const file = await open(path, constants.O_RDONLY | NO_WAITING);
+  const file = await disk.open(path, constants.O_RDONLY | NO_WAITING);
   try {
     if (!(await file.stat()).isFile()) throw unsafe(path, 'is not an ordinary file');
     return await file.readFile();
@@ -145,7 +146,7 @@ export function systemCode(error: unknown): string | undefined {
 
 /** What stands there, a link as itself; undefined where nothing does. */
 export async function statIfThere(path: string): Promise<Stats | undefined> {
-  return lstat(path).catch(nothingThere);
+  return disk.lstat(path).catch(nothingThere);
 }
 
 /** For whatever rejects because there is no such file. */
@@ -279,7 +280,7 @@ export async function replaceFile<T>(
 ): Promise<T> {
   const temporary = `${path}${suffix}${Buffer.from(random.bytes(8)).toString('hex')}`;
   try {
-    const file = await open(temporary, NEW_FILE, mode);
+    const file = await disk.open(temporary, NEW_FILE, mode);
     let filled: T;
     try {
       filled = await fill(file);
@@ -287,11 +288,11 @@ export async function replaceFile<T>(
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await disk.rename(temporary, path);
     if (!mayBeLost) await syncFolder(dirname(path), platform);
     return filled;
   } catch (error) {
-    await rm(temporary, { force: true });
+    await disk.rm(temporary, { force: true });
     throw error;
   }
 }
@@ -299,7 +300,7 @@ export async function replaceFile<T>(
 /** Makes names in a folder durable. Windows has no such call, its renames are journaled. */
 export async function syncFolder(path: string, platform: NodeJS.Platform): Promise<void> {
   if (platform === 'win32') return;
-  const folder: FileHandle = await open(path, constants.O_RDONLY);
+  const folder: FileHandle = await disk.open(path, constants.O_RDONLY);
   try {
     await folder.sync();
   } finally {

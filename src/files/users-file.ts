@@ -1,6 +1,6 @@
 /** Files in places of the user, written beside their targets, synced, renamed: those of ours, and one of theirs that we change. */
-import { constants } from 'node:fs';
-import { access, type FileHandle, lstat, open, readFile, realpath, rm } from 'node:fs/promises';
+import { constants, promises as disk } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
@@ -57,7 +57,7 @@ async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise
 }
 
 async function beginning(path: string, length: number): Promise<string> {
-  const file = await open(path, 'r');
+  const file = await disk.open(path, 'r');
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
     return buffer.toString('latin1', 0, bytesRead);
@@ -104,16 +104,16 @@ export async function readUsersFile(path: string): Promise<UsersFile> {
     const named = await statIfThere(path);
     if (named === undefined) return { ...ABSENT, path, real: path, isLink: false };
     const isLink = named.isSymbolicLink();
-    const real = await realpath(path).catch(nothingThere);
+    const real = await disk.realpath(path).catch(nothingThere);
     if (real === undefined) throw leftAlone(path, 'is a link to a file that is not there');
-    const found = await lstat(real);
+    const found = await disk.lstat(real);
     if (!found.isFile()) throw leftAlone(path, 'is not an ordinary file');
     if (found.nlink > 1) throw leftAlone(path, 'has a second name (a hard link)');
     // The system lets root write anything; whoever took the right away meant it all the same.
     if ((found.mode & OWNER_WRITES) === 0) throw leftAlone(path, 'is write-protected');
-    await access(real, constants.W_OK);
+    await disk.access(real, constants.W_OK);
     const { mode, uid, gid } = found;
-    return { path, real, isLink, bytes: await readFile(real), mode: mode & 0o7777, uid, gid };
+    return { path, real, isLink, bytes: await disk.readFile(real), mode: mode & 0o7777, uid, gid };
   });
 }
 
@@ -128,11 +128,11 @@ export async function replaceUsersFile(
 ): Promise<void> {
   const { path, real, isLink, bytes, mode, uid, gid } = file;
   await inOurWords(path, async () => {
-    const now = await readFile(real).catch(nothingThere);
+    const now = await disk.readFile(real).catch(nothingThere);
     if (now === undefined ? bytes !== undefined : bytes === undefined || !now.equals(bytes)) {
       throw leftAlone(path, 'was changed by somebody else meanwhile');
     }
-    if (next === undefined && !isLink) return rm(real, { force: true });
+    if (next === undefined && !isLink) return disk.rm(real, { force: true });
     makeFolders(dirname(real), 0o777);
     await replaceFile(real, { random, platform, mode, suffix: '.cardwright-' }, async fresh => {
       if (uid >= 0 && platform !== 'win32') await fresh.chown(uid, gid);
@@ -158,11 +158,11 @@ export async function clearReadyFile(path: string): Promise<void> {
   await inOurWords(path, async () => {
     const found = await statIfThere(path);
     if (found === undefined) return;
-    const text = found.isFile() && found.size <= LONGEST ? await readFile(path, 'utf8') : undefined;
+    const text = found.isFile() && found.size <= LONGEST ? await disk.readFile(path, 'utf8') : undefined;
     if (text === undefined || !/^(?:https?:\/\/\S+\n)?$/.test(text)) {
       throw usage(`--ready-file ${JSON.stringify(path)} is there already and is no ready file; nothing is overwritten`);
     }
-    await rm(path);
+    await disk.rm(path);
   });
 }
 
@@ -177,5 +177,5 @@ export async function removeReadyFile(path: string, address: string): Promise<vo
     if (systemCode(error) !== undefined || error instanceof CliError) return undefined;
     throw error;
   });
-  if (bytes?.toString('utf8') === `${address}\n`) await rm(path, { force: true });
+  if (bytes?.toString('utf8') === `${address}\n`) await disk.rm(path, { force: true });
 }

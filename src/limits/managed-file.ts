@@ -2,8 +2,7 @@
  * Limits that an administrator sets for everybody on a machine. The file counts only where nobody else can write it:
  * what an agent or a user of the machine could change would be no limit.
  */
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { promises as disk, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
@@ -49,7 +48,7 @@ export async function readManagedLimits(file: ManagedFile, origin: string | unde
   if (unsafe !== undefined) throw refused(path, unsafe);
   let whole: unknown;
   try {
-    whole = JSON.parse(await readFile(path, 'utf8'));
+    whole = JSON.parse(await disk.readFile(path, 'utf8'));
   } catch (cause) {
     throw refused(path, cause instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read');
   }
@@ -123,7 +122,7 @@ function writableByOthers({ path, administrator }: ManagedFile, found: Stats): s
 /** Windows tells no owner: whoever can open the file for writing can change it. */
 async function writableHere(path: string): Promise<string | undefined> {
   try {
-    await (await open(path, 'r+')).close();
+    await (await disk.open(path, 'r+')).close();
     return 'this user can write it';
   } catch {
     return undefined;

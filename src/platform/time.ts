@@ -7,7 +7,7 @@ import type { Clock, Randomness } from './host.ts';
 
 const { setImmediate: soon } = globalThis;
 const { now } = Date;
-const sinceStart = performance.now.bind(performance);
+const { bigint: sinceStart } = process.hrtime;
 const wait = after;
 
 /** Resolves in the next turn of the event loop. */
@@ -19,7 +19,7 @@ export const inNextTurn = (work: () => void): void => void soon(work);
 /** Wall clock, a clock that never jumps, and waiting. */
 export const SYSTEM_CLOCK = {
   now: (): number => now(),
-  monotonic: (): number => sinceStart(),
+  monotonic: (): number => Number(sinceStart()) / 1e6,
   sleep: (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal }),
 };
 

@@ -1,7 +1,6 @@
 /** V8 for a process that goes on for long: flags that end with it, and space for new objects. */
 
 import type { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import type * as v8 from 'node:v8';
 import type { setFlagsFromString } from 'node:v8';
 

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
-import process from 'node:process';
 import type { InputFields } from '../../contract/field.ts';
 import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { CliError } from '../../core/errors.ts';
