@@ -3,22 +3,6 @@
  * file for each command, because compiling is a third of a short command. A file of somebody else, or one that is
  * damaged, is never used (docs/decisions/0009-compiled-code-cache.md). In the single executable the files are its assets.
  */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { Script } from 'node:vm';
 import { foldersFor } from './platform/folders.ts';
@@ -29,6 +13,9 @@ declare const CARDWRIGHT_PIECES: Readonly<Record<string, readonly [at: number, l
 /** In the executable: bytes of a file of the build. */
 declare const CARDWRIGHT_ASSET: ((name: string) => Buffer) | undefined;
 
+/** An import would copy its hundred names. */
+const fs = process.getBuiltinModule('node:fs');
+
 /** A magic number and the length of what follows, four bytes each; then that twice: names and lengths, and the code. */
 const HEADER = 8;
 const MAGIC = 0x43574345;
@@ -38,7 +25,7 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 const OPTIONS = ['--help', '-h', '--version', '-V', '--sandbox', '--json'];
 
 const read =
-  typeof CARDWRIGHT_ASSET === 'function' ? CARDWRIGHT_ASSET : (name: string) => readFileSync(`${__dirname}/${name}`);
+  typeof CARDWRIGHT_ASSET === 'function' ? CARDWRIGHT_ASSET : (name: string) => fs.readFileSync(`${__dirname}/${name}`);
 const cache = cachePlace();
 const kept = cache.file === undefined ? new Map<string, Buffer>() : codeIn(cache.file);
 const textOf = openProgram();
@@ -75,12 +62,12 @@ function open(piece: string): unknown {
 /** Reads the text of a piece out of program.txt: in one file, because each costs a quarter of a millisecond at start. */
 function openProgram(): (piece: string) => string {
   const inside = typeof CARDWRIGHT_ASSET === 'function' ? CARDWRIGHT_ASSET('program.txt') : undefined;
-  const handle = inside === undefined ? openSync(`${__dirname}/program.txt`, 'r') : -1;
+  const handle = inside === undefined ? fs.openSync(`${__dirname}/program.txt`, 'r') : -1;
   return piece => {
     const [at = 0, length = 0] = CARDWRIGHT_PIECES[piece] ?? [];
     if (inside !== undefined) return inside.toString('utf8', at, at + length);
     const bytes = Buffer.allocUnsafe(length);
-    readSync(handle, bytes, 0, length, at);
+    fs.readSync(handle, bytes, 0, length, at);
     return bytes.toString();
   };
 }
@@ -127,13 +114,13 @@ function codeIn(path: string): Map<string, Buffer> {
   const found = new Map<string, Buffer>();
   let handle: number | undefined;
   try {
-    handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-    const { size, mode, uid } = fstatSync(handle);
+    handle = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
+    const { size, mode, uid } = fs.fstatSync(handle);
     // Whoever else could have written it could have this process run what they like.
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o177077) === 0o100000);
     if (!isOurs || size <= HEADER || size > 1 << 26) return found;
     const bytes = Buffer.allocUnsafeSlow(size);
-    if (readSync(handle, bytes, 0, size, 0) !== size) return found;
+    if (fs.readSync(handle, bytes, 0, size, 0) !== size) return found;
     const length = bytes.readUInt32LE(4);
     if (bytes.readUInt32LE(0) !== MAGIC || size !== HEADER + 2 * length) return found;
     // V8 looks at versions and lengths only. To compare two copies needs no module of Node's, as a checksum would.
@@ -147,7 +134,7 @@ function codeIn(path: string): Map<string, Buffer> {
   } catch {
     // The first run of this command.
   } finally {
-    if (handle !== undefined) closeSync(handle);
+    if (handle !== undefined) fs.closeSync(handle);
   }
   return found;
 }
@@ -161,15 +148,15 @@ function keepCode({ root = '', folder = '', file = '' }: Place): void {
   const head = Buffer.alloc(HEADER);
   head.writeUInt32LE(MAGIC, 0);
   head.writeUInt32LE(content.length, 4);
-  const others = readdirSync(folder);
-  if (others.length > MOST_COMMANDS) for (const name of others) rmSync(`${folder}/${name}`, { force: true });
+  const others = fs.readdirSync(folder);
+  if (others.length > MOST_COMMANDS) for (const name of others) fs.rmSync(`${folder}/${name}`, { force: true });
   // Two that end at once replace each other's file by one that is as good.
   const beside = `${file}.${process.pid}`;
   try {
-    writeFileSync(beside, Buffer.concat([head, content, content]), { mode: 0o600, flag: 'wx' });
-    renameSync(beside, file);
+    fs.writeFileSync(beside, Buffer.concat([head, content, content]), { mode: 0o600, flag: 'wx' });
+    fs.renameSync(beside, file);
   } catch (error) {
-    rmSync(beside, { force: true });
+    fs.rmSync(beside, { force: true });
     throw error;
   }
 }
@@ -178,27 +165,27 @@ function keepCode({ root = '', folder = '', file = '' }: Place): void {
 function isPrivateFolder(root: string, folder: string): boolean {
   const uid = process.getuid?.();
   const isOurs = (place: string) => {
-    const { uid: owner, mode } = lstatSync(place);
+    const { uid: owner, mode } = fs.lstatSync(place);
     const closed = (mode & 0o22) === 0 || (mode & 0o1000) !== 0;
     return uid === undefined || ((owner === uid || (owner === 0 && (mode & 0o1000) !== 0)) && closed);
   };
   const all = `${root}/code`;
   const missing: string[] = [];
   let above = folder;
-  for (; !existsSync(above); above = dirname(above)) missing.unshift(above);
+  for (; !fs.existsSync(above); above = dirname(above)) missing.unshift(above);
   if (!isOurs(above)) return false;
   // One by one: Node's own `recursive` never ends where the system says that a folder above is missing.
-  for (const each of missing) mkdirSync(each, { mode: 0o700 });
+  for (const each of missing) fs.mkdirSync(each, { mode: 0o700 });
   if (missing.length > 0) removeOld(all, folder);
-  return isOurs(all) && isOurs(folder) && lstatSync(folder).isDirectory();
+  return isOurs(all) && isOurs(folder) && fs.lstatSync(folder).isDirectory();
 }
 
 /** Code of releases and of Nodes that were not used for a month. */
 function removeOld(all: string, folder: string): void {
-  for (const name of readdirSync(all)) {
+  for (const name of fs.readdirSync(all)) {
     const other = `${all}/${name}`;
-    if (other !== folder && Date.now() - statSync(other).mtimeMs > MONTH_MS) {
-      rmSync(other, { recursive: true, force: true });
+    if (other !== folder && Date.now() - fs.statSync(other).mtimeMs > MONTH_MS) {
+      fs.rmSync(other, { recursive: true, force: true });
     }
   }
 }

@@ -132,10 +132,9 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
       return clean.some((each, index) => each !== part[index]) ? clean : part;
     }
     if (!isPlain(part)) return part;
-    // Lists of a million rows come here, row by row: a copy is made only of what has to change.
+    // A copy is made only of what has to change.
     let copy: [name: string, part: unknown][] | undefined;
     for (const member in part) {
-      if (isHarmless(part[member]) && isHarmless(member)) continue;
       const shown = withoutCardNumbers(member);
       const place = at === '' ? shown : `${at}.${shown}`;
       const clean = masked(part[member], place, member, part);
@@ -170,14 +169,9 @@ export function isInexact(value: number): boolean {
 }
 
 function endsInLastFour(text: string, beside: Members): boolean {
-  for (const name in beside) {
-    const four = beside[name];
-    // Nearly every id is beside none, and asked for it in each of a million rows.
-    const mayBeFour = typeof four === 'number' || (typeof four === 'string' && four.length === 4);
-    if (!mayBeFour || !isLastFour(name) || !/^[0-9]{4}$/.test(String(four))) continue;
-    if (text.replace(/[^0-9]/g, '').endsWith(String(four))) return true;
-  }
-  return false;
+  const digits = text.replace(/[^0-9]/g, '');
+  const isFour = (name: string) => isLastFour(name) && /^[0-9]{4}$/.test(String(beside[name]));
+  return Object.keys(beside).some(name => isFour(name) && digits.endsWith(String(beside[name])));
 }
 
 /** A number was here, so three or four digits under such a name are its code. */

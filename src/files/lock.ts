@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { constants, readFileSync, readlinkSync } from 'node:fs';
-import { copyFile, link, lstat, readdir, rm } from 'node:fs/promises';
+import { copyFile, link, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
@@ -234,11 +234,11 @@ function textOf(read: () => string): string {
 
 const MARK = /^used-by-\d+$/;
 
-/** Says in a folder that a process uses it. */
+/** Says in a folder that a process uses it. The word ends with the process, and waits for no disk. */
 export async function markUsed(folder: string, pid: number): Promise<void> {
   // In the form of a lock, which is read for its holder alone.
   const mark = { ...identify(pid), nonce: '' };
-  await createPrivate(join(folder, `used-by-${pid}`), `${JSON.stringify(mark)}\n`);
+  await writeFile(join(folder, `used-by-${pid}`), `${JSON.stringify(mark)}\n`, { mode: 0o600, flag: 'wx' });
 }
 
 /** Whoever tidies. */

@@ -2,12 +2,13 @@
  * Timers and time as they were when the program was loaded. A test suite may put others in their place afterwards
  * (`vi.useFakeTimers()`, `jest.useFakeTimers()`); what runs inside of it as a library must go on all the same.
  */
+import { hrtime } from 'node:process';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock, Randomness } from './host.ts';
 
 const { setImmediate: soon } = globalThis;
 const { now } = Date;
-const { bigint: sinceStart } = process.hrtime;
+const { bigint: sinceStart } = hrtime;
 const wait = after;
 
 /** Resolves in the next turn of the event loop. */
