@@ -143,8 +143,6 @@ interface Slot {
   readonly isId: boolean;
   /** What `typeof` says of a value that may be left as it stands; undefined where none may. */
   readonly type: 'string' | 'number' | 'boolean' | undefined;
-  readonly isMoney: boolean;
-  readonly must: boolean;
   /** The one text that it may or should hold. */
   readonly word: string | undefined;
 }
@@ -166,8 +164,6 @@ function slotsOf(shape: Shape): readonly Slot[] {
     others: (field.also ?? []).map(name => name.split('.')[0] ?? name),
     isId: staysWhole(slot) && !Object.keys(shape).some(isLastFour),
     type: TYPES[field.kind],
-    isMoney: field.kind === 'money',
-    must: field.must === true,
     word: field.usually ?? field.only,
   }));
   SLOTS.set(shape, slots);
@@ -178,11 +174,11 @@ function slotsOf(shape: Shape): readonly Slot[] {
  * Whether a value is what its field should hold as it stands: nothing is changed and nothing said. The usual case, and one
  * of a few steps, for lists of a million rows come here value by value.
  */
-function isPlain({ field, type, isMoney, must, word }: Slot, value: unknown): boolean {
+function isPlain({ field, type, word }: Slot, value: unknown): boolean {
   if (typeof value !== type) return false;
-  if (typeof value === 'string') return !(must && value === '') && (word ?? value) === value;
+  if (typeof value === 'string') return !(value === '' && field.must) && (word ?? value) === value;
   if (typeof value !== 'number') return true;
-  if (!isMoney) return Number.isSafeInteger(value);
+  if (field.kind !== 'money') return Number.isSafeInteger(value);
   return centsOf(value) !== undefined && !(field.unsigned && value < 0);
 }
 
@@ -197,7 +193,7 @@ function isAsRead(source: Values, shape: Shape): boolean {
   for (const name in source) {
     let slot = slots[next];
     while (slot !== undefined && slot.slot !== name) {
-      if (slot.must) return false;
+      if (slot.field.must) return false;
       next += 1;
       slot = slots[next];
     }
@@ -206,12 +202,12 @@ function isAsRead(source: Values, shape: Shape): boolean {
     // Another member may hold the value that is null here.
     const isFine =
       value === null
-        ? !slot.must && !slot.others.some(other => Object.hasOwn(source, other))
+        ? !slot.field.must && !slot.others.some(other => Object.hasOwn(source, other))
         : isPlain(slot, value) && (slot.isId || isHarmless(value));
     if (!isFine) return false;
     next += 1;
   }
-  for (; next < slots.length; next += 1) if (slots[next]?.must) return false;
+  for (; next < slots.length; next += 1) if (slots[next]?.field.must) return false;
   return true;
 }
 
