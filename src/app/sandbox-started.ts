@@ -252,14 +252,10 @@ export function scenarioPlayer(run: Run): ScenarioPlayer {
         const before = steps[step - 1];
         if (before !== undefined) steps[step - 1] = { ...before, state: 'as_expected', outcome, id: made };
       };
-      void played(run, { text, stage, onStep }).then(failure => {
+      void played(run, text, stage, onStep).then(failure => {
         isPlaying = false;
-        runs.set(id, {
-          id,
-          state: failure === undefined ? 'as_expected' : 'failed',
-          steps,
-          says: failure?.says ?? null,
-        });
+        const state = failure === undefined ? 'as_expected' : 'failed';
+        runs.set(id, { id, state, steps, says: failure?.says ?? null });
         if (failure === undefined) return;
         // The first that was not done is the one that failed; without a fault of a step nobody knows how far it came.
         const failed = failure.fault === undefined ? -1 : steps.findIndex(({ state }) => state === 'waiting');
@@ -274,18 +270,11 @@ export function scenarioPlayer(run: Run): ScenarioPlayer {
   };
 }
 
-interface Playing {
-  readonly text: string;
-  readonly stage: Stage;
-  /** Told of each step once it is done. */
-  readonly onStep: (step: StepDone) => void;
-}
-
-/** Resolves to what went wrong, with what was found and expected of the step that failed; never rejects. */
-async function played(
-  run: Run,
-  { text, stage, onStep }: Playing,
-): Promise<{ readonly says: string; readonly fault?: string | undefined } | undefined> {
+/**
+ * `onStep` is told of each step once it is done. Resolves to what went wrong, with what was found and expected of the step that
+ * failed; never rejects.
+ */
+async function played(run: Run, text: string, stage: Stage, onStep: (step: StepDone) => void) {
   const { runLine } = await import('./programs.ts');
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--no-input', '-o', 'ndjson'];
   const { code, err } = await runLine(run, words, {
@@ -301,7 +290,7 @@ async function played(
   });
   if (code === 0) return undefined;
   const reported = errorInLastLine(err);
-  if (reported === undefined) return { says: `It ended with ${code}. ${lastLine(err)}` };
+  if (reported === undefined) return { says: `It ended with ${code}. ${lastLine(err)}`, fault: undefined };
   const { kind, message, notes = [], faults } = reported;
   const fault = kind === 'check_failed' ? faults?.map(each => each.text).join('\n') : undefined;
   return { says: [message, ...notes].join('\n'), fault };

@@ -115,7 +115,7 @@ export async function* pagesWithProgress<Page extends ListPage<object>>(
 /** Flags of a list whose row is paged. */
 export const PAGED_FLAGS = { page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS } as const;
 
-type Paging = Pick<ListOptions, 'all' | 'limit' | 'perPage'> & { readonly page?: number | undefined };
+export type Paging = Pick<ListOptions, 'all' | 'limit' | 'perPage'> & { readonly page?: number | undefined };
 
 /** Which pages those flags ask for. An order needs every page, unless one was asked for by its number. */
 export function pagesAsked(ctx: Pick<Context, 'sorted'>, { page, perPage, all, limit }: Paging) {

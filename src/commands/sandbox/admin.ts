@@ -3,7 +3,7 @@
  * `webhook_id` of the request, and a flag that names a field of the row is that field.
  */
 import type { Context } from '../../cli/context.ts';
-import { pagedListing, pagesAsked } from '../../cli/listing.ts';
+import { type Paging, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command as declareCommand } from '../../cli/parsing/command.ts';
 import type { Arguments, Command, Declaration, InputOfCommand } from '../../cli/parsing/declaration.ts';
 import type { FlagSources } from '../../cli/parsing/flag.ts';
@@ -51,13 +51,6 @@ export async function startedSandbox({ sandbox }: Context, start = 'cardwright s
   const admin = isElsewhere ? await sandbox.admin() : await (await sandbox.servers()).control();
   if (admin !== undefined) return admin;
   throw notSent('unreachable', 'no sandbox is started for this store', start);
-}
-
-interface Paging {
-  readonly page: number | undefined;
-  readonly perPage: number | undefined;
-  readonly all: boolean | undefined;
-  readonly limit: number | undefined;
 }
 
 /** A page, some or all of a list of the control surface. `as` makes the row that is shown of one that came. */
