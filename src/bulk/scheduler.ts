@@ -3,7 +3,7 @@
  * the outcomes out in the order of the input. What one row takes is the journal's matter.
  */
 import { asCliError, CliError } from '../core/errors.ts';
-import type { RowOutcome, Run, SendPermit } from '../journal/types.ts';
+import type { RowOutcome, Run } from '../journal/types.ts';
 
 /** A row to drive; with an outcome already it is only handed over in its turn. */
 export interface DriveRow {
@@ -44,7 +44,7 @@ interface DriveSettings {
 interface Drive {
   /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
   readonly outcomes: AsyncIterable<readonly DrivenOutcome[]>;
-  /** Rows on the wire now. */
+  /** Rows under way now. */
   inFlight(): number;
   /** Why rows were left out; undefined while none was. */
   stoppedBy(): CliError | undefined;
@@ -52,8 +52,6 @@ interface Drive {
 
 /** Rows in a row without a usable answer after which the service counts as gone. */
 const SILENT_ROWS = 8;
-/** With fewer workers nothing is written down ahead: a crash then leaves no row as sent that was not on the wire. */
-const MANY = 8;
 /** Rows after which what has ended is handed over, however fast more of them come. */
 const TOGETHER = 256;
 /** How far rows may be begun ahead of the oldest one that is not handed over; bounds what waits in memory. */
@@ -66,7 +64,7 @@ export function drive(settings: DriveSettings): Drive {
   const outcomes: (DrivenOutcome | undefined)[] = [];
   const cards = createCardQueues();
   const phases = createPhases(settings.beforePhase);
-  let [next, handed, underWay, ended, silent, lookedFor] = [0, 0, 0, 0, 0, 0];
+  let [next, handed, inFlight, underWay, ended, silent, lookedFor] = [0, 0, 0, 0, 0, 0, 0];
   let halted = false;
   let cause: CliError | undefined;
   let wake = (): void => undefined;
@@ -74,21 +72,13 @@ export function drive(settings: DriveSettings): Drive {
   function halt(because: CliError | undefined): void {
     halted = true;
     cause ??= because;
-    slots.close();
   }
 
   /** After a row without an answer no more are begun than it takes to call the service gone. */
   const workers = () => (silent === 0 ? pace.workers() : Math.min(pace.workers(), SILENT_ROWS - silent));
 
-  const slots = createInFlightLimiter({
-    workers,
-    // A second row for each slot at most: a service that is quick is never kept waiting for a sync.
-    ahead: () => (silent === 0 && pace.proved() && workers() >= MANY ? workers() : 0),
-    onFree: fill,
-  });
-
   function fill(): void {
-    while (!halted && !stop.aborted && slots.hasRoom()) {
+    while (!halted && !stop.aborted && inFlight < workers()) {
       const index = cards.ready() ?? nextIndex();
       if (index === undefined) return;
       const row = rows[index];
@@ -130,32 +120,30 @@ export function drive(settings: DriveSettings): Drive {
 
   function begin(index: number, row: DriveRow): void {
     underWay += 1;
+    inFlight += 1;
     if (row.isUnknown === true) lookedFor += 1;
-    const begun: Underway = { index, row, slot: slots.begin(), epoch: pace.epoch() };
-    run.execute(row.row, begun.slot).then(
+    const begun: Underway = { index, row, epoch: pace.epoch() };
+    run.execute(row.row).then(
       outcome => settled(begun, outcome),
       thrown => settled(begun, rejected(row.row, thrown)),
     );
   }
 
-  function settled({ index, row, slot, epoch }: Underway, outcome: RowOutcome): void {
+  function settled({ index, row, epoch }: Underway, outcome: RowOutcome): void {
     underWay -= 1;
+    inFlight -= 1;
     ended += 1;
     if (row.card !== undefined) cards.leave(row.card);
     if (row.isUnknown === true) lookedFor -= 1;
     phases.learn(row, outcome);
-    if (slot.withheld() && outcome.outcome === 'not_sent') {
-      outcomes[index] = { row: outcome.row, outcome: 'not_sent', begun: false };
-    } else {
-      // Without the resource: hundreds of them may wait for a slow row.
-      outcomes[index] = { ...outcome, result: undefined, begun: true };
-      pace.learn(outcome, epoch);
-      if (row.isUnknown !== true) silent = isSilent(outcome) ? silent + 1 : 0;
-      if (row.phase !== undefined && outcome.error?.kind === 'insufficient_funds') cause ??= outcome.error;
-      else if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
-      settings.onOutcome(outcome);
-    }
-    slot.end();
+    // Without the resource: hundreds of them may wait for a slow row.
+    outcomes[index] = { ...outcome, result: undefined, begun: true };
+    pace.learn(outcome, epoch);
+    if (row.isUnknown !== true) silent = isSilent(outcome) ? silent + 1 : 0;
+    if (row.phase !== undefined && outcome.error?.kind === 'insufficient_funds') cause ??= outcome.error;
+    else if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
+    settings.onOutcome(outcome);
+    fill();
     wake();
   }
 
@@ -185,10 +173,7 @@ export function drive(settings: DriveSettings): Drive {
   }
 
   async function* inOrder(): AsyncGenerator<readonly DrivenOutcome[]> {
-    const onStop = () => {
-      slots.close();
-      wake();
-    };
+    const onStop = () => wake();
     stop.addEventListener('abort', onStop);
     try {
       for (;;) {
@@ -203,7 +188,6 @@ export function drive(settings: DriveSettings): Drive {
       while (handed < rows.length) yield notBegun();
     } finally {
       halted = true;
-      slots.close();
       while (underWay > 0) await settling();
       stop.removeEventListener('abort', onStop);
     }
@@ -220,13 +204,12 @@ export function drive(settings: DriveSettings): Drive {
     return batch;
   }
 
-  return { outcomes: inOrder(), inFlight: slots.flying, stoppedBy: () => cause };
+  return { outcomes: inOrder(), inFlight: () => inFlight, stoppedBy: () => cause };
 }
 
 interface Underway {
   readonly index: number;
   readonly row: DriveRow;
-  readonly slot: InFlightRow;
   readonly epoch: number;
 }
 
@@ -251,93 +234,6 @@ const isTaken = (error: CliError | undefined) => error?.facts.reason === 'taken_
 /** True for an error that a signal caused. */
 export function isSignal(thrown: unknown): thrown is CliError {
   return thrown instanceof CliError && (thrown.kind === 'interrupted' || thrown.kind === 'terminated');
-}
-
-// How many rows are on the wire. A row is written down before it takes a slot and after it has left it, so that the record of a
-// row that came back and those of the next ones share a sync, and a slot that falls free is taken at once.
-
-interface InFlightLimiter {
-  /** Whether one more row may be begun. */
-  hasRoom(): boolean;
-  /** Rows on the wire now. */
-  flying(): number;
-  begin(): InFlightRow;
-  /** From now on no row leaves, the waiting ones neither. */
-  close(): void;
-}
-
-export interface InFlightRow extends SendPermit {
-  /** True when it was not allowed to leave. */
-  withheld(): boolean;
-  /** The row has come to its outcome, wherever it was. */
-  end(): void;
-}
-
-interface InFlightLimits {
-  /** Most rows on the wire. */
-  readonly workers: () => number;
-  /** Most rows that may be written down besides. A crash leaves them as sent. */
-  readonly ahead: () => number;
-  /** A slot fell free, and no row was waiting for it. */
-  readonly onFree: () => void;
-}
-
-export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits): InFlightLimiter {
-  let [preparing, flying, closed] = [0, 0, false];
-  const waiting: ((may: boolean) => void)[] = [];
-
-  function freed(): void {
-    while (flying < workers()) {
-      const next = waiting.shift();
-      if (next === undefined) break;
-      next(true);
-    }
-    onFree();
-  }
-
-  function begin(): InFlightRow {
-    let stage: 'preparing' | 'flying' | 'over' = 'preparing';
-    let withheld = false;
-    const answer = (may: boolean): boolean => {
-      if (stage !== 'preparing') return false;
-      withheld = !may;
-      if (may) [stage, preparing, flying] = ['flying', preparing - 1, flying + 1];
-      return may;
-    };
-    preparing += 1;
-    return {
-      withheld: () => withheld,
-      acquire() {
-        // A row may ask again, when it is sent a second time.
-        if (stage !== 'preparing') return true;
-        if (closed) return answer(false);
-        if (waiting.length === 0 && flying < workers()) return answer(true);
-        return new Promise(resolve => waiting.push(may => resolve(answer(may))));
-      },
-      acknowledge() {
-        if (stage !== 'flying') return;
-        stage = 'over';
-        flying -= 1;
-        freed();
-      },
-      end() {
-        if (stage === 'preparing') preparing -= 1;
-        else if (stage === 'flying') flying -= 1;
-        stage = 'over';
-        freed();
-      },
-    };
-  }
-
-  return {
-    hasRoom: () => !closed && preparing + flying < workers() + ahead(),
-    flying: () => flying,
-    begin,
-    close() {
-      closed = true;
-      for (const each of waiting.splice(0)) each(false);
-    },
-  };
 }
 
 // Rows of one card go one after the other.
@@ -382,7 +278,6 @@ function createPace(most: number) {
   let proved = false;
   return {
     workers: () => (proved ? limit : Math.min(limit, FIRST_WORKERS)),
-    proved: () => proved,
     /** Rows of one epoch that are slowed down together halve it once. */
     epoch: () => epoch,
     learn({ outcome, throttled }: RowOutcome, begunIn: number): void {

@@ -37,7 +37,7 @@ import {
 } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, isRefused, keptError, type Look } from './records.ts';
-import type { RowOutcome, SendPermit } from './types.ts';
+import type { RowOutcome } from './types.ts';
 import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
 import { isKeyUsable, rowOf, timeOf, type Work } from './work.ts';
 
@@ -50,11 +50,11 @@ const MOST_CHAINED = 5;
 const THROTTLE_MS = 75 * SECOND;
 
 /** Takes one change to an outcome. A change must not be executed twice at once. */
-export async function executeChange(work: Work, change: Change, permit?: SendPermit): Promise<RowOutcome> {
+export async function executeChange(work: Work, change: Change): Promise<RowOutcome> {
   if (['done', 'refused', 'not_sent'].includes(change.state)) return recorded(work, change);
   if (work.lookOnly) return onlyLook(work, change);
   try {
-    return await execute(work, change, permit);
+    return await execute(work, change);
   } catch (thrown) {
     // Whether the journal took what came of it is not known: it counts as sent until a resume has looked.
     if (!(thrown instanceof CliError) || change.state === 'planned') throw thrown;
@@ -77,7 +77,7 @@ interface Sending {
   seen?: Look | undefined;
 }
 
-async function execute(work: Work, change: Change, permit: SendPermit | undefined): Promise<RowOutcome> {
+async function execute(work: Work, change: Change): Promise<RowOutcome> {
   // A change that was sent before, and whose answer was lost, is looked for first.
   const isAmbiguous = change.state !== 'planned';
   const settled = isAmbiguous ? undefined : await begin(work, change);
@@ -85,10 +85,10 @@ async function execute(work: Work, change: Change, permit: SendPermit | undefine
   const sending: Sending = { isAmbiguous, unsent: 0, throttled: 0, throttledMs: 0, repeated: 0 };
   for (let next: Next = isAmbiguous ? 'look' : 'send'; ; ) {
     if (next === 'send') {
-      const attempt = await send(work, change, permit, sending.isAmbiguous);
+      const attempt = await send(work, change);
       if ('outcome' in attempt) return attempt;
       sending.attempt = attempt;
-      next = await judge(work, change, attempt, sending, permit);
+      next = await judge(work, change, attempt, sending);
     } else next = await lookAndDecide(work, change, sending);
     if (typeof next === 'object') return sending.throttled > 0 ? { ...next, throttled: true } : next;
   }
@@ -97,17 +97,10 @@ async function execute(work: Work, change: Change, permit: SendPermit | undefine
 type Next = 'send' | 'look' | RowOutcome;
 
 /** The table above, a case a row. */
-async function judge(
-  work: Work,
-  change: Change,
-  attempt: Attempt,
-  sending: Sending,
-  permit: SendPermit | undefined,
-): Promise<Next> {
+async function judge(work: Work, change: Change, attempt: Attempt, sending: Sending): Promise<Next> {
   const { isAmbiguous } = sending;
   switch (attempt.class) {
     case 'done': {
-      permit?.acknowledge();
       const why = await denied(work, change, attempt);
       if (why === undefined) return done(work, change, { attempt, isHidden: await hidesMarker(work, change, attempt) });
       sending.isAmbiguous = true;
@@ -143,7 +136,7 @@ async function judge(
       // Creates of a file are compared with the list of cards at the end of their run.
       const isCompared = isFirstAnswer && change.operation === 'cards.create' && !work.alone;
       // It was in the wanted state before: this request changed nothing.
-      if (isCompared || (isFirstAnswer && wasAsWanted(change))) return refused(work, change, attempt, permit);
+      if (isCompared || (isFirstAnswer && wasAsWanted(change))) return refused(work, change, attempt);
       const isAtOnce = isFirstAnswer && (await wasExplained(work, change, attempt));
       const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
       sending.seen = seen;
@@ -153,7 +146,7 @@ async function judge(
         ? seen.letsRefusalStand === true && !isFor
         : !isAmbiguous && !isKeyOfOthers(work, change) && seen.found === 'not there';
       const mayTryNextKey = (!isAmbiguous || work.resendAbsent) && isNextInChain(work, change, attempt, seen);
-      if (isAbsent || mayTryNextKey) return refused(work, change, attempt, permit);
+      if (isAbsent || mayTryNextKey) return refused(work, change, attempt);
       const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
       if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
       // The marker proves a card, a state is as it was wanted, and what is not found is gone; all else may be the work of others.
@@ -280,16 +273,9 @@ async function begin(work: Work, change: Change): Promise<RowOutcome | undefined
 }
 
 /** Durable first, then once over the wire. An outcome where it must not leave. */
-async function send(
-  work: Work,
-  change: Change,
-  permit: SendPermit | undefined,
-  isAmbiguous: boolean,
-): Promise<Attempt | RowOutcome> {
+async function send(work: Work, change: Change): Promise<Attempt | RowOutcome> {
   if (work.stop.aborted) return change.state === 'planned' ? stopped(work, change) : unknown(work, change, undefined);
   await markSent(work, change);
-  const may = permit?.acquire() ?? true;
-  if (may !== true && !(await may)) return withheld(work, change, isAmbiguous);
   const { operation, request, key, input } = change;
   const planned = { operation, ...request, idempotencyKey: key };
   const evidence = evidenceOf(work, change);
@@ -481,12 +467,7 @@ function oldestFirst(cards: readonly Values[]): readonly string[] {
   return [...cards].sort((one, other) => (age(one) < age(other) ? -1 : 1)).map(card => String(card['id']));
 }
 
-async function refused(
-  work: Work,
-  change: Change,
-  attempt: Attempt,
-  permit: SendPermit | undefined,
-): Promise<RowOutcome> {
+async function refused(work: Work, change: Change, attempt: Attempt): Promise<RowOutcome> {
   const error = attempt.error ?? new CliError('refused', { message: `${change.operation} was refused` });
   const refusal = attempt.refusal === undefined ? undefined : REFUSALS[attempt.refusal];
   const isKept = refusal !== undefined && 'storedForKey' in refusal;
@@ -506,7 +487,7 @@ async function refused(
     ...((isOpen || mayGoOn) && change.key !== undefined && { nextKey }),
   });
   // A key that follows from an intention may hold the refusal of an earlier apply.
-  if (mayGoOn && (await coversAmount(work, change))) return execute(work, change, permit);
+  if (mayGoOn && (await coversAmount(work, change))) return execute(work, change);
   return {
     ...factsOf(change),
     outcome: 'refused',
@@ -541,13 +522,6 @@ async function notSent(work: Work, change: Change, thrown: CliError | undefined)
     error: named(change, error),
     ...(STOPPING.includes(error.kind) && { stops: true }),
   };
-}
-
-/** It was written down and must not leave: the run has stopped. */
-async function withheld(work: Work, change: Change, isAmbiguous: boolean): Promise<RowOutcome> {
-  if (isAmbiguous) return unknown(work, change, undefined);
-  await settle(work, change, { state: 'planned', evidence: {} });
-  return { ...factsOf(change), outcome: 'not_sent', error: named(change, stopError(work, change)) };
 }
 
 /** Nothing of it was sent. A run of many keeps it for a resume; a single one is over, and may be typed again. */

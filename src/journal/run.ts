@@ -4,7 +4,7 @@ import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
 import { RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
 import type { Change } from './records.ts';
-import type { Finished, RowOutcome, Run, SendPermit } from './types.ts';
+import type { Finished, RowOutcome, Run } from './types.ts';
 import { type Verified, verify } from './verify.ts';
 import { recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
@@ -70,10 +70,10 @@ export function createRun(settings: RunSettings): Run {
     isReleased: settings.isReleased,
     changes,
     recorded: change => recordedOutcome(change, op),
-    async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
+    async execute(row: number): Promise<RowOutcome> {
       const change = byRow.get(row);
       if (change === undefined) throw new CliError('internal', { message: `${op.id} has no row ${row}` });
-      return executeChange(work, change, permit);
+      return executeChange(work, change);
     },
     finish,
     leaveUnacknowledged() {

@@ -138,14 +138,6 @@ export interface CorrectedOutcome extends RowOutcome {
   readonly was: 'done' | 'refused';
 }
 
-/** What the scheduler of many rows decides about one that is about to leave. */
-export interface SendPermit {
-  /** The row is written down and would leave now. False when it must not: it then comes back as not sent. */
-  acquire(): boolean | Promise<boolean>;
-  /** The service has said yes; all that is left is to write it down. */
-  acknowledge(): void;
-}
-
 /** A run that this process holds. Disposing lets it go; nothing is lost by it. */
 export interface Run extends AsyncDisposable {
   readonly op: string;
@@ -161,7 +153,7 @@ export interface Run extends AsyncDisposable {
    * Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded` when the journal cannot be written
    * or another process has taken over: then nothing more was sent.
    */
-  execute(row: number, permit?: SendPermit): Promise<RowOutcome>;
+  execute(row: number): Promise<RowOutcome>;
   /** Who has approved it, where it was held. */
   readonly approvedBy?: readonly string[] | undefined;
   /** It was held, and no command before this one has sent anything of it. */

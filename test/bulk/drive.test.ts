@@ -1,28 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../src/core/errors.ts';
-import type { RowOutcome, SendPermit } from '../../src/journal/types.ts';
+import type { RowOutcome } from '../../src/journal/types.ts';
 
 /** Rows on the wire until the test lets them end. */
 function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ outcome: 'done' })) {
   const waiting = new Map<number, () => void>();
-  const written: number[] = [];
   const begun: number[] = [];
   let most = 0;
   return {
-    /** Rows that were written down, and those of them that left. */
-    written,
     begun,
     waiting,
     most: () => most,
-    async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
-      written.push(row);
-      if (!(await permit?.acquire())) return { row, outcome: 'not_sent' };
+    async execute(row: number): Promise<RowOutcome> {
       begun.push(row);
       return new Promise(resolve => {
         waiting.set(row, () => {
           waiting.delete(row);
-          permit?.acknowledge();
           resolve({ row, ...outcomeOf(row) });
         });
         most = Math.max(most, waiting.size);
@@ -37,8 +31,7 @@ function quickRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'>) {
   const begun: number[] = [];
   return {
     begun,
-    async execute(row: number, permit?: SendPermit): Promise<RowOutcome> {
-      if (!(await permit?.acquire())) return { row, outcome: 'not_sent' };
+    async execute(row: number): Promise<RowOutcome> {
       begun.push(row);
       return { row, ...outcomeOf(row) };
     },
