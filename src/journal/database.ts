@@ -4,7 +4,7 @@
  *
  * What an engine guarantees:
  * - A transaction that resolves is on the disk. One that rejects has left nothing behind, unless it rejects with
- *   `isOutcomeUnknown` (the connection broke within COMMIT); callers repeat only work that may be repeated.
+ *   `outcome_unknown` (the connection broke within COMMIT); callers repeat only work that may be repeated.
  * - Transactions see what earlier ones have committed; on one account they are made one after the other by `lock`.
  * - `grouped` works of one turn may share a commit. Each of them is whole by itself: where one throws, all are taken back and
  *   each is done again in a transaction of its own. So a work may run twice, and changes nothing but the database.

@@ -1,8 +1,8 @@
 /**
  * The journal that several people share: a PostgreSQL database, 15 or newer, as an engine of `Database`. Each work is one
  * transaction of unnamed statements that brings its own settings along, so that pgbouncer in transaction mode may stand
- * between. A connection that is lost is made again for 15 seconds: what had not reached COMMIT is done again, and of a lost
- * COMMIT the server is asked what became of it.
+ * between. A connection that is lost is made again for 15 seconds: what had not reached COMMIT is done again. What became of a
+ * lost COMMIT is unknown.
  */
 import { createReadStream, existsSync, readFileSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -66,7 +66,7 @@ export const SCHEMA = 'cardwright';
 /** What each transaction begins with: nothing is left to the session, which pgbouncer gives to others. */
 const SETTINGS = `set local search_path to ${SCHEMA}, pg_temp; set local lock_timeout = ${LOCK_MS}; set local synchronous_commit = on; set local idle_in_transaction_session_timeout = ${ANSWER_MS}; set local client_encoding to 'UTF8'`;
 const NOW = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now';
-const BEGIN_WRITE = `begin isolation level read committed; ${SETTINGS}; ${NOW}, pg_current_xact_id()::text as xid`;
+const BEGIN_WRITE = `begin isolation level read committed; ${SETTINGS}; ${NOW}`;
 const BEGIN_READ = `begin isolation level repeatable read read only; ${SETTINGS}; ${NOW}`;
 
 /**
@@ -251,7 +251,8 @@ class PostgresDatabase extends QueuedDatabase {
   }
 
   protected maySplit(thrown: unknown): boolean {
-    return (thrown as { isOutcomeUnknown?: boolean }).isOutcomeUnknown !== true && !isPassing(thrown);
+    const isLostCommit = thrown instanceof CliError && thrown.kind === 'outcome_unknown';
+    return !isLostCommit && !isPassing(thrown);
   }
 
   protected inWords(thrown: unknown): unknown {
@@ -264,8 +265,7 @@ class PostgresDatabase extends QueuedDatabase {
     const { clock } = this.#settings;
     const at = clock.monotonic();
     const begun = query(client, { text: isWrite ? BEGIN_WRITE : BEGIN_READ }).then(
-      result =>
-        ((Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<{ now: number; xid: string }>).rows[0],
+      result => ((Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<{ now: number }>).rows[0],
     );
     begun.catch(() => undefined);
     const tx = transactionOn(client, async () => Number((await begun)?.now) + Math.round(clock.monotonic() - at));
@@ -284,43 +284,14 @@ class PostgresDatabase extends QueuedDatabase {
         )) ?? thrown
       );
     }
-    const xid = (await begun)?.xid;
     try {
       const { command } = (await query(client, { text: 'commit' })) as pg.QueryResult;
       if (command !== 'COMMIT') throw new Error('a transaction that had failed was committed');
     } catch (thrown) {
       if (client.lost === undefined) throw thrown;
-      if (!isWrite) throw new Lost(client.lost);
-      await this.#becameOf(xid, client.lost);
+      throw isWrite ? lostCommit(client.lost, this.#settings.address) : new Lost(client.lost);
     }
     return values;
-  }
-
-  /** Resolves where a transaction whose COMMIT was lost is committed; throws `Lost` where it is not, so that it is done again. */
-  async #becameOf(xid: string | undefined, lost: unknown): Promise<void> {
-    const { clock, random, signal, address, patienceMs = PATIENCE_MS } = this.#settings;
-    const end = clock.monotonic() + patienceMs;
-    for (let last: unknown = lost; ; ) {
-      try {
-        const client = await this.#connected();
-        const result = (await query(client, {
-          text: 'select pg_xact_status($1::xid8) as status',
-          values: [xid ?? ''],
-        })) as pg.QueryResult;
-        const { status } = result.rows[0] as { status: string | null };
-        if (status === 'committed') return;
-        if (status === 'aborted') throw new Lost(lost);
-        last = new Error(`the server says ${status ?? 'nothing'} of its last transaction`);
-      } catch (thrown) {
-        if (thrown instanceof Lost && thrown.cause === lost) throw thrown;
-        // A server that was put back, or another one in its place, knows nothing of it.
-        if (!isPassing(thrown)) throw lostCommit(thrown, address);
-        last = thrown;
-      }
-      const pause = between(random, 100, 500);
-      if (clock.monotonic() + pause >= end || signal.aborted) throw lostCommit(last, address);
-      await clock.sleep(pause, signal).catch(() => undefined);
-    }
   }
 
   async #connected(): Promise<Client> {
@@ -579,12 +550,11 @@ function unreachable(shown: string, why: string, note?: string, cause?: unknown)
 /** Nobody says whether the last write was kept. */
 function lostCommit(last: unknown, address: PostgresAddress): CliError {
   const { message } = asCliError(inWords(last, address));
-  const error = new CliError('outcome_unknown', {
+  return new CliError('outcome_unknown', {
     message: `whether the last write to the journal was kept is unknown: ${message}`,
     hint: 'cardwright ops list',
     cause: last,
   });
-  return Object.assign(error, { isOutcomeUnknown: true });
 }
 
 function noJournal(shown: string): CliError {
