@@ -25,7 +25,6 @@ export const AUDIT_ENTRY = {
   pid: tells.count('Process in which it happened.'),
   user: maybe(tells.text('User of the operating system; missing in lines of older releases.')),
   host: maybe(tells.text('Machine.')),
-  batch: maybe(tells.count('First of the lines that were written together with it.')),
   event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal', 'limit']),
   profile: tells.text('Profile.'),
   mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
@@ -52,7 +51,7 @@ export const AUDIT_ENTRY = {
 type AuditEntry = ValueOf<typeof AUDIT_ENTRY>;
 
 /** What a line may tell, beside what stands in each. */
-export type AuditFacts = Omit<AuditEntry, 'seq' | 'at' | 'pid' | 'user' | 'host' | 'batch' | 'prev' | 'hash'> & {
+export type AuditFacts = Omit<AuditEntry, 'seq' | 'at' | 'pid' | 'user' | 'host' | 'prev' | 'hash'> & {
   /** Who approved it, where it was held. */
   readonly approved_by?: string;
 };
@@ -75,17 +74,15 @@ interface Around {
   readonly pid: number;
   readonly user: string;
   readonly host: string;
-  readonly batch?: number | undefined;
 }
 
 /** A line without its newline, and where the chain stands after it. */
 function auditLine(facts: AuditFacts, around: Around): ChainHead & { readonly text: string } {
-  const { after, at, pid, user, host, batch } = around;
+  const { after, at, pid, user, host } = around;
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
   const seq = after.seq + 1;
   const shortened = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, short(value)]));
-  const who = { user: short(user), host: short(host), ...(batch !== undefined && { batch }) };
-  const body = JSON.stringify({ seq, at, pid, ...who, ...shortened, prev: after.hash });
+  const body = JSON.stringify({ seq, at, pid, user: short(user), host: short(host), ...shortened, prev: after.hash });
   const hash = digest(body.slice(0, -1));
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }
@@ -148,24 +145,6 @@ interface Head {
 
 /** Nothing is opened or made before the first call. */
 export function auditLog({ path, database, existing, clock, pid, user, host }: AuditSettings) {
-  async function append(facts: readonly AuditFacts[], durability?: 'soon'): Promise<number> {
-    const at = new Date(clock.now()).toISOString();
-    return (await database()).grouped(async tx => {
-      let after = await lastLine(tx);
-      for (const { event, profile } of facts) if (event === 'reveal') await refuseBeyondLimit(tx, profile);
-      const batch = facts.length > 1 ? after.seq + 1 : undefined;
-      const rows: (string | number)[][] = [];
-      for (const each of facts) {
-        const line = auditLine(each, { after, at, pid, user, host, batch });
-        rows.push([MACHINE, line.seq, line.text, line.hash]);
-        after = line;
-      }
-      await tx.insert('audit', ['account', 'seq', 'line', 'hash'], rows);
-      await tx.run(sql`update account set audit_seq = ${after.seq}, audit_hash = ${after.hash} where id = ${MACHINE}`);
-      return after.seq;
-    }, durability);
-  }
-
   /** Throws where it is not the line that was written last: the next one would hide that. */
   async function lastLine(tx: Transaction) {
     const head = await headOf(tx);
@@ -223,14 +202,22 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
      * `guarded` when it cannot be written, `check_failed` when the last line is not the one that was written last, and
      * `rate_limited` for a reveal where `revealsOf` has none left.
      */
-    append: (facts: AuditFacts, durability?: 'soon') => append([facts], durability),
+    async append(facts: AuditFacts, durability?: 'soon'): Promise<number> {
+      const at = new Date(clock.now()).toISOString();
+      return (await database()).grouped(async tx => {
+        const after = await lastLine(tx);
+        if (facts.event === 'reveal') await refuseBeyondLimit(tx, facts.profile);
+        const { text, seq, hash } = auditLine(facts, { after, at, pid, user, host });
+        await tx.insert('audit', ['account', 'seq', 'line', 'hash'], [[MACHINE, seq, text, hash]]);
+        await tx.run(sql`update account set audit_seq = ${seq}, audit_hash = ${hash} where id = ${MACHINE}`);
+        return seq;
+      }, durability);
+    },
     /** How many cards a profile has revealed in the last minute, in all processes of this machine. */
     async revealsOf(profile: string) {
       const found = await (await existing())?.read(tx => recentReveals(tx, profile));
       return found?.times.length ?? 0;
     },
-    /** Appends several lines together, in their order, soon; throws as `append`. */
-    appendAll: async (facts: readonly AuditFacts[]) => void (await append(facts, 'soon')),
     /** All lines up to the first flaw, oldest first. */
     async read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }> {
       const kept = await lines();

@@ -204,22 +204,31 @@ async function heldBefore(tx: Reading, { account, digest, givenKey, rows }: Clai
 /** 1. The caller's own key: the run that was begun with it. Throws `usage` where that was another change. */
 async function usedKey(tx: Reading, { account, givenKey, digest, bulk }: Claimed) {
   if (givenKey === undefined) return undefined;
+  if (bulk) {
+    const begun = await begunAs(tx, account, givenKey);
+    return begun === undefined ? undefined : ({ kind: 'earlier', op: begun } as const);
+  }
   const [row] = await tx.all(sql`select * from op where account = ${account} and given_key = ${givenKey}`);
   if (row === undefined) return undefined;
   const op = opOf(row);
-  if (bulk) {
-    if (op.finished === undefined) return { kind: 'earlier', op: op.id } as const;
-    const at = new Date(op.finished).toISOString();
-    throw opError('guarded', op.id, `this plan was applied before, at ${at}: ${op.id}`, {
-      reason: 'plan_used',
-      notes: ['What is still to be done is in a new plan.'],
-    });
-  }
   if (op.digest !== digest) throw keyTaken(givenKey, op.id);
   const [change] = (await tx.all(sql`select * from change where op = ${op.id}`)).map(changeOf);
   // What was refused or never sent has left nothing under the key.
   if (change?.state === 'refused' || change?.state === 'not_sent') return undefined;
   return { kind: 'earlier', op: op.id } as const;
+}
+
+/** The run of many that was begun under a name; throws where it has ended. */
+export async function begunAs(tx: Reading, account: string, name: string): Promise<string | undefined> {
+  const [row] = await tx.all<{ id: string; finished: number | null }>(
+    sql`select id, finished from op where account = ${account} and given_key = ${name}`,
+  );
+  if (row === undefined || row.finished === null) return row?.id;
+  const message = `this plan was carried out before, at ${new Date(row.finished).toISOString()}: ${row.id}. Nothing was sent`;
+  throw opError('guarded', row.id, message, {
+    reason: 'plan_used',
+    notes: ['What is still to be done is in a new plan.'],
+  });
 }
 
 /** Takes the key away from an op that came to nothing; true where the service keeps its refusal under the key (A-97). */

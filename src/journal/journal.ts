@@ -13,6 +13,7 @@ import { rest } from '../platform/time.ts';
 import { type Acting, findAccount, journalId, keepProbed, OF_SANDBOX, probedOf, useAccount } from './account.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
 import {
+  begunAs,
   begunMeanwhile,
   type ClaimRules,
   claim,
@@ -23,7 +24,7 @@ import {
   refuseOtherUse,
   whenFree,
 } from './claim.ts';
-import { type Database, keepsNothing, sql, type Transaction } from './database.ts';
+import { type Database, keepsNothing, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
 import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
@@ -36,7 +37,6 @@ import { type AfterAnswer, createRun } from './run.ts';
 import type {
   EarlierUse,
   Journal,
-  OpView,
   PlannedRow,
   PreparedRun,
   ResumeOptions,
@@ -256,7 +256,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
   };
 
-  async function look(id: string, options: ResumeOptions = {}): Promise<OpView> {
+  async function look(id: string, { resendAbsent = false }: ResumeOptions = {}): Promise<Run> {
     const { database, op } = await opNamed(await dependencies.existing(), id);
     await refuseOther(database, op);
     const changes = await database.read(async tx => {
@@ -264,9 +264,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       if (op.state === 'pending') await mayResume(tx, op, found);
       return found;
     });
-    const { resendAbsent = false } = options;
-    const run = await runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
-    return { run, takeOver: given => resume(id, given ?? options) };
+    return runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
   }
 
   async function resume(id: string, { resendAbsent = false, reason }: ResumeOptions = {}): Promise<Run> {
@@ -357,12 +355,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       const database = await dependencies.existing();
       const account = database && (await accountIn(database));
       if (database === undefined || account === undefined) return undefined;
-      const [found] = await database.read(tx =>
-        tx.all<{ id: string; finished: number | null }>(
-          sql`select id, finished from op where account = ${account} and given_key = ${name}`,
-        ),
-      );
-      return found && { op: found.id, ended: found.finished ?? undefined };
+      return database.read(tx => begunAs(tx, account, name));
     },
     async holdFleet(fleet) {
       const database = await dependencies.database();

@@ -1,7 +1,7 @@
 /** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
 import type { WriteName } from '../contract/calls.ts';
 import { MINUTE } from '../core/durations.ts';
-import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
+import type { CliError, ErrorKind, ServiceRefusal } from '../core/errors.ts';
 import { type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import type { Held } from './holder.ts';
 
@@ -221,33 +221,58 @@ export async function recentChanges(tx: Pick<Transaction, 'all' | 'now'>, accoun
 }
 
 export function opOf(row: SqlRow): Op {
-  return recordOf(OP_COLUMNS, row);
+  const op = recordOf<Op>(OP_COLUMNS, row);
+  return { ...op, objections: op.objections ?? [] };
 }
 
 export function changeOf(row: SqlRow): Change {
-  return recordOf(CHANGE_COLUMNS, row);
+  const change = recordOf<Change>(CHANGE_COLUMNS, row);
+  change.evidence ??= {};
+  return change;
 }
 
-/** The column of each member of a record, and how its cell is read. */
-type Columns<T> = Readonly<Record<keyof T, readonly [column: string, read: (value: Cell) => unknown]>>;
+const columnsOf = (names: string) => names.split(/\s+/).map(column => ({ column, member: memberOf(column) }));
 
-function recordOf<T>(columns: Columns<T>, row: SqlRow): T {
+/** `key_print` is `keyPrint` in a record. */
+function memberOf(column: string): string {
+  if (column === 'idempotency_key') return 'key';
+  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const OP_COLUMNS = columnsOf(
+  `id account origin mode key_print profile command digest bulk moves_money plan given_key state total day holder process epoch lease
+  created touched finished acknowledged objections`,
+);
+const CHANGE_COLUMNS = columnsOf(
+  `op n operation input request facts idempotency_key marker intent digest card last4 amount state attempts sent_at last_sent_at
+  before evidence error decided_at decided_by`,
+);
+const JSON_COLUMNS = new Set('plan objections input request facts before evidence error'.split(' '));
+const FLAGS = new Set(['bulk', 'moves_money']);
+
+/** What is null is undefined in a record, or what stands for nothing. */
+function recordOf<T extends Op | Change>(columns: typeof OP_COLUMNS, row: SqlRow): T {
   const record: Record<string, unknown> = {};
-  for (const member in columns) {
-    const [column, read] = columns[member];
-    record[member] = read(row[column]);
+  for (const { column, member } of columns) {
+    const cell = row[column] ?? undefined;
+    const isJson = JSON_COLUMNS.has(column) && cell !== undefined;
+    record[member] = isJson ? JSON.parse(String(cell)) : FLAGS.has(column) ? cell === 1 : cell;
   }
-  return record as T;
+  return record as unknown as T;
 }
 
-function insertRecords<T>(tx: Transaction, table: string, columns: Columns<T>, records: Iterable<T>): Promise<void> {
-  const members = Object.keys(columns) as (keyof T)[];
+function insertRecords(
+  tx: Transaction,
+  table: string,
+  columns: typeof OP_COLUMNS,
+  records: Iterable<Op | Change>,
+): Promise<void> {
   function* rows(): Iterable<readonly SqlValue[]> {
-    for (const record of records) yield members.map(member => cellOf(record[member]));
+    for (const record of records) yield columns.map(({ member }) => cellOf(record[member as keyof typeof record]));
   }
   return tx.insert(
     table,
-    members.map(member => columns[member][0]),
+    columns.map(({ column }) => column),
     rows(),
   );
 }
@@ -268,70 +293,3 @@ export function keptError({ kind, message, facts }: CliError): KeptError {
     ...(facts.hint !== undefined && { hint: facts.hint }),
   };
 }
-
-type Cell = SqlRow[string] | undefined;
-
-function text(value: Cell): string {
-  if (typeof value === 'string') return value;
-  throw new CliError('check_failed', {
-    message: 'the journal holds a row that this build cannot read',
-    hint: 'cardwright doctor',
-    outcome: 'not_sent',
-  });
-}
-
-const maybeText = (value: Cell) => (value === null || value === undefined ? undefined : text(value));
-const maybeNumber = (value: Cell) => (value === null || value === undefined ? undefined : Number(value));
-const maybeJson = (value: Cell) => (value === null || value === undefined ? undefined : JSON.parse(text(value)));
-
-const OP_COLUMNS: Columns<Op> = {
-  id: ['id', text],
-  account: ['account', text],
-  origin: ['origin', text],
-  mode: ['mode', text],
-  keyPrint: ['key_print', text],
-  profile: ['profile', text],
-  command: ['command', text],
-  digest: ['digest', text],
-  bulk: ['bulk', value => value === 1],
-  movesMoney: ['moves_money', value => value === 1],
-  plan: ['plan', maybeJson],
-  givenKey: ['given_key', maybeText],
-  state: ['state', text],
-  total: ['total', Number],
-  day: ['day', text],
-  holder: ['holder', text],
-  process: ['process', text],
-  epoch: ['epoch', Number],
-  lease: ['lease', Number],
-  created: ['created', Number],
-  touched: ['touched', Number],
-  finished: ['finished', maybeNumber],
-  acknowledged: ['acknowledged', maybeNumber],
-  objections: ['objections', value => maybeJson(value) ?? []],
-};
-
-const CHANGE_COLUMNS: Columns<Change> = {
-  op: ['op', text],
-  n: ['n', Number],
-  operation: ['operation', text],
-  input: ['input', maybeJson],
-  request: ['request', maybeJson],
-  facts: ['facts', maybeJson],
-  key: ['idempotency_key', maybeText],
-  marker: ['marker', maybeText],
-  intent: ['intent', maybeText],
-  digest: ['digest', text],
-  card: ['card', maybeText],
-  last4: ['last4', maybeText],
-  amount: ['amount', Number],
-  state: ['state', text],
-  attempts: ['attempts', Number],
-  sentAt: ['sent_at', maybeNumber],
-  lastSentAt: ['last_sent_at', maybeNumber],
-  before: ['before', maybeJson],
-  evidence: ['evidence', value => maybeJson(value) ?? {}],
-  error: ['error', maybeJson],
-  decidedAt: ['decided_at', maybeNumber],
-  decidedBy: ['decided_by', maybeText],
-};

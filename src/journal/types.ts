@@ -189,14 +189,6 @@ export interface ResumeOptions {
   readonly reason?: string | undefined;
 }
 
-/** An op as its journal has it now; nothing is held. */
-export interface OpView {
-  /** Looks at rows and asks the service, and neither writes nor sends. Needs no disposing. */
-  readonly run: Run;
-  /** Takes the op, like `Journal.resume`; what was seen is read again. */
-  takeOver(options?: ResumeOptions): Promise<Run>;
-}
-
 /** What an operation's idempotency key was found to be worth. */
 export interface Probed {
   readonly operation: WriteName;
@@ -331,12 +323,15 @@ export interface Journal {
   earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>>;
   /** The command has shown these rows: an op all of whose rows are among them is acknowledged once the answer was written. */
   shown(uses: Iterable<EarlierUse>): Promise<CliError | undefined>;
-  /** Throws `not_found` for an unknown op, `usage` for another account's. */
-  look(op: string, options?: ResumeOptions): Promise<OpView>;
-  /** Short for `look` and its `takeOver`. Throws `guarded` while another process works on it. */
+  /**
+   * An op as its journal has it now: its run looks at rows and asks the service, and neither writes nor sends. Needs no disposing.
+   * Throws `not_found` for an unknown op, `usage` for another account's.
+   */
+  look(op: string, options?: ResumeOptions): Promise<Run>;
+  /** Takes the op. Throws as `look`, and `guarded` while another process works on it. */
   resume(op: string, options?: ResumeOptions): Promise<Run>;
-  /** The run of many that was begun under a name, and when it ended, ms UTC. */
-  begunAs(name: string): Promise<{ readonly op: string; readonly ended: number | undefined } | undefined>;
+  /** The run of many that was begun under a name. Throws `guarded` where it has ended: a plan is carried out once. */
+  begunAs(name: string): Promise<string | undefined>;
   /** What an idempotency key of this account is known to be worth for an operation. */
   capability(operation: WriteName): Promise<Capability>;
   /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */

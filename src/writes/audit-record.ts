@@ -19,9 +19,9 @@ export interface RecordedRow extends Learned {
   readonly amount?: number;
 }
 
-/** The lines of a run: one before it, one for each row with its outcome, one for the end. */
-export interface RunRecord {
-  /** Takes the outcome of a row; it is written soon, together with others. */
+/** What was begun: its first line is written, and the lines of its rows and of its end follow. */
+export interface BegunRecord {
+  /** Takes the outcome of a row of a run; it is written soon. */
   row(row: RecordedRow): void;
   end(outcome: string, learned?: Learned): Promise<void>;
 }
@@ -34,17 +34,10 @@ export interface Recorder {
    * written, for a reveal and with a live key; else that is a warning. Throws `rate_limited` for a reveal too many.
    */
   around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T>;
-  /**
-   * In two steps, for work that is a stream. The returned function takes the outcome. With `soon` the journal's own commit, which comes
-   * before anything is sent, takes the line to the disk.
-   */
-  begin(facts: Recorded, durability?: 'soon'): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
-  /** Begins the record of a run of rows, named `op` in the journal. */
-  beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord>;
+  /** In two steps. With `soon` the journal's own commit, which comes before anything is sent, takes the line to the disk. */
+  begin(facts: Recorded, durability?: 'soon'): Promise<BegunRecord>;
 }
 
-/** Lines of one write. */
-const MOST_TOGETHER = 256;
 /** An identifier of the service: no number of a card fits. */
 const REASON = /^(?!.*\d{8})[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
@@ -70,39 +63,44 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
         throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
       return unrecorded(`${facts.operation} is`, thrown);
     });
-    return async (outcome, learned = {}) => {
-      if (of === undefined) return;
-      // It has happened: a log that cannot be written now must not hide what became of it.
-      await append({ ...outcomeLine(facts, who), ...learned, outcome, of }, 'soon').catch(thrown => {
-        unrecorded(`${facts.operation}: ${outcome}; that is`, thrown);
-      });
+    const line = outcomeLine(facts, who);
+    let isLost = false;
+    let written: Promise<unknown> = Promise.resolve();
+    return {
+      row(row) {
+        if (isLost) return;
+        // They are written in their order.
+        written = append({ ...line, ...row }, 'soon').catch(thrown => {
+          if (!isLost) unrecorded(`rows of ${facts.op} are`, thrown);
+          isLost = true;
+        });
+      },
+      async end(outcome, learned = {}) {
+        await written;
+        if (of === undefined) return;
+        // It has happened: a log that cannot be written now must not hide what became of it.
+        await append({ ...line, ...learned, outcome, of }, 'soon').catch(thrown => {
+          unrecorded(`${facts.operation}: ${outcome}; that is`, thrown);
+        });
+      },
     };
   };
 
   return {
     begin,
-    async beginRun(facts) {
-      const ended = await begin(facts, 'soon');
-      const { operation, op } = facts;
-      const of = { event: 'outcome', ...actingAs(await identity()), operation, op } as const;
-      const lost = (thrown: unknown) => void unrecorded(`rows of ${facts.op} are`, thrown);
-      return createRunRecord({ of, ended, audit, unrecorded: lost });
-    },
     async refused(facts, thrown) {
-      const known = await identity().catch(() => undefined);
       // Nobody knows whose write it would have been.
-      if (known === undefined || !(thrown instanceof CliError)) return;
-      const who = actingAs(known);
+      if (!(thrown instanceof CliError) || (await identity().catch(() => undefined)) === undefined) return;
       try {
-        const of = await append({ ...facts, ...who }, 'soon');
-        await append({ ...outcomeLine(facts, who), ...whyOf(thrown), outcome: 'not_sent', of }, 'soon');
+        const { end } = await begin(facts, 'soon');
+        await end('not_sent', whyOf(thrown));
       } catch (lost) {
         if (!(lost instanceof CliError)) throw lost;
         unrecorded(`${facts.operation}: not_sent; that is`, lost);
       }
     },
     async around(facts, work, learn) {
-      const ended = await begin(facts);
+      const { end } = await begin(facts);
       let outcome = 'done';
       let learned: Learned = {};
       try {
@@ -114,7 +112,7 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
         learned = whyOf(thrown);
         throw thrown;
       } finally {
-        await ended(outcome, learned);
+        await end(outcome, learned);
       }
     },
   };
@@ -129,46 +127,6 @@ function actingAs({ profile, mode, baseUrl }: Identity): Who {
 function outcomeLine({ operation, card_id, op }: Recorded, who: Who) {
   const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
   return { event: 'outcome', ...who, operation, ...about } as const;
-}
-
-interface Recording {
-  /** What every line of the run says. */
-  readonly of: AuditFacts & { readonly op: string };
-  readonly ended: (outcome: string, learned?: Learned) => Promise<void>;
-  readonly audit: () => Promise<AuditLog>;
-  readonly unrecorded: (thrown: unknown) => void;
-}
-
-/** Rows that come while others are written go into the next write together. */
-function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord {
-  let waiting: RecordedRow[] = [];
-  let writing: Promise<void> | undefined;
-  let isLost = false;
-  async function write(): Promise<void> {
-    const log = await audit();
-    while (waiting.length > 0 && !isLost) {
-      const rows = waiting.splice(0, MOST_TOGETHER);
-      const lines = rows.map(row => ({ ...of, ...row }));
-      await log.appendAll(lines).catch(thrown => {
-        isLost = true;
-        unrecorded(thrown);
-      });
-    }
-    writing = undefined;
-  }
-  const row = (each: RecordedRow) => {
-    if (isLost) return;
-    waiting.push(each);
-    writing ??= write();
-  };
-  return {
-    row,
-    async end(outcome, learned) {
-      await writing;
-      waiting = [];
-      await ended(outcome, { ...learned, op: of.op });
-    },
-  };
 }
 
 /** `not_sent`, `refused`, `unknown`, `done`; for an error that says none of them, its kind. */

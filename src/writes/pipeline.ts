@@ -23,7 +23,7 @@ import type { Identity } from '../core/identity.ts';
 import type { Run } from '../journal/types.ts';
 import { afterwards } from '../journal/words.ts';
 import type { LimitSource } from '../limits/limits.ts';
-import { type Learned, outcomeOf, type Recorded, type Recorder, type RunRecord, whyOf } from './audit-record.ts';
+import { type BegunRecord, type Learned, outcomeOf, type Recorded, type Recorder, whyOf } from './audit-record.ts';
 import { type GuardDecision, guardEffect } from './guard.ts';
 
 /** What somebody wants changed. */
@@ -57,8 +57,8 @@ interface Beginning<R extends Run | undefined> {
 export interface Underway<R extends Run | undefined> {
   /** Let go at the end. */
   readonly run: R;
-  /** Takes the outcomes of rows; undefined where the lines are not those of a run. */
-  readonly rows: RunRecord | undefined;
+  /** Takes the outcomes of the rows of a run. */
+  readonly rows: Pick<BegunRecord, 'row'>;
   /**
    * The last stage. Throws `check_failed` when it is done and what was held could not be let go.
    */
@@ -125,9 +125,11 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     const lines = await beginLines(recorder, change, beginning);
     try {
       const run = await beginning.open();
-      return { run, rows: lines.rows, end: ending => end(change, { run, lines }, ending) };
+      return { run, rows: lines, end: ending => end(change, { run, lines }, ending) };
     } catch (thrown) {
-      await lines.unsent(thrown);
+      const isRefused = beginning.lines === 'none';
+      const outcome = thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal';
+      await (isRefused ? recorder.refused(change.audited, thrown) : lines.end(outcome, whyOf(thrown)));
       throw thrown;
     }
   }
@@ -162,34 +164,20 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   };
 }
 
-interface Lines {
-  readonly rows: RunRecord | undefined;
-  end(outcome: string, learned?: Learned): Promise<void>;
-  /** The end of what was refused before anything was sent. */
-  unsent(thrown: unknown): Promise<void>;
-}
-
 async function beginLines(
   recorder: Recorder,
   { audited, operations }: Change,
   { lines, op }: Pick<Beginning<undefined>, 'lines' | 'op'>,
-): Promise<Lines> {
-  if (lines === 'none') {
-    const end = async () => undefined;
-    return { rows: undefined, end, unsent: thrown => recorder.refused(audited, thrown) };
-  }
-  const rows = lines === 'run' && op !== undefined ? await recorder.beginRun({ ...audited, op }) : undefined;
+): Promise<BegunRecord> {
+  if (lines === 'none') return { row: () => undefined, end: async () => undefined };
+  if (lines === 'run') return recorder.begin({ ...audited, ...(op !== undefined && { op }) }, 'soon');
   // Its claim takes the line to the disk.
-  const isClaimed = [...operations].every(isJournaled);
-  const end = rows?.end ?? (await recorder.begin(audited, isClaimed ? 'soon' : undefined));
-  const unsent = (thrown: unknown) =>
-    end(thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal', whyOf(thrown));
-  return { rows, end, unsent };
+  return recorder.begin(audited, [...operations].every(isJournaled) ? 'soon' : undefined);
 }
 
 interface Held {
   readonly run: Run | undefined;
-  readonly lines: Lines;
+  readonly lines: BegunRecord;
 }
 
 async function end({ audited }: Change, { run, lines }: Held, ending: Ending): Promise<void> {

@@ -8,7 +8,7 @@ import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { resolveCommand, riskOfResend, rowsNamed } from '../../core/row-words.ts';
 import { type Change, rowState } from '../../journal/records.ts';
-import type { CorrectedOutcome, NextOfRow, OpView, RowOutcome, Run } from '../../journal/types.ts';
+import type { CorrectedOutcome, NextOfRow, RowOutcome, Run } from '../../journal/types.ts';
 import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
@@ -319,7 +319,7 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
  * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
  * with 0 when all of them are known.
  */
-export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
+export function runOverview(ctx: Context, run: Run): Shown {
   const rows = rowsOf(run, []);
   const tally = new RunTally({ total: rows.length, single: !run.bulk, resumed: true, isLook: true });
   let failure: CliError | undefined;

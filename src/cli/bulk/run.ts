@@ -338,7 +338,7 @@ function driveRun(ctx: Context, driving: Driving): Shown {
       stop: ctx.signal,
       onOutcome(outcome) {
         tally.add(outcome);
-        recorded?.row(recordedRow(outcome));
+        recorded.row(recordedRow(outcome));
         ctx.ui.progress.update(tally.totals);
       },
     });
@@ -362,7 +362,7 @@ function driveRun(ctx: Context, driving: Driving): Shown {
       const isUnread = signal !== undefined && !isWhole;
       for (const outcome of isUnread ? uncompared(run.op, rows, held, creates) : corrected) {
         tally.correct(outcome);
-        recorded?.row(recordedRow(outcome));
+        recorded.row(recordedRow(outcome));
         if (held.has(outcome.row)) held.set(outcome.row, outcome);
       }
       for (const remark of remarks) ctx.ui.notice(`note: ${remark}`);
@@ -447,7 +447,7 @@ export async function resumeRows(
 ): Promise<Shown> {
   const seen = await (await ctx.journal.open()).look(op, options);
   if (ctx.dryRun) return runOverview(ctx, seen);
-  const { command, changes } = seen.run;
+  const { command, changes } = seen;
   const operations = new Set(changes.map(({ operation }) => operation));
   const [operation = command] = operations;
   const total = cents(changes.reduce((sum, { amount }) => sum + amount, 0));
@@ -459,6 +459,6 @@ export async function resumeRows(
     },
   });
   const lines = changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none';
-  const begin = () => admitted.begin({ lines, op, open: () => seen.takeOver(options) });
+  const begin = () => admitted.begin({ lines, op, open: async () => (await ctx.journal.open()).resume(op, options) });
   return driveRun(ctx, { ...driving, begin, resumed: true });
 }

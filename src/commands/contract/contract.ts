@@ -180,10 +180,10 @@ async function probe(ctx: Context): Promise<Row[]> {
   const underway = await admitted.begin({ lines: 'none', open: async () => undefined });
   try {
     const probed = await run(async ({ operation, input, key }, send) => {
-      const ended = await ctx.journal.recorder.begin(recordOf(operation, input, key));
+      const { end } = await ctx.journal.recorder.begin(recordOf(operation, input, key));
       const attempt = await send();
       const { class: outcome, error, result } = attempt;
-      await ended(outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown'), learnedFrom(result));
+      await end(outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown'), learnedFrom(result));
       return attempt;
     });
     return probed.map(({ operation, capability, text }) => ({

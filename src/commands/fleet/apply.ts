@@ -93,8 +93,8 @@ export const applyFleet = command({
     const limits = { maxTotal, concurrency, resendAbsent };
     if (path === undefined) return locked(ctx, named, () => applyNow(ctx, named, limits));
     const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
-    const earlier = await (await ctx.journal.open()).begunAs(plan.id);
-    if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
+    const op = await (await ctx.journal.open()).begunAs(plan.id);
+    if (op !== undefined) return resumePlan(ctx, { plan, op, word: named.word, concurrency, resendAbsent });
     return locked(ctx, named, () => applyPlan(ctx, named, { plan, path }, limits));
   },
   show: shown => shown,
@@ -306,28 +306,16 @@ function nothingToDo(ctx: Context, word: string, document: PlanDocument): Shown 
 
 interface Earlier {
   readonly plan: PlanDocument;
-  readonly earlier: { readonly op: string; readonly ended: number | undefined };
+  /** What was begun under its id. */
+  readonly op: string;
   /** The fleet file as a word of a command. */
   readonly word: string;
   readonly concurrency: number;
   readonly resendAbsent: boolean;
 }
 
-/** Goes on with its operation. Throws `guarded` where that has ended: a plan is carried out once. */
-async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, resendAbsent }: Earlier): Promise<Shown> {
-  const { op, ended } = earlier;
-  if (ended !== undefined) {
-    throw notSent(
-      'guarded',
-      `this plan was carried out before, at ${new Date(ended).toISOString()}: ${op}. Nothing was sent`,
-      {
-        reason: 'plan_used',
-        notes: ['What is still to be done is in a new plan.'],
-        hint: `cardwright ops show ${op}`,
-        op,
-      },
-    );
-  }
+/** Goes on with its operation. */
+async function resumePlan(ctx: Context, { plan, op, word, concurrency, resendAbsent }: Earlier): Promise<Shown> {
   if (!ctx.dryRun) ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
   return resumeRows(ctx, op, { resendAbsent }, { concurrency, extras: extrasOf(ctx, plan, word) });
 }
