@@ -9,11 +9,10 @@ import { CliError } from '../core/errors.ts';
 import { lookHint } from '../core/row-words.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { keepsNothing } from './database.ts';
-import { createMarkerIndex } from './look.ts';
 import { executeChange } from './outcome.ts';
 import { newChange, type Op } from './records.ts';
 import { clause } from './words.ts';
-import { readerOf, rowOf, type Work } from './work.ts';
+import { readerOf, rowOf, workOn } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -36,14 +35,18 @@ export interface DirectWrite {
 export async function directWrite(write: DirectWrite): Promise<Answered<unknown>> {
   const { service, operation, input, planned, clock, random, signal, mode } = write;
   const { method, path, body, idempotencyKey } = planned;
-  const reader = readerOf(service, () => ({ readBack: 'retried', signal }));
-  if (rowOf(operation).makes === 'webhook') await refuseSubscribed(reader, operation, input);
+  if (rowOf(operation).makes === 'webhook')
+    await refuseSubscribed(
+      readerOf(service, () => ({ signal })),
+      operation,
+      input,
+    );
   const attempts: Attempt[] = [];
-  const created = clock.now();
-  const work: Work = {
+  const givenKey = write.keyOfCaller ? idempotencyKey : undefined;
+  const work = workOn({
     database: keepsNothing(clock),
     self: { holder: '', pid: 0, process: '' },
-    op: { id: '', account: '', created, bulk: false, givenKey: write.keyOfCaller ? idempotencyKey : undefined } as Op,
+    op: { id: '', account: '', created: clock.now(), bulk: false, mode, plan: {}, givenKey } as unknown as Op,
     service: {
       ...service,
       async attempt(...given) {
@@ -52,24 +55,12 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
         return attempt;
       },
     },
-    before: reader,
-    reader,
-    marked: createMarkerIndex(reader, { prefix: '', since: created }),
     clock,
     random,
     stop: signal,
     cut: signal,
-    alone: true,
-    exact: mode === 'sandbox',
-    resendAbsent: false,
-    lookOnly: false,
-    resumed: false,
-    markers: { isHidden: false },
-    serviceNow: () => undefined,
-    capability: () => ({ key: 'unknown' }),
-    begunAt: 0,
     quietMs: Number.POSITIVE_INFINITY,
-  };
+  });
   const { amount, card_id: card } = input;
   const change = newChange({
     op: '',

@@ -2,7 +2,7 @@
 
 import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
-import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
+import type { PlannedRequest, Service } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
@@ -27,25 +27,16 @@ import {
 import { type Database, keepsNothing, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet, type Self } from './holder.ts';
-import { createMarkerIndex, lookOnce, speaksFor } from './look.ts';
+import { lookOnce, speaksFor } from './look.ts';
 import { attemptKey, isOp, MARKER_KEY, markerOf, newOp } from './names.ts';
 import { detail, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
 import { type AfterAnswer, createRun } from './run.ts';
-import type {
-  EarlierUse,
-  Journal,
-  PlannedRow,
-  PreparedRun,
-  ResumeOptions,
-  Rows,
-  Run,
-  RunPlan,
-} from './types.ts';
+import type { EarlierUse, Journal, PlannedRow, PreparedRun, ResumeOptions, Rows, Run, RunPlan } from './types.ts';
 import { objected, opError, recordedOutcome } from './words.ts';
-import { readerOf, timeOf, type Work } from './work.ts';
+import { readerOf, timeOf, type Work, workOn } from './work.ts';
 
 export type { Acting } from './account.ts';
 export type { AfterAnswer } from './run.ts';
@@ -195,31 +186,18 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   async function workOf(held: HeldOp, flags: Pick<Work, 'lookOnly' | 'resumed' | 'resendAbsent'>): Promise<Work> {
     const { op } = held;
-    const service = await dependencies.service();
-    const plain = readerOf(service, () => ({
-      readBack: dependencies.stop.aborted ? 'once' : 'retried',
-      signal: dependencies.cut,
-    }));
-    const reader = patientReader(plain, ms => clock.sleep(ms, dependencies.stop));
-    return {
+    return workOn({
       ...held,
       ...flags,
-      service,
-      before: patientReader(readerOf(service), ms => clock.sleep(ms, dependencies.stop)),
-      reader,
-      marked: createMarkerIndex(reader, { prefix: op.plan.markerPrefix ?? `${op.id}.`, since: op.created }),
+      service: await dependencies.service(),
       clock,
       random,
       stop: dependencies.stop,
       cut: dependencies.cut,
-      alone: !op.bulk,
-      exact: op.mode === 'sandbox',
-      markers: { isHidden: false },
       serviceNow: dependencies.serviceNow ?? (() => undefined),
       capability: await capabilityOf(held.database, op),
-      begunAt: clock.monotonic(),
       quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
-    };
+    });
   }
 
   /** What keys of an account are known to be worth now. A live key is never probed, so of it nothing is known. */
@@ -494,27 +472,6 @@ function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Re
     );
   }
   return { ...input, metadata: { ...metadata, [MARKER_KEY]: marker ?? markerOf(op, row) } };
-}
-
-const MOST_LIMITED = 5;
-
-/** Waits for as long as the service asks it to: a rate limit must not make an effect unknown. */
-function patientReader(reader: Reader, sleep: (ms: number) => Promise<void>): Reader {
-  return {
-    pages: reader.pages,
-    async read(operation, input, options) {
-      for (let left = MOST_LIMITED; ; left -= 1) {
-        try {
-          return await reader.read(operation, input, options);
-        } catch (thrown) {
-          if (!(thrown instanceof CliError) || thrown.kind !== 'rate_limited' || left === 0) throw thrown;
-          await sleep(Math.max(1_000, thrown.facts.retryAfterMs ?? 0)).catch(() => {
-            throw thrown;
-          });
-        }
-      }
-    },
-  };
 }
 
 function otherAccount(op: Op): CliError {

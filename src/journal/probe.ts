@@ -10,9 +10,9 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, toCents } from '../core/money.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Capability } from './account.ts';
-import { createMarkerIndex } from './look.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { AroundWrite, PlannedRow, Probed } from './types.ts';
+import { createMarkerIndex } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
