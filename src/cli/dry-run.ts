@@ -3,7 +3,6 @@
 import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
-import type { Rows } from '../journal/types.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import { PLANNED } from './docs/answers.ts';
@@ -26,7 +25,7 @@ const BATCH = 256;
  * Of a run of rows or of ids from standard input a list, also of one request; otherwise one request is an object. The body
  * is parsed back so that JSON shows it as JSON.
  */
-export function showPlanned(planned: Rows<PlannedRequest>, { isList = planned.length !== 1 } = {}): Shown {
+export function showPlanned(planned: readonly PlannedRequest[], { isList = planned.length !== 1 } = {}): Shown {
   const shown = { noun: 'request', idField: 'idempotency_key' };
   const [only] = planned;
   if (isList || only === undefined) {
@@ -60,7 +59,7 @@ function rowOf(request: PlannedRequest): Row {
   };
 }
 
-function listed(planned: Rows<PlannedRequest>): Listing {
+function listed(planned: readonly PlannedRequest[]): Listing {
   async function* batches() {
     let batch: Row[] = [];
     for (const request of planned) {

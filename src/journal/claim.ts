@@ -8,38 +8,35 @@ import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { capital, rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
+import type { HeldPlan } from '../limits/limits.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import { type Database, sql, type Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
-import { type Change, changeOf, insertChanges, insertOp, type Op, opOf, readOp, recentChanges } from './records.ts';
+import { attemptKey } from './names.ts';
+import {
+  type Change,
+  changeOf,
+  insertChanges,
+  insertOp,
+  type Op,
+  opOf,
+  type PlannedOp,
+  readOp,
+  recentChanges,
+} from './records.ts';
 import type { PlannedRow } from './types.ts';
 import { opError } from './words.ts';
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
 
-type Drafted =
-  | 'origin'
-  | 'mode'
-  | 'keyPrint'
-  | 'profile'
-  | 'command'
-  | 'digest'
-  | 'bulk'
-  | 'movesMoney'
-  | 'plan'
-  | 'givenKey'
-  | 'total';
-
 /** An operation that is wanted, before it is written down; `total` is what it may take from the wallet. */
-export interface Draft extends Pick<Op, Drafted> {
-  readonly op: string;
+export interface Draft extends PlannedOp {
+  readonly rows: readonly PlannedRow[];
+  readonly changes: readonly Change[];
   readonly again: boolean;
   /** Ops of other machines that this one has waited for. */
   readonly waitedFor?: readonly string[];
-  /** Gone through several times. With `keyIsSpent` the caller's key is not sent: the service keeps a refusal under it. */
-  changes(keyIsSpent?: boolean): Iterable<Change>;
-  readonly rows: Iterable<PlannedRow>;
 }
 
 /** What rules may ask of a claim. */
@@ -53,17 +50,18 @@ export interface Claimed extends Draft {
 
 /** Limits and approvals; each member runs within the transaction of a claim, or of what takes an op up. */
 export interface ClaimRules {
-  /** Throws `guarded` where a cap is exceeded: what is held and spent by then, and what is asked. */
-  caps(tx: Reading, claimed: Pick<Claimed, 'account' | 'profile' | 'day'>, rows: Iterable<PlannedRow>): Promise<void>;
-  /** Where a rule applies, writes the request down and resolves to the error (17) that ends the command; the op is pending then. */
-  approval(tx: Transaction, claimed: Claimed): Promise<CliError | undefined>;
+  /** Throws `guarded` where a cap is exceeded: what is held and spent by then, and what is asked. Resolves to why it is held for approval. */
+  judge(
+    tx: Reading,
+    claimed: Pick<Claimed, 'id' | 'account' | 'profile' | 'day' | 'rows'>,
+  ): Promise<HeldPlan | undefined>;
+  /** Writes the request for approval down, and resolves to the error (17) that ends the command; the op is pending then. */
+  hold(tx: Transaction, claimed: Claimed, held: HeldPlan): Promise<CliError>;
   /**
    * Whether an op may go on: what is still to be sent of it is within the limits that hold now. Resolves to who has approved it,
    * where it is pending; throws `pending_approval` while approvals are missing, `guarded` where they do not hold.
    */
   resume(tx: Reading, op: Op, changes: readonly Change[]): Promise<readonly string[]>;
-  /** Why a plan would be held, in words; nothing is written. */
-  foresee(tx: Reading, claimed: Claimed): Promise<string | undefined>;
 }
 
 export interface Claiming {
@@ -110,7 +108,7 @@ export async function foresee(
   return database.read(async tx => {
     const claimed = { ...draft, account: account ?? '', ...(await moment(tx, account ?? '')) };
     const earlier = account === undefined ? undefined : await earlierOp(tx, self, claimed);
-    if (earlier === undefined) return rules?.foresee(tx, claimed);
+    if (earlier === undefined) return (await rules?.judge(tx, claimed))?.why;
     const isHeld = (await readOp(tx, earlier.op))?.state === 'pending';
     return isHeld ? `it is held already, as ${earlier.op}` : undefined;
   });
@@ -126,11 +124,10 @@ export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): 
   const refused = await earlierOp(tx, self, claimed);
   if (refused !== undefined) return refused;
   const spentKey = await freeGivenKey(tx, claimed);
-  await rules?.caps(tx, claimed, claimed.rows);
+  const held = await rules?.judge(tx, claimed);
   const { now, day } = claimed;
   const op: Op = {
     ...draft,
-    id: draft.op,
     account,
     state: 'open',
     day,
@@ -144,18 +141,19 @@ export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): 
     acknowledged: undefined,
     objections: [],
   };
-  const changes = [...draft.changes(spentKey)];
+  const withOwnKey = (change: Change) => ({ ...change, key: attemptKey(op.id, { row: change.n }, 1) });
+  const changes = spentKey ? draft.changes.map(withOwnKey) : draft.changes;
   await insertOp(tx, op);
   await insertChanges(tx, changes);
   await reserve(tx, op, 1);
   await insertIntents(tx, claimed);
   const planned = { event: 'begun', op: op.id, command: op.command, who: self.holder, total: op.total } as const;
   await appendLine(tx, account, { ...planned, changes: await plannedDigest(tx, op.id) });
-  const pending = await rules?.approval(tx, claimed);
-  if (pending !== undefined) {
+  if (rules !== undefined && held !== undefined) {
+    const error = await rules.hold(tx, claimed, held);
     await tx.run(sql`update op set state = 'pending', lease = 0 where id = ${op.id}`);
     await reserve(tx, op, -1);
-    return { kind: 'pending', error: pending };
+    return { kind: 'pending', error };
   }
   // Of a shared journal nothing is ever removed.
   if (!database.isShared) await pruneFinished(tx, account, now);
@@ -195,7 +193,7 @@ async function heldBefore(tx: Reading, { account, digest, givenKey, rows }: Clai
   );
   for (const { id, given_key: key } of held) {
     const names = await tx.all<{ intent: string | null }>(sql`select intent from change where op = ${id} order by n`);
-    const isSame = [...rows].every(({ intent = null }, index) => names[index]?.intent === intent);
+    const isSame = rows.every(({ intent = null }, index) => names[index]?.intent === intent);
     if (isSame && (key ?? undefined) === givenKey) return { kind: 'earlier', op: id } as const;
   }
   return undefined;
@@ -232,11 +230,11 @@ export async function begunAs(tx: Reading, account: string, name: string): Promi
 }
 
 /** Takes the key away from an op that came to nothing; true where the service keeps its refusal under the key (A-97). */
-async function freeGivenKey(tx: Transaction, { account, givenKey, op }: Claimed): Promise<boolean> {
+async function freeGivenKey(tx: Transaction, { account, givenKey, id }: Claimed): Promise<boolean> {
   if (givenKey === undefined) return false;
   const [row] = await tx.all<{ id: string; state: string }>(
     sql`select o.id, c.state from op o join change c on c.op = o.id where o.account = ${account}
-      and o.given_key = ${givenKey} and o.id <> ${op}`,
+      and o.given_key = ${givenKey} and o.id <> ${id}`,
   );
   if (row === undefined) return false;
   await tx.run(sql`update op set given_key = null where id = ${row.id}`);
@@ -314,7 +312,7 @@ export function refuseOtherUse(
 /** 1. Intents: the earlier result. */
 async function usedIntents(tx: Reading, self: Self, claimed: Claimed) {
   const { account, rows, bulk, givenKey, keyPrint, now } = claimed;
-  const named = [...rows].filter(row => row.intent !== undefined);
+  const named = rows.filter(row => row.intent !== undefined);
   if (named.length === 0) return undefined;
   const used = await intentsNamed(tx, account, [...new Set(named.map(row => row.intent as string))]);
   for (const row of named) {
@@ -331,6 +329,11 @@ async function usedIntents(tx: Reading, self: Self, claimed: Claimed) {
   return undefined;
 }
 
+/** A change with a name of its own is another purchase, and a state may be brought about twice without harm. */
+function isMeantOnce({ intent, operation }: Change): boolean {
+  return intent === undefined && CALLS[operation].repeat !== 'freely';
+}
+
 /** 2. The same change in an op that is not settled, and that no living process of this machine works on or that was taken up again. */
 async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
   const { account, now, waitedFor = [] } = claimed;
@@ -341,11 +344,7 @@ async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
   // One that was taken up again is no purchase of its own: whoever repeats its command, or waited for it, means that one.
   const others = open.map(opOf).filter(op => op.epoch > 1 || whoWorks(op, self, now) !== 'here');
   if (others.length === 0) return undefined;
-  const wanted = new Set<string>();
-  for (const { digest, intent, operation } of claimed.changes()) {
-    // A state may be brought about twice without harm.
-    if (intent === undefined && CALLS[operation].repeat !== 'freely') wanted.add(digest);
-  }
+  const wanted = new Set(claimed.changes.filter(isMeantOnce).map(({ digest }) => digest));
   if (wanted.size === 0) return undefined;
   for (const other of others) {
     const rows = await tx.all<SameRow>(
@@ -373,10 +372,7 @@ async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, n
   const recent = sql`select 1 as yes from op where account = ${account} and bulk = 1 and moves_money = 1
     and touched > ${since} limit 1`;
   if ((await tx.all(recent)).length === 0) return undefined;
-  const wanted: Pick<Change, 'n' | 'digest'>[] = [];
-  for (const { n, digest, intent, operation } of changes()) {
-    if (!intent && CALLS[operation].repeat !== 'freely') wanted.push({ n, digest });
-  }
+  const wanted = changes.filter(isMeantOnce);
   const digests = [...new Set(wanted.map(({ digest }) => digest))];
   const there = new Map<string, number>();
   let newest: { readonly id: string; readonly finished: number | null; readonly created: number } | undefined;
@@ -406,7 +402,7 @@ async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, n
 /** `there` counts the rows of earlier ops that are done or may still be, by digest; the newest of these ops is named. */
 function sameRowsError(
   { id, finished }: { readonly id: string; readonly finished: number | null },
-  wanted: readonly Pick<Change, 'n' | 'digest'>[],
+  wanted: readonly Change[],
   there: Map<string, number>,
 ): CliError {
   const [same, others]: [number[], number[]] = [[], []];
@@ -437,7 +433,7 @@ async function madeMoments(tx: Reading, { account, plan, changes }: Claimed) {
   if (plan.markerPrefix === undefined) return undefined;
   const made = (await recentChanges(tx, account)).filter(({ operation }) => operation === 'cards.create');
   const byMarker = new Map(made.map(each => [each.marker, each]));
-  for (const { marker } of byMarker.size === 0 ? [] : changes()) {
+  for (const { marker } of byMarker.size === 0 ? [] : changes) {
     const earlier = marker === undefined ? undefined : byMarker.get(marker);
     if (earlier === undefined) continue;
     const message = `${earlier.card} was made for ${marker} by ${earlier.op} moments ago, and the list of cards did not show it yet. Nothing was sent`;
@@ -452,7 +448,7 @@ async function madeMoments(tx: Reading, { account, plan, changes }: Claimed) {
 
 async function insertIntents(
   tx: Transaction,
-  { account, rows, bulk, givenKey, keyPrint, op, now }: Claimed,
+  { account, rows, bulk, givenKey, keyPrint, id, now }: Claimed,
 ): Promise<void> {
   const named = new Map<string, PlannedRow>();
   for (const row of rows) if (row.intent !== undefined) named.set(row.intent, row);
@@ -461,12 +457,12 @@ async function insertIntents(
   for (const { name } of await intentsKept(tx, account, [...named.keys()])) {
     const row = named.get(name) as PlannedRow;
     await tx.run(
-      sql`update intent set digest = ${digestOf(row)}, key_print = ${keyPrint}, op = ${op}, n = ${row.row}, at = ${now}
+      sql`update intent set digest = ${digestOf(row)}, key_print = ${keyPrint}, op = ${id}, n = ${row.row}, at = ${now}
         where account = ${account} and name = ${name}`,
     );
     named.delete(name);
   }
-  const added = [...named].map(([name, row]) => [account, name, digestOf(row), keyPrint, op, row.row, now]);
+  const added = [...named].map(([name, row]) => [account, name, digestOf(row), keyPrint, id, row.row, now]);
   await tx.insert('intent', ['account', 'name', 'digest', 'key_print', 'op', 'n', 'at'], added);
 }
 

@@ -2,7 +2,7 @@
 
 import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
-import type { PlannedRequest, Service } from '../contract/service.ts';
+import type { Service } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
@@ -34,7 +34,7 @@ import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
 import { type AfterAnswer, createRun } from './run.ts';
-import type { EarlierUse, Journal, PlannedRow, PreparedRun, ResumeOptions, Rows, Run, RunPlan } from './types.ts';
+import type { EarlierUse, Journal, PlannedRow, PreparedRun, ResumeOptions, Run, RunPlan } from './types.ts';
 import { objected, opError, recordedOutcome } from './words.ts';
 import { readerOf, timeOf, type Work, workOn } from './work.ts';
 
@@ -94,44 +94,39 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   async function prepare(plan: RunPlan): Promise<PreparedRun> {
     if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
-    const service = await dependencies.service();
-    const op = newOp(random);
-    // What cannot be sent is refused here; of a file each row was looked at before.
-    if (!plan.bulk) for (const _ of changesOf(service, plan, op));
-    const requests: Rows<PlannedRequest> = {
-      length: plan.rows.length,
-      *[Symbol.iterator]() {
-        for (const { operation, request, key } of changesOf(service, plan, op)) {
-          yield { operation, ...request, idempotencyKey: key };
-        }
-      },
-    };
+    const id = newOp(random);
+    const changes = [...changesOf(await dependencies.service(), plan, id)];
     return {
-      op,
-      requests,
+      op: id,
+      requests: changes.map(({ operation, request, key }) => ({ operation, ...request, idempotencyKey: key })),
       async foresee() {
         const database = (await dependencies.existing()) ?? keepsNothing(clock);
-        return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
+        return foresee(
+          { database, self, rules },
+          await draftOf(database, plan, id, changes),
+          await accountIn(database),
+        );
       },
-      begin: wallet => begin(plan, op, wallet),
+      begin: wallet => begin(plan, id, changes, wallet),
     };
   }
 
-  async function draftOf(database: Database, plan: RunPlan, op: string, wallet?: Cents): Promise<Draft> {
-    const service = await dependencies.service();
-    const { profile, mode, origin } = await dependencies.acting();
-    const keyPrint = await printOf(database);
-    const { command, digest, bulk, rows, key, again = false, markerPrefix, phased } = plan;
+  async function draftOf(
+    database: Database,
+    plan: RunPlan,
+    id: string,
+    changes: readonly Change[],
+    wallet?: Cents,
+  ): Promise<Draft> {
+    const [acting, keyPrint] = [await dependencies.acting(), await printOf(database)];
+    const { rows, again = false, key: givenKey, markerPrefix, phased } = plan;
     let [total, movesMoney] = [0, false];
     for (const { operation, amount = 0 } of rows) {
       if (SPENDS.has(operation)) total += amount;
       movesMoney ||= CALLS[operation].effect === 'moves-money' || CALLS[operation].effect === 'irreversible';
     }
-    return {
-      ...{ op, origin, mode, keyPrint, profile, command, digest, bulk, givenKey: key, movesMoney, again, total, rows },
-      plan: { markerPrefix, phased, wallet },
-      changes: keyIsSpent => changesOf(service, keyIsSpent === true ? { ...plan, key: undefined } : plan, op),
-    };
+    const kept = { markerPrefix, phased, wallet };
+    return { ...plan, ...acting, id, keyPrint, givenKey, movesMoney, again, total, changes, plan: kept };
   }
 
   /** The account, made where there is none. */
@@ -140,9 +135,9 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return async tx => (await dependencies.account?.(tx)) ?? useAccount(tx, acting, print, self.holder);
   }
 
-  async function begin(plan: RunPlan, op: string, wallet: Cents | undefined): Promise<Run> {
+  async function begin(plan: RunPlan, id: string, changes: readonly Change[], wallet: Cents | undefined): Promise<Run> {
     const database = await dependencies.database();
-    const draft = await draftOf(database, plan, op, wallet);
+    const draft = await draftOf(database, plan, id, changes, wallet);
     const claiming = { database, self, rules, useAccount: await accountUsed(database) };
     const sleep = (ms: number) => clock.sleep(ms, dependencies.stop);
     return whenFree(sleep, async waitedFor => {
@@ -371,7 +366,9 @@ export function createJournal(dependencies: JournalDependencies): Journal {
           const database = (await dependencies.existing()) ?? keepsNothing(clock);
           const account = (await accountIn(database)) ?? '';
           const { profile } = await dependencies.acting();
-          await database.read(async tx => rules?.caps(tx, { account, profile, ...(await moment(tx, account)) }, rows));
+          await database.read(async tx =>
+            rules?.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
+          );
         },
         async run(around) {
           const database = await dependencies.database();
@@ -420,7 +417,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   }
 }
 
-/** Made one by one, each time they are asked for: the same each time. */
+/** Throws `usage` for what cannot be sent. */
 function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Change> {
   for (const row of plan.rows) {
     const { operation } = row;

@@ -14,9 +14,9 @@ export interface KeptPlan {
   readonly wallet?: number | undefined;
 }
 
-export interface Op extends Held {
+/** An op before it is claimed. */
+export interface PlannedOp {
   readonly id: string;
-  readonly account: string;
   readonly origin: string;
   readonly mode: 'sandbox' | 'test' | 'live';
   readonly keyPrint: string;
@@ -27,8 +27,12 @@ export interface Op extends Held {
   readonly movesMoney: boolean;
   readonly plan: KeptPlan;
   readonly givenKey: string | undefined;
-  readonly state: 'pending' | 'open' | 'finished';
   readonly total: number;
+}
+
+export interface Op extends PlannedOp, Held {
+  readonly account: string;
+  readonly state: 'pending' | 'open' | 'finished';
   readonly day: string;
   readonly epoch: number;
   readonly created: number;

@@ -112,33 +112,23 @@ export function claimRules(settings: RulesSettings): ClaimRules {
     return limits;
   }
 
-  async function held(tx: Reading, claimed: Claimed, limits: StrictestLimits) {
-    const plan = { spending: spendingOf(claimed.rows), ...judgedRows(claimed.rows) };
-    const used = limits.approve_day === undefined ? cents(0) : await unapprovedToday(tx, claimed);
-    return heldPlan(limits, plan, used);
-  }
-
   return {
-    async caps(tx, claimed, rows) {
-      await caps(tx, claimed, claimed.day, spendingOf(rows));
+    async judge(tx, claimed) {
+      const spending = spendingOf(claimed.rows);
+      const limits = await caps(tx, claimed, claimed.day, spending);
+      const used = limits.approve_day === undefined ? cents(0) : await unapprovedToday(tx, claimed);
+      return heldPlan(limits, { spending, ...judgedRows(claimed.rows) }, used);
     },
-    async foresee(tx, claimed) {
-      const limits = await caps(tx, claimed, claimed.day, spendingOf(claimed.rows));
-      return (await held(tx, claimed, limits))?.why;
-    },
-    async approval(tx, claimed) {
-      const limits = strictest(await limitsOf(tx, claimed.account));
-      const why = await held(tx, claimed, limits);
-      if (why === undefined) return undefined;
-      const changes = await signedChanges(tx, claimed.op);
-      const [purpose] = [...claimed.rows].map(row => row.purpose);
+    async hold(tx, claimed, why) {
+      const changes = await signedChanges(tx, claimed.id);
+      const [{ purpose } = {}] = claimed.rows;
       const requester = settings.isShared ? await databaseUser(tx) : settings.requester;
       const request: ApprovalRequest = {
         type: 'cardwright-approval',
         v: 1,
         journal: await journalOf(tx),
         account: claimed.account,
-        op: claimed.op,
+        op: claimed.id,
         command: claimed.command,
         changes: changes.length,
         changes_sha256: changesDigest(changes),
@@ -151,7 +141,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       };
       await refuseTooFew(tx, settings, request);
       const text = canonicalJson(request);
-      await tx.insert('approval_request', ['op', 'request', 'at'], [[claimed.op, text, claimed.now]]);
+      await tx.insert('approval_request', ['op', 'request', 'at'], [[claimed.id, text, claimed.now]]);
       return pendingError(request, text, { persons: [], refused: [], needed: why.needed });
     },
     async resume(tx, op, changes) {
@@ -319,10 +309,13 @@ async function refuseTooFew(
 }
 
 /** Cents that left the wallet today, or may still, by ops that nobody had to approve. */
-async function unapprovedToday(tx: Reading, { account, day, op }: Claimed): Promise<Cents> {
+async function unapprovedToday(
+  tx: Reading,
+  { account, day, id }: Pick<Claimed, 'account' | 'day' | 'id'>,
+): Promise<Cents> {
   const [row] = await tx.all<{ used: number | null }>(
     sql`select sum(c.amount) as used from change c join op o on o.id = c.op
-      where o.account = ${account} and o.day = ${day} and o.id <> ${op} and c.operation in ('cards.create', 'cards.fund')
+      where o.account = ${account} and o.day = ${day} and o.id <> ${id} and c.operation in ('cards.create', 'cards.fund')
       and c.state not in ('refused', 'not_sent') and not exists (select 1 from approval_request r where r.op = o.id)`,
   );
   return cents(row?.used ?? 0);

@@ -43,13 +43,10 @@ export interface PlannedRow {
   readonly needs?: readonly number[] | undefined;
 }
 
-/** Many rows: an array, or what makes each of them when it is asked for. May be gone through again. */
-export type Rows<T> = Iterable<T> & { readonly length: number };
-
 export interface RunPlan {
   /** Words of the command, `cards create`. */
   readonly command: string;
-  readonly rows: Rows<PlannedRow>;
+  readonly rows: readonly PlannedRow[];
   /** Of the wanted changes, whatever their form and order; see `inputDigest`. */
   readonly digest: string;
   /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
@@ -169,7 +166,7 @@ export interface PreparedRun {
   /** The op it will have; another one where it takes up what a key of the caller was used for. */
   readonly op: string;
   /** Requests that would be sent, for dry runs. */
-  readonly requests: Rows<PlannedRequest>;
+  readonly requests: readonly PlannedRequest[];
   /**
    * Why it would be held for approval, in words; undefined where it would not. Throws what a claim would be refused for now; nothing
    * is written.
@@ -210,11 +207,11 @@ export type AroundWrite = (write: ProbeWrite, send: () => Promise<Attempt>) => P
 /** A probe that is ready: what it would send, and the sending. */
 export interface Probe {
   /** What is sent at most, to a service that ignores keys. */
-  readonly rows: Rows<PlannedRow>;
+  readonly rows: readonly PlannedRow[];
   /** Throws `guarded` where a limit refuses that. */
   check(): Promise<void>;
   /** What a service that honours keys is sent. */
-  readonly requests: Rows<PlannedRequest>;
+  readonly requests: readonly PlannedRequest[];
   /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
   run(around: AroundWrite): Promise<readonly Probed[]>;
 }

@@ -69,7 +69,7 @@ function draft(amounts: readonly number[]): Draft {
     }),
   );
   return {
-    op,
+    id: op,
     origin: 'https://api.example.com',
     mode: 'live',
     keyPrint: 'print',
@@ -82,7 +82,7 @@ function draft(amounts: readonly number[]): Draft {
     givenKey: undefined,
     again: false,
     total: amounts.reduce((sum, amount) => sum + amount, 0),
-    changes: () => changes,
+    changes,
     rows: amounts.map((amount, index) => ({
       row: index + 1,
       operation: 'cards.create' as const,
@@ -195,20 +195,20 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     const held = draft([501]);
     const pending = await begin(held);
     expect(pending).toMatchObject({ kind: 'pending', error: { kind: 'pending_approval' } });
-    const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.op), settings));
+    const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.id), settings));
     // Nothing of it counts against the day while it waits, and nothing releases it.
-    expect((await refusal(take(held.op)))?.kind).toBe('pending_approval');
-    await keepApproval(colleague, held.op, signRequest(text, bo.privateKey), settings);
-    expect((await refusal(take(held.op)))?.facts.approval).toMatchObject({ have: 1, needed: 2 });
+    expect((await refusal(take(held.id)))?.kind).toBe('pending_approval');
+    await keepApproval(colleague, held.id, signRequest(text, bo.privateKey), settings);
+    expect((await refusal(take(held.id)))?.facts.approval).toMatchObject({ have: 1, needed: 2 });
     const stranger = await refusal(
-      keepApproval(colleague, held.op, signRequest(text, person('eve').privateKey), settings),
+      keepApproval(colleague, held.id, signRequest(text, person('eve').privateKey), settings),
     );
     expect(stranger?.kind).toBe('guarded');
-    await keepApproval(colleague, held.op, signRequest(text, cy.privateKey), settings);
-    const taken = await take(held.op);
+    await keepApproval(colleague, held.id, signRequest(text, cy.privateKey), settings);
+    const taken = await take(held.id);
     expect(taken.approvedBy).toEqual(['bo', 'cy']);
     expect(taken.op.state).toBe('open');
-    expect((await refusal(keepApproval(colleague, held.op, signRequest(text, cy.privateKey), settings)))?.kind).toBe(
+    expect((await refusal(keepApproval(colleague, held.id, signRequest(text, cy.privateKey), settings)))?.kind).toBe(
       'usage',
     );
   });
@@ -219,19 +219,19 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     approvers = [bo];
     const held = draft([700]);
     await begin(held);
-    const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.op), settings));
-    await keepApproval(colleague, held.op, signRequest(text, bo.privateKey), settings);
+    const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.id), settings));
+    await keepApproval(colleague, held.id, signRequest(text, bo.privateKey), settings);
     limits = [profile({ approve_above: '5.00', max_per_call: '6.00' })];
-    expect((await refusal(take(held.op)))?.facts.reason).toBe('max_per_call');
+    expect((await refusal(take(held.id)))?.facts.reason).toBe('max_per_call');
     limits = [profile({ approve_above: '5.00', approvals_needed: 2 })];
-    expect((await refusal(take(held.op)))?.kind).toBe('pending_approval');
-    await rejectOp(database, held.op, { who: 'ana@desk', reason: 'not wanted' });
-    expect(await refusal(take(held.op))).toBeUndefined();
+    expect((await refusal(take(held.id)))?.kind).toBe('pending_approval');
+    await rejectOp(database, held.id, { who: 'ana@desk', reason: 'not wanted' });
+    expect(await refusal(take(held.id))).toBeUndefined();
     const rows = await database.read(tx =>
-      tx.all<{ state: string }>(sql`select state from change where op = ${held.op}`),
+      tx.all<{ state: string }>(sql`select state from change where op = ${held.id}`),
     );
     expect(rows).toEqual([{ state: 'not_sent' }]);
-    expect((await refusal(rejectOp(database, held.op, { who: 'a', reason: 'b' })))?.kind).toBe('usage');
+    expect((await refusal(rejectOp(database, held.id, { who: 'a', reason: 'b' })))?.kind).toBe('usage');
   });
 
   test.skipIf(!isHere)(
@@ -253,10 +253,10 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       const both = [draft([500]), draft([500])];
       for (const each of both) {
         await begin(each);
-        const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, each.op), settings));
-        await keepApproval(colleague, each.op, signRequest(text, bo.privateKey), settings);
+        const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, each.id), settings));
+        await keepApproval(colleague, each.id, signRequest(text, bo.privateKey), settings);
         // It was asked on another day.
-        await asOwner(sql`update op set day = '2020-01-01' where id = ${each.op}`);
+        await asOwner(sql`update op set day = '2020-01-01' where id = ${each.id}`);
       }
       const by = (place: Database, holder: string, op: string) =>
         takeOp({ database: place, self: { ...self, holder } }, op, {
@@ -264,8 +264,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
           reason: undefined,
         });
       const ended = await Promise.allSettled([
-        by(database, 'ana@desk', both[0]?.op ?? ''),
-        by(colleague, 'bo@desk', both[1]?.op ?? ''),
+        by(database, 'ana@desk', both[0]?.id ?? ''),
+        by(colleague, 'bo@desk', both[1]?.id ?? ''),
       ]);
       expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const released = ended.find(each => each.status === 'fulfilled');
@@ -276,7 +276,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await finishOp({ database, self, op }, [], true);
       expect(await used()).toEqual({ day, held, spent });
       for (const each of both)
-        if (each.op !== op.id) await rejectOp(database, each.op, { who: 'ana@desk', reason: 'test' });
+        if (each.id !== op.id) await rejectOp(database, each.id, { who: 'ana@desk', reason: 'test' });
     },
   );
 
@@ -289,13 +289,13 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     const held = draft([501]);
     await begin(held);
     const { text, request } = await database.read(async tx =>
-      approvalState(tx, await pendingOp(tx, held.op), settings),
+      approvalState(tx, await pendingOp(tx, held.id), settings),
     );
     expect(request.requested_by).toBe('ana');
-    expect((await refusal(keepApproval(database, held.op, signRequest(text, ana.privateKey), settings)))?.kind).toBe(
+    expect((await refusal(keepApproval(database, held.id, signRequest(text, ana.privateKey), settings)))?.kind).toBe(
       'guarded',
     );
-    await rejectOp(database, held.op, { who: 'ana@desk', reason: 'test' });
+    await rejectOp(database, held.id, { who: 'ana@desk', reason: 'test' });
   });
 
   test.skipIf(!isHere)(
@@ -307,27 +307,27 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       expect(await flaws()).toEqual([]);
       const held = draft([900]);
       await begin(held);
-      const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.op), settings));
-      await keepApproval(colleague, held.op, signRequest(text, bo.privateKey), settings);
+      const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, held.id), settings));
+      await keepApproval(colleague, held.id, signRequest(text, bo.privateKey), settings);
       const forge = (statement: Sql) => colleague.transaction(tx => tx.run(statement));
       const request = '{"method":"POST","path":"/cards","body":"{\\"amount\\":90000}"}';
-      await forge(sql`update change set request = ${request} where op = ${held.op}`);
-      expect((await refusal(take(held.op)))?.kind).toBe('check_failed');
-      expect((await flaws()).join()).toContain(`the changes of ${held.op} are not those that were begun`);
+      await forge(sql`update change set request = ${request} where op = ${held.id}`);
+      expect((await refusal(take(held.id)))?.kind).toBe('check_failed');
+      expect((await flaws()).join()).toContain(`the changes of ${held.id} are not those that were begun`);
       // Opened by hand: the check says that it was never resumed as approved, and what was begun is not what is there.
-      await forge(sql`update op set state = 'finished' where id = ${held.op}`);
-      expect((await flaws()).join()).toContain(`no audit line says how ${held.op} ended`);
+      await forge(sql`update op set state = 'finished' where id = ${held.id}`);
+      expect((await flaws()).join()).toContain(`no audit line says how ${held.id} ended`);
       const opened = draft([900]);
       await begin(opened);
-      await colleague.transaction(tx => tx.run(sql`update op set state = 'open' where id = ${opened.op}`));
-      expect((await flaws()).join()).toContain(`${opened.op} was held for approval and opened without it`);
+      await colleague.transaction(tx => tx.run(sql`update op set state = 'open' where id = ${opened.id}`));
+      expect((await flaws()).join()).toContain(`${opened.id} was held for approval and opened without it`);
       // A signature of nobody, and one that is of other bytes, approve nothing.
       const { signature } = signRequest('other bytes', bo.privateKey);
       for (const keyid of [bo.keyid, 'nobody'])
         await colleague.transaction(tx =>
-          tx.insert('approval', ['op', 'keyid', 'signature', 'at'], [[opened.op, keyid, signature, 1]]),
+          tx.insert('approval', ['op', 'keyid', 'signature', 'at'], [[opened.id, keyid, signature, 1]]),
         );
-      const forged = (await flaws()).filter(each => each.includes(opened.op)).join();
+      const forged = (await flaws()).filter(each => each.includes(opened.id)).join();
       expect(forged).toContain('the signature of bo does not fit');
       expect(forged).toContain('the key nobody is not among the approvers');
       expect(forged).toContain('was held for approval and opened without it');
@@ -336,8 +336,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await finish(await begin(done));
       await colleague.transaction(tx => tx.run('update spent set spent = 0, held = 0'));
       expect((await flaws()).join()).toContain('less is counted against the limits of');
-      await colleague.transaction(tx => tx.run(sql`update change set state = 'refused' where op = ${done.op}`));
-      expect((await flaws()).join()).toContain(`what came of ${done.op} was changed`);
+      await colleague.transaction(tx => tx.run(sql`update change set state = 'refused' where op = ${done.id}`));
+      expect((await flaws()).join()).toContain(`what came of ${done.id} was changed`);
       await colleague.transaction(async tx => {
         const [head] = await tx.all<{ audit_seq: number }>(sql`select audit_seq from account where id = ${ACCOUNT}`);
         const seq = (head?.audit_seq ?? 0) + 1;
