@@ -471,28 +471,20 @@ function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Re
   return { ...input, metadata: { ...metadata, [MARKER_KEY]: marker ?? markerOf(op, row) } };
 }
 
-function otherAccount(op: Op): CliError {
-  const where = op.mode === 'sandbox' ? 'in the sandbox' : `with a ${op.mode} key at ${op.origin}`;
-  const message = `${op.id} was begun ${where}, profile ${op.profile}; this command acts for another account`;
+function otherAccount({ id, mode, origin, profile }: Op): CliError {
+  const message = `${id} was begun with a ${mode} key at ${origin}, profile ${profile}; this command acts for another account`;
+  const which = mode === 'sandbox' ? '--sandbox' : `--profile ${profile}`;
   // The profile of the environment is its variables.
-  if (op.profile === 'env') {
-    const notes = [
-      'Its address and its key stood in the environment: set CARDWRIGHT_API_KEY and the address as they were.',
-    ];
-    return opError('usage', op.id, message, { notes, hint: `export CARDWRIGHT_BASE_URL=${shellWord(op.origin)}` });
-  }
-  const hint =
-    op.mode === 'sandbox'
-      ? `cardwright --sandbox ops resume ${op.id}`
-      : `cardwright --profile ${op.profile} ops resume ${op.id}`;
-  return opError('usage', op.id, message, { hint });
+  const isEnv = profile === 'env';
+  return opError('usage', id, message, {
+    ...(isEnv && { notes: ['Set CARDWRIGHT_API_KEY and the address as they were.'] }),
+    hint: isEnv ? `export CARDWRIGHT_BASE_URL=${shellWord(origin)}` : `cardwright ${which} ops resume ${id}`,
+  });
 }
 
-function otherKey(op: Op): CliError {
-  const message = `${op.id} was begun with another API key, profile ${op.profile}: whether this one is of the same account cannot be told`;
-  return opError('usage', op.id, message, {
-    notes: ['With the key of another account it would move money of cards that are not its own, so nothing is sent.'],
-  });
+function otherKey({ id, profile }: Op): CliError {
+  const message = `${id} was begun with another API key, profile ${profile}: whether this one is of the same account cannot be told. Nothing was sent`;
+  return opError('usage', id, message);
 }
 
 function liveProbe(): CliError {

@@ -72,33 +72,22 @@ export async function noteKnownState(
 function statesIn(text: string | undefined): readonly KnownState[] | undefined {
   if (text === undefined) return [];
   try {
-    const { version, states } = JSON.parse(text) as { readonly version?: unknown; readonly states?: unknown };
-    return version === VERSION && Array.isArray(states) && states.every(isKnownState) ? states : undefined;
+    const { version, states } = JSON.parse(text) as { readonly version: unknown; readonly states: KnownState[] };
+    const isKnown = ({ machine, folder, id }: KnownState) =>
+      [machine, folder, id].every(each => typeof each === 'string');
+    return version === VERSION && states.every(isKnown) ? states : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isKnownState(value: unknown): value is KnownState {
-  if (typeof value !== 'object' || value === null) return false;
-  const { machine, folder, id } = value as Record<keyof KnownState, unknown>;
-  return [machine, folder, id].every(each => typeof each === 'string');
-}
-
 function fresh(stateFolder: string, last: KnownState | undefined): CliError {
-  const text =
-    last === undefined
-      ? `the state folder ${stateFolder} is new, and which one was used before cannot be read`
-      : last.folder === stateFolder
-        ? `the state folder ${stateFolder} was emptied or moved away: the journal of earlier operations is not in it`
-        : `the state folder ${stateFolder} is new: the journal of earlier operations is in ${last.folder}`;
+  const where = last === undefined ? 'cannot be read' : `is ${last.folder}`;
   return new CliError('guarded', {
-    message: text,
+    message: `the state folder ${stateFolder} holds no journal of earlier operations, and the one that was used before ${where}`,
     notes: [
       'Operations that are not finished, the limits of the day and the audit log stand there: without them the same change could be made twice.',
-      last === undefined || last.folder === stateFolder
-        ? 'Put the folder back from where it was moved to, or from a copy.'
-        : 'XDG_STATE_HOME, CARDWRIGHT_CONFIG_DIR and HOME say where the state folder is.',
+      'Put it back, or name it: XDG_STATE_HOME, CARDWRIGHT_CONFIG_DIR and HOME say where it is.',
       'If it is gone for good, look at the cards and the wallet first; then accept this folder:',
     ],
     hint: 'cardwright journal accept',

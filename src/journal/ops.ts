@@ -222,23 +222,15 @@ function otherCard(op: string, card: string, why: string): CliError {
 }
 
 function neverSent(op: string, rows: readonly number[]): CliError {
-  const [first] = rows;
-  const message = `no row of ${op} is unknown; ${rowsNamed(rows)} ${rows.length === 1 ? 'was' : 'were'} not sent by it`;
-  return opError('guarded', op, message, {
-    notes: [
-      `A row that was done in another way is named: cardwright ops resolve ${op} ${first} --as done --note "how"`,
-      'A resume sends those that were not:',
-    ],
+  return opError('guarded', op, `no row of ${op} is unknown. Not sent: ${rowsNamed(rows)}`, {
+    notes: ['A row that was done in another way is named. A resume sends those that were not:'],
     hint: `cardwright ops resume ${op}`,
   });
 }
 
 function nothingToResolve(op: string, rows: readonly number[]): CliError {
-  const what =
-    rows.length === 0
-      ? `${op} has no row that is open or unknown`
-      : `${rowsNamed(rows)} of ${op} ${rows.length === 1 ? 'is' : 'are'} neither open nor unknown. Nothing was recorded`;
-  return opError('usage', op, what);
+  const which = rows.length === 0 ? 'every row' : rowsNamed(rows);
+  return opError('usage', op, `neither open nor unknown is ${which} of ${op}. Nothing was recorded`);
 }
 
 /** After the built-in sandbox was replaced: what the journal knows of its cards is not true any more, and names are free again. */

@@ -26,7 +26,7 @@ import {
   type Transaction,
   textOf,
 } from './database.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { otherSchema, SCHEMA_VERSION } from './schema.ts';
 
 /** Where a database is and who asks, as far as the address and the variables of PostgreSQL say. */
 export interface PostgresAddress {
@@ -179,13 +179,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Database
       ),
     );
     if (meta === undefined) throw noJournal(shown);
-    if (meta.version !== SCHEMA_VERSION) {
-      throw new CliError('check_failed', {
-        message: `the shared journal ${shown} has schema ${meta.version}, and this build knows ${SCHEMA_VERSION}: another build has made it`,
-        hint: 'cardwright --version',
-        outcome: 'not_sent',
-      });
-    }
+    if (meta.version !== SCHEMA_VERSION) throw otherSchema(shown, meta.version);
     if (meta.standby === 1) throw unreachable(shown, STANDBY);
     if (meta.fsync !== 'on')
       throw unreachable(shown, 'its server runs with fsync = off and could lose what it has committed');

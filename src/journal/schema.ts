@@ -2,9 +2,19 @@
  * The tables of a journal, version 1, for SQLite and PostgreSQL alike. Money is integer cents, times are ms UTC, JSON is text,
  * flags are 0 or 1. Who may do what in a shared journal is a matter of `postgres.ts`.
  */
+import { CliError } from '../core/errors.ts';
 
 /** A journal of another number is refused, and not guessed at. */
 export const SCHEMA_VERSION = 1;
+
+/** The refusal of a journal that another build has made. */
+export function otherSchema(shown: string, version: number | undefined): CliError {
+  return new CliError('check_failed', {
+    message: `the journal ${shown} has schema ${version ?? 'none'}, and this build knows ${SCHEMA_VERSION}: another build has made it`,
+    hint: 'cardwright --version',
+    outcome: 'not_sent',
+  });
+}
 
 export const TABLES: readonly string[] = [
   `create table meta (

@@ -8,7 +8,7 @@ import { CliError } from '../core/errors.ts';
 import { appendLine } from './chain.ts';
 import { sql, type Transaction } from './database.ts';
 import { asAdmin, type PostgresSettings, SCHEMA } from './postgres.ts';
-import { SCHEMA_VERSION, TABLES } from './schema.ts';
+import { otherSchema, SCHEMA_VERSION, TABLES } from './schema.ts';
 
 export const OPERATOR = 'cardwright_operator';
 export const READER = 'cardwright_reader';
@@ -77,13 +77,7 @@ export async function initJournal(settings: PostgresSettings): Promise<InitRepor
       did.push(`Made the tables of schema ${SCHEMA}.`);
     }
     const [meta] = await tx.all<{ journal: string; version: number }>('select journal, version from meta');
-    if (meta?.version !== SCHEMA_VERSION) {
-      throw new CliError('check_failed', {
-        message: `the journal in ${settings.address.shown} has schema ${meta?.version ?? 'none'}, and this build knows ${SCHEMA_VERSION}`,
-        hint: 'cardwright --version',
-        outcome: 'not_sent',
-      });
-    }
+    if (meta?.version !== SCHEMA_VERSION) throw otherSchema(settings.address.shown, meta?.version);
     await grant(tx);
     did.push(`Granted ${OPERATOR} what operators need, and ${READER} to read.`);
     return { journal: meta.journal, isNew: tables === undefined, did };

@@ -23,7 +23,7 @@ import { networkFileSystem } from '../files/file-system.ts';
 import { type FileDependencies, makeFolders, preparePrivateFolder, privateFile } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
 import { type Database, type Job, QueuedDatabase, type Sql, sql, type Transaction, textOf } from './database.ts';
-import { SCHEMA_VERSION, TABLES } from './schema.ts';
+import { otherSchema, SCHEMA_VERSION, TABLES } from './schema.ts';
 
 export const JOURNAL_FILE = 'journal.db';
 
@@ -161,7 +161,7 @@ class SqliteDatabase extends QueuedDatabase {
       place: string;
     }[];
     if (meta === undefined) throw notOurs(this.#path);
-    if (Number(meta.version) !== SCHEMA_VERSION) throw otherVersion(this.#path, Number(meta.version));
+    if (Number(meta.version) !== SCHEMA_VERSION) throw otherSchema(this.#path, Number(meta.version));
     const { journal, lines } = this.#lines();
     const [place] = meta.place.split(' ');
     const isCopy = this.#path !== 'memory' && place !== placeOf(statSync(this.#path));
@@ -349,15 +349,6 @@ function notOurs(path: string): CliError {
   return new CliError('check_failed', {
     message: `${path} is a database, and no journal of cardwright`,
     hint: `mv ${shellWord(path)} ${shellWord(`${path}.other`)}`,
-    outcome: 'not_sent',
-  });
-}
-
-function otherVersion(path: string, version: number): CliError {
-  const isNewer = version > SCHEMA_VERSION;
-  return new CliError('check_failed', {
-    message: `the journal ${path} has schema ${version}, and this build knows ${SCHEMA_VERSION}: ${isNewer ? 'a newer build has made it' : 'an earlier build has made it'}`,
-    hint: isNewer ? 'cardwright --version' : `mv ${shellWord(path)} ${shellWord(`${path}.earlier`)}`,
     outcome: 'not_sent',
   });
 }

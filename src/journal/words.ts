@@ -112,10 +112,8 @@ export interface WayOn {
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(op: Op, change: Change, look: Look | undefined, way: WayOn = {}): CliError {
-  const { operation, n, evidence, key, card, amount, input, facts } = change;
+  const { operation, n, evidence, card, amount, input, facts } = change;
   const sent = isoSeconds(change.lastSentAt ?? op.created);
-  const first = (evidence.resent ?? 0) > 0 && change.sentAt !== undefined ? isoSeconds(change.sentAt) : undefined;
-  const when = first === undefined ? `at ${sent}` : `at ${first}, and again at ${sent} under the same key,`;
   const reason = clause(evidence.reason ?? UNANSWERED);
   const seen = look?.text ?? evidence.seen;
   const checkedAt = evidence.lookedAt === undefined ? undefined : isoSeconds(evidence.lookedAt);
@@ -128,7 +126,7 @@ export function unknownError(op: Op, change: Change, look: Look | undefined, way
   return named(
     change,
     new CliError('outcome_unknown', {
-      message: `${operation} was sent ${when} but no trustworthy answer came back (${reason}). It may or may not have happened`,
+      message: `${operation} was sent at ${sent} but no trustworthy answer came back (${reason}). It may or may not have happened`,
       notes: [
         `Asked: ${asked(op, change)}.`,
         `Checked: ${seen === undefined ? 'nothing yet' : `${seen}${checkedAt === undefined ? '' : `, at ${checkedAt}`}`}.`,
@@ -142,13 +140,6 @@ export function unknownError(op: Op, change: Change, look: Look | undefined, way
             : [`This looks, and may send it again where that is safe: ${resume}`]),
         `When you know that it happened: ${done}`,
         `When you know that it did not: ${notDone}`,
-        `For support: ${[
-          evidence.requestId === undefined ? 'no request id' : `request ${evidence.requestId}`,
-          `key ${key ?? 'none'}`,
-          sent,
-          ...(amount === 0 ? [] : [dollars(cents(amount))]),
-          ...(card === undefined ? [] : [`card ${card}`]),
-        ].join(', ')}`,
       ],
       hint,
       outcome: 'unknown',
@@ -162,7 +153,6 @@ export function unknownError(op: Op, change: Change, look: Look | undefined, way
         profile: op.profile,
         mode: op.mode,
         sent_at: sent,
-        first_sent_at: first,
         reason,
         checked: seen,
         checked_at: checkedAt,
@@ -196,7 +186,6 @@ function runningAgain({ givenKey, bulk, id }: Op, { operation, intent }: Change)
 }
 
 function asked({ profile, mode }: Op, { operation, amount, input, card, facts }: Change): string {
-  const account = { sandbox: 'SANDBOX', test: 'TEST', live: 'LIVE' }[mode];
   const { bin_id: bin, method, path } = input;
   const label = facts.label === undefined ? '' : `, label ${JSON.stringify(facts.label)}`;
   const target =
@@ -207,7 +196,7 @@ function asked({ profile, mode }: Op, { operation, amount, input, card, facts }:
         : typeof bin === 'string'
           ? `, from BIN ${bin}${label}`
           : label;
-  return `${operation}${amount === 0 ? '' : ` ${dollars(cents(amount))}`}${target}, profile ${profile}, ${account}`;
+  return `${operation}${amount === 0 ? '' : ` ${dollars(cents(amount))}`}${target}, profile ${profile}, ${mode}`;
 }
 
 /** The client's message carries the frame already; only the cause is wanted here. */
