@@ -41,15 +41,6 @@ interface DriveSettings {
   readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
 }
 
-interface Drive {
-  /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
-  readonly outcomes: AsyncIterable<readonly DrivenOutcome[]>;
-  /** Rows under way now. */
-  inFlight(): number;
-  /** Why rows were left out; undefined while none was. */
-  stoppedBy(): CliError | undefined;
-}
-
 /** Rows in a row without a usable answer after which the service counts as gone. */
 const SILENT_ROWS = 8;
 /** Rows after which what has ended is handed over, however fast more of them come. */
@@ -57,7 +48,7 @@ const TOGETHER = 256;
 /** How far rows may be begun ahead of the oldest one that is not handed over; bounds what waits in memory. */
 const WINDOW = 4_096;
 
-export function drive(settings: DriveSettings): Drive {
+export function drive(settings: DriveSettings) {
   const { run, rows, stop } = settings;
   const pace = createPace(settings.concurrency);
   /** Those that came before their turn. */
@@ -204,7 +195,14 @@ export function drive(settings: DriveSettings): Drive {
     return batch;
   }
 
-  return { outcomes: inOrder(), inFlight: () => inFlight, stoppedBy: () => cause };
+  return {
+    /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
+    outcomes: inOrder() as AsyncIterable<readonly DrivenOutcome[]>,
+    /** Rows under way now. */
+    inFlight: () => inFlight,
+    /** Why rows were left out; undefined while none was. */
+    stoppedBy: () => cause,
+  };
 }
 
 interface Underway {

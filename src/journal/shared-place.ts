@@ -26,34 +26,18 @@ interface SharedSettings {
   readonly confirm: (question: string) => Promise<boolean>;
 }
 
-export interface SharedPlace {
-  /** Opens it to change something: the key is listed, the machine has joined, the database is not behind. */
-  open(): Promise<Database>;
-  /** Opens it to read. */
-  existing(): Promise<Database>;
-  /** The account of the API key. Throws `guarded` where the journal does not list the key. */
-  account(tx: Pick<Transaction, 'all'>): Promise<string>;
-  keyPrint(salt: string): Promise<string>;
-  /** The role that this process works as. */
-  readonly user: string;
-  readonly seen: SeenJournals;
-  /** The account that the API key belongs to; undefined where the journal does not list the key. */
-  listed(): Promise<{ readonly journal: string; readonly account: string; readonly print: string } | undefined>;
-  /** Adds the API key to its account, which is made where it is missing. Resolves to the account. */
-  listKey(): Promise<string>;
-  /** Closes the connection; the next use opens another one. */
-  close(): Promise<void>;
-}
+export type SharedPlace = ReturnType<typeof sharedPlace>;
 
 /** Nothing is connected to yet. */
-export function sharedPlace(settings: SharedSettings): SharedPlace {
+export function sharedPlace(settings: SharedSettings) {
   const { acting, confirm, stateFolder, files } = settings;
   const { shown, user } = settings.postgres.address;
   const seen = seenJournalsIn(stateFolder, files);
   let connected: Promise<Database> | undefined;
   let readied: Promise<Database> | undefined;
 
-  const existing = () => {
+  /** Opens it to read. */
+  const existing = (): Promise<Database> => {
     connected ??= openPostgres(settings.postgres).catch((thrown: unknown) => {
       connected = undefined;
       throw thrown;
@@ -62,6 +46,7 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
   };
   const printOf = async (salt: string) => keyPrint(await settings.key(), salt);
 
+  /** The account that the API key belongs to; undefined where the journal does not list the key. */
   async function listed() {
     const [{ mode }, here] = [await acting(), await existing()];
     const journal = await here.read(journalId);
@@ -70,6 +55,7 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
     return account === undefined ? undefined : { journal, account, print };
   }
 
+  /** Adds the API key to its account, which is made where it is missing. Resolves to the account. */
   async function listKey(): Promise<string> {
     const [who, here] = [await acting(), await existing()];
     const print = await printOf(await here.read(journalId));
@@ -114,26 +100,30 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
   }
 
   return {
+    /** The role that this process works as. */
     user,
     seen,
     existing,
     listed,
     listKey,
     keyPrint: printOf,
-    open() {
+    /** Opens it to change something: the key is listed, the machine has joined, the database is not behind. */
+    open(): Promise<Database> {
       readied ??= ready().catch((thrown: unknown) => {
         readied = undefined;
         throw thrown;
       });
       return readied;
     },
-    async account(tx) {
+    /** The account of the API key. Throws `guarded` where the journal does not list the key. */
+    async account(tx: Pick<Transaction, 'all'>): Promise<string> {
       const [{ mode }, journal] = [await acting(), await journalId(tx)];
       const account = await accountOfKey(tx, mode, await printOf(journal));
       if (account === undefined) throw notListed(shown);
       return account;
     },
-    async close() {
+    /** Closes the connection; the next use opens another one. */
+    async close(): Promise<void> {
       const open = connected;
       connected = undefined;
       readied = undefined;
@@ -208,19 +198,13 @@ interface SeenJournal {
   readonly hash?: string;
 }
 
-interface SeenJournals {
-  readonly path: string;
-  /** The last state of each account of each journal. */
-  read(): Promise<readonly SeenJournal[]>;
-  note(seen: SeenJournal): Promise<void>;
-}
-
 /** Kept in `shared-journals.ndjson` of the state folder; lines are added, so that no process takes away what another has noted. */
-function seenJournalsIn(stateFolder: string, files: FileDependencies): SeenJournals {
+function seenJournalsIn(stateFolder: string, files: FileDependencies) {
   const path = join(stateFolder, 'shared-journals.ndjson');
   return {
     path,
-    async read() {
+    /** The last state of each account of each journal. */
+    async read(): Promise<readonly SeenJournal[]> {
       const found = new Map<string, SeenJournal>();
       for (const line of ((await readPrivate(path, files)) ?? '').split('\n')) {
         const seen = readLine(line);
@@ -231,7 +215,7 @@ function seenJournalsIn(stateFolder: string, files: FileDependencies): SeenJourn
       }
       return [...found.values()];
     },
-    async note(seen) {
+    async note(seen: SeenJournal): Promise<void> {
       await preparePrivateFolder(stateFolder, files);
       await inOurWords(path, () => appendFile(path, `${JSON.stringify(seen)}\n`, { mode: 0o600 }));
     },
@@ -252,7 +236,7 @@ function readLine(line: string): SeenJournal | undefined {
  * A database whose claims are held against what this machine has seen, and noted before they resolve. A line that is another one than
  * was seen shows that it was put back too, also where it has more lines by now.
  */
-function watched(database: Database, note: SeenJournals['note'], last: SeenJournal): Database {
+function watched(database: Database, note: (seen: SeenJournal) => Promise<void>, last: SeenJournal): Database {
   let seen = last;
   const headOf = async (tx: Pick<Transaction, 'all'>, { account, seq }: SeenJournal) => {
     const [row] = await tx.all<{ seq: number; hash: string; own: string | null; accepted: number | null }>(

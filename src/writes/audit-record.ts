@@ -26,17 +26,7 @@ export interface BegunRecord {
   end(outcome: string, learned?: Learned): Promise<void>;
 }
 
-export interface Recorder {
-  /** The two lines of a write that was refused before anything was asked, held or sent. A lost line is a warning. */
-  refused(facts: Recorded, thrown: unknown): Promise<void>;
-  /**
-   * Records, does the work, records its outcome. Throws `guarded` or `check_failed` before the work when the log cannot be
-   * written, for a reveal and with a live key; else that is a warning. Throws `rate_limited` for a reveal too many.
-   */
-  around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T>;
-  /** In two steps. With `soon` the journal's own commit, which comes before anything is sent, takes the line to the disk. */
-  begin(facts: Recorded, durability?: 'soon'): Promise<BegunRecord>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 /** An identifier of the service: no number of a card fits. */
 const REASON = /^(?!.*\d{8})[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
@@ -47,14 +37,15 @@ export interface RecorderSettings {
   readonly warn: (text: string) => void;
 }
 
-export function createRecorder({ audit, identity, warn }: RecorderSettings): Recorder {
+export function createRecorder({ audit, identity, warn }: RecorderSettings) {
   const append = async (facts: AuditFacts, durability?: 'soon') => (await audit()).append(facts, durability);
   const unrecorded = (what: string, thrown: unknown): undefined => {
     warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     return undefined;
   };
 
-  const begin: Recorder['begin'] = async (facts, durability) => {
+  /** In two steps. With `soon` the journal's own commit, which comes before anything is sent, takes the line to the disk. */
+  const begin = async (facts: Recorded, durability?: 'soon'): Promise<BegunRecord> => {
     const who = actingAs(await identity());
     const of = await append({ ...facts, ...who }, durability).catch(thrown => {
       if (!(thrown instanceof CliError)) throw thrown;
@@ -88,7 +79,8 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
 
   return {
     begin,
-    async refused(facts, thrown) {
+    /** The two lines of a write that was refused before anything was asked, held or sent. A lost line is a warning. */
+    async refused(facts: Recorded, thrown: unknown): Promise<void> {
       // Nobody knows whose write it would have been.
       if (!(thrown instanceof CliError) || (await identity().catch(() => undefined)) === undefined) return;
       try {
@@ -99,7 +91,11 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
         unrecorded(`${facts.operation}: not_sent; that is`, lost);
       }
     },
-    async around(facts, work, learn) {
+    /**
+     * Records, does the work, records its outcome. Throws `guarded` or `check_failed` before the work when the log cannot be
+     * written, for a reveal and with a live key; else that is a warning. Throws `rate_limited` for a reveal too many.
+     */
+    async around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T> {
       const { end } = await begin(facts);
       let outcome = 'done';
       let learned: Learned = {};

@@ -53,30 +53,11 @@ interface Beginning<R extends Run | undefined> {
   open(): Promise<R>;
 }
 
-/** A change under way: everything before its first request has happened. */
-export interface Underway<R extends Run | undefined> {
-  /** Let go at the end. */
-  readonly run: R;
-  /** Takes the outcomes of the rows of a run. */
-  readonly rows: Pick<BegunRecord, 'row'>;
-  /**
-   * The last stage. Throws `check_failed` when it is done and what was held could not be let go.
-   */
-  end(ending: Ending): Promise<void>;
-}
-
 interface Ending {
   /** Why it is not done; undefined when it is. */
   readonly failure?: unknown;
   /** What the answer told of what was made. */
   readonly learned?: Learned | undefined;
-}
-
-/** A change that nothing refused and somebody agreed to. Nothing was written or sent yet. */
-export interface Admitted {
-  begin<R extends Run | undefined>(beginning: Beginning<R>): Promise<Underway<R>>;
-  /** Begins, executes and ends. */
-  execute<R extends Run | undefined, Result>(beginning: Beginning<R>, work: Work<R, Result>): Promise<Result>;
 }
 
 interface Work<R extends Run | undefined, Result> {
@@ -85,15 +66,19 @@ interface Work<R extends Run | undefined, Result> {
   learn?(result: Result): Learned;
 }
 
-export interface Pipeline {
-  /**
-   * What would refuse the change before anybody is asked, for a dry run: check and guard. Nothing is written or recorded. Throws as
-   * `admit` would; what a claim would refuse is told by `PreparedRun.foresee`.
-   */
-  foresee(change: Change): Promise<void>;
-  /** Check, guard and question. Throws `guarded`, `not_confirmed` and what the check throws; nothing was sent. */
-  admit(change: Change): Promise<Admitted>;
+/** A change under way: everything before its first request has happened. */
+export interface Underway<R extends Run | undefined> {
+  /** Let go at the end. */
+  readonly run: R;
+  /** Takes the outcomes of the rows of a run. */
+  readonly rows: Pick<BegunRecord, 'row'>;
+  /** The last stage. Throws `check_failed` when it is done and what was held could not be let go. */
+  end(ending: Ending): Promise<void>;
 }
+
+export type Pipeline = ReturnType<typeof createPipeline>;
+/** A change that nothing refused and somebody agreed to. Nothing was written or sent yet. */
+export type Admitted = Awaited<ReturnType<Pipeline['admit']>>;
 
 interface PipelineSettings {
   readonly identity: () => Promise<Identity>;
@@ -106,7 +91,7 @@ interface PipelineSettings {
   readonly recorder: Recorder;
 }
 
-export function createPipeline(settings: PipelineSettings): Pipeline {
+export function createPipeline(settings: PipelineSettings) {
   const { recorder } = settings;
 
   async function guard({ operations, named = false }: Change): Promise<GuardDecision> {
@@ -125,7 +110,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     const lines = await beginLines(recorder, change, beginning);
     try {
       const run = await beginning.open();
-      return { run, rows: lines, end: ending => end(change, { run, lines }, ending) };
+      return { run, rows: lines, end: ending => end(change, lines, run, ending) };
     } catch (thrown) {
       const isRefused = beginning.lines === 'none';
       const outcome = thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal';
@@ -135,22 +120,30 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   return {
-    async foresee(change) {
+    /**
+     * What would refuse the change before anybody is asked, for a dry run: check and guard. Nothing is written or recorded. Throws as
+     * `admit` would; what a claim would refuse is told by `PreparedRun.foresee`.
+     */
+    async foresee(change: Change): Promise<void> {
       await change.check?.();
       await guard(change);
     },
-    async admit(change) {
+    /** Check, guard and question. Throws `guarded`, `not_confirmed` and what the check throws; nothing was sent. */
+    async admit(change: Change) {
       try {
         await change.check?.();
-        const verdict = await guard(change);
-        await change.ask?.(verdict);
+        await change.ask?.(await guard(change));
       } catch (thrown) {
         await recorder.refused(change.audited, thrown);
         throw thrown;
       }
       return {
-        begin: beginning => begin(change, beginning),
-        async execute(beginning, { execute, learn }) {
+        begin: <R extends Run | undefined>(beginning: Beginning<R>) => begin(change, beginning),
+        /** Begins, executes and ends. */
+        async execute<R extends Run | undefined, Result>(
+          beginning: Beginning<R>,
+          { execute, learn }: Work<R, Result>,
+        ): Promise<Result> {
           const underway = await begin(change, beginning);
           const result = await execute(underway.run).catch(async (thrown: unknown) => {
             await underway.end({ failure: thrown });
@@ -175,12 +168,7 @@ async function beginLines(
   return recorder.begin(audited, [...operations].every(isJournaled) ? 'soon' : undefined);
 }
 
-interface Held {
-  readonly run: Run | undefined;
-  readonly lines: BegunRecord;
-}
-
-async function end({ audited }: Change, { run, lines }: Held, ending: Ending): Promise<void> {
+async function end({ audited }: Change, lines: BegunRecord, run: Run | undefined, ending: Ending): Promise<void> {
   const { failure } = ending;
   const { approvedBy } = run ?? {};
   const learned = { ...ending.learned, ...(approvedBy && { approved_by: approvedBy.join(', ') }) };
