@@ -6,7 +6,7 @@ import type { Identity } from '../core/identity.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { freeSpaceOf } from '../files/file-system.ts';
 import { checkPrivateFolder } from '../files/private-files.ts';
-import type { Journal } from '../journal/types.ts';
+import type { Journal } from '../journal/journal.ts';
 import { preloads, watchers } from '../platform/watched.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { AppHost } from './process-host.ts';

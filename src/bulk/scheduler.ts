@@ -3,7 +3,8 @@
  * the outcomes out in the order of the input. What one row takes is the journal's matter.
  */
 import { asCliError, CliError } from '../core/errors.ts';
-import type { RowOutcome, Run } from '../journal/types.ts';
+import type { Run } from '../journal/run.ts';
+import type { RowOutcome } from '../journal/types.ts';
 
 /** A row to drive; with an outcome already it is only handed over in its turn. */
 export interface DriveRow {

@@ -9,7 +9,8 @@ import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts
 import type { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Journal, OpDetail } from '../journal/types.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { OpDetail } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
 import type { Progress } from '../terminal/progress.ts';

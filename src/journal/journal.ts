@@ -1,5 +1,6 @@
 /** The journal of an account: plans are made, claimed and taken up here. What comes of their rows is a matter of `outcome.ts`. */
 
+import type { WriteName } from '../contract/calls.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
@@ -10,7 +11,16 @@ import { Secret } from '../core/secret.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { rest } from '../platform/time.ts';
-import { type Acting, findAccount, journalId, keepProbed, OF_SANDBOX, probedOf, useAccount } from './account.ts';
+import {
+  type Acting,
+  type Capability,
+  findAccount,
+  journalId,
+  keepProbed,
+  OF_SANDBOX,
+  probedOf,
+  useAccount,
+} from './account.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
 import {
   begunAs,
@@ -33,8 +43,8 @@ import { detail, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
-import { type AfterAnswer, createRun } from './run.ts';
-import type { EarlierUse, Journal, PlannedRow, PreparedRun, ResumeOptions, Run, RunPlan } from './types.ts';
+import { type AfterAnswer, createRun, type Run } from './run.ts';
+import type { AroundWrite, EarlierUse, OpSummary, PlannedRow, Resolution, ResumeOptions, RunPlan } from './types.ts';
 import { objected, opError, recordedOutcome } from './words.ts';
 import { readerOf, timeOf, type Work, workOn } from './work.ts';
 
@@ -76,7 +86,12 @@ export interface JournalDependencies {
 
 const QUIET_MS = 150_000;
 
-export function createJournal(dependencies: JournalDependencies): Journal {
+/** The journal of an account. Every method throws `check_failed` for a damaged journal, `guarded` for one that cannot be used. */
+export type Journal = ReturnType<typeof createJournal>;
+/** A plan whose requests are made. */
+export type PreparedRun = Awaited<ReturnType<Journal['prepare']>>;
+
+export function createJournal(dependencies: JournalDependencies) {
   const { clock, random, self, rules, afterAnswer } = dependencies;
 
   const printOf = async (database: Database): Promise<string> => {
@@ -92,14 +107,21 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return database.read(tx => findAccount(tx, acting, print));
   };
 
-  async function prepare(plan: RunPlan): Promise<PreparedRun> {
+  /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
+  async function prepare(plan: RunPlan) {
     if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
     const id = newOp(random);
     const changes = [...changesOf(await dependencies.service(), plan, id)];
     return {
+      /** The op it will have; another one where it takes up what a key of the caller was used for. */
       op: id,
+      /** Requests that would be sent, for dry runs. */
       requests: changes.map(({ operation, request, key }) => ({ operation, ...request, idempotencyKey: key })),
-      async foresee() {
+      /**
+       * Why it would be held for approval, in words; undefined where it would not. Throws what a claim would be refused for now; nothing
+       * is written.
+       */
+      async foresee(): Promise<string | undefined> {
         const database = (await dependencies.existing()) ?? keepsNothing(clock);
         return foresee(
           { database, self, rules },
@@ -107,7 +129,14 @@ export function createJournal(dependencies: JournalDependencies): Journal {
           await accountIn(database),
         );
       },
-      begin: wallet => begin(plan, id, changes, wallet),
+      /**
+       * Claims it: from here on the op is durable. Nothing is sent by it. `wallet` is what the caller has read just before, of a run of
+       * many that moves money between it and cards: the end of the run compares. Throws `guarded` (14) for a change that is not settled
+       * or that another process works on, for the same file within 24 hours, for caps; `pending_approval` (17) where a rule holds it;
+       * `usage` (2) for a key or an intent that was used for another change. With a key used before for the same change it resumes that
+       * run.
+       */
+      begin: (wallet?: Cents): Promise<Run> => begin(plan, id, changes, wallet),
     };
   }
 
@@ -229,6 +258,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
   };
 
+  /**
+   * An op as its journal has it now: its run looks at rows and asks the service, and neither writes nor sends. Needs no disposing.
+   * Throws `not_found` for an unknown op, `usage` for another account's.
+   */
   async function look(id: string, { resendAbsent = false }: ResumeOptions = {}): Promise<Run> {
     const { database, op } = await opNamed(await dependencies.existing(), id);
     await refuseOther(database, op);
@@ -240,6 +273,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
   }
 
+  /** Takes the op. Throws as `look`, and `guarded` while another process works on it. */
   async function resume(id: string, { resendAbsent = false, reason }: ResumeOptions = {}): Promise<Run> {
     const { database: there, op: seen } = await opNamed(await dependencies.existing(), id);
     await refuseOther(there, seen);
@@ -256,6 +290,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     });
   }
 
+  /**
+   * The rows whose intents were used before with the same values, by the numbers of this plan. Throws `usage` for one that was
+   * used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
+   */
   async function earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
     const uses = new Map<number, EarlierUse>();
     const named = [...plan.rows].filter(row => row.intent !== undefined);
@@ -298,9 +336,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   return {
     prepare,
-    begin: async plan => (await prepare(plan)).begin(),
+    begin: async (plan: RunPlan): Promise<Run> => (await prepare(plan)).begin(),
     earlierUses,
-    async shown(uses) {
+    /** The command has shown these rows: an op all of whose rows are among them is acknowledged once the answer was written. */
+    async shown(uses: Iterable<EarlierUse>): Promise<CliError | undefined> {
       const ops = new Set([...uses].filter(({ settled }) => settled !== undefined).map(({ op }) => op));
       const database = ops.size === 0 ? undefined : await dependencies.existing();
       if (database === undefined) return undefined;
@@ -318,51 +357,60 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     },
     look,
     resume,
-    async capability(operation) {
+    /** What an idempotency key of this account is known to be worth for an operation. */
+    async capability(operation: WriteName): Promise<Capability> {
       const { mode, origin } = await dependencies.acting();
       const database = await dependencies.existing();
       const keyPrint = database === undefined ? '' : await printOf(database);
       return (await capabilityOf(database, { origin, mode, keyPrint }))(operation);
     },
-    async begunAs(name) {
+    /** The run of many that was begun under a name. Throws `guarded` where it has ended: a plan is carried out once. */
+    async begunAs(name: string): Promise<string | undefined> {
       const database = await dependencies.existing();
       const account = database && (await accountIn(database));
       if (database === undefined || account === undefined) return undefined;
       return database.read(tx => begunAs(tx, account, name));
     },
-    async holdFleet(fleet) {
+    /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */
+    async holdFleet(fleet: string): Promise<() => Promise<void>> {
       const database = await dependencies.database();
       return holdFleet({ database, self }, fleet, await accountUsed(database));
     },
-    async recent() {
+    /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */
+    async recent(): Promise<readonly Change[]> {
       const database = await dependencies.existing();
       const account = database && (await accountIn(database));
       return database === undefined || account === undefined ? [] : database.read(tx => recentChanges(tx, account));
     },
-    async list() {
+    /** Newest first. */
+    async list(): Promise<readonly OpSummary[]> {
       const database = await dependencies.existing();
       return database === undefined ? [] : summaries(database, self);
     },
-    async show(id) {
+    async show(id: string) {
       const { database } = await opNamed(await dependencies.existing(), id);
       return detail(database, self, id);
     },
-    async resolve(resolution) {
+    async resolve(resolution: Resolution) {
       const { database } = await opNamed(await dependencies.existing(), resolution.op);
       return resolveRows(database, self, resolution, async (op, changes) => {
         if (resolution.as === 'not-done') await refuseThere(database, op, changes);
       });
     },
-    async probe(binId) {
+    /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
+    async probe(binId: string) {
       const service = await dependencies.service();
       const { mode, origin } = await dependencies.acting();
       if (mode === 'live') throw liveProbe();
       const token = newOp(random).slice(3, 13);
       const rows = probeRows(binId, token);
       return {
+        /** What is sent at most, to a service that ignores keys. */
         rows,
+        /** What a service that honours keys is sent. */
         requests: probeRequests(service, binId, token),
-        async check() {
+        /** Throws `guarded` where a limit refuses that. */
+        async check(): Promise<void> {
           const database = (await dependencies.existing()) ?? keepsNothing(clock);
           const account = (await accountIn(database)) ?? '';
           const { profile } = await dependencies.acting();
@@ -370,7 +418,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
             rules?.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
           );
         },
-        async run(around) {
+        /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
+        async run(around: AroundWrite) {
           const database = await dependencies.database();
           const [use, keyPrint] = [await accountUsed(database), await printOf(database)];
           const probed = await probeKeys({

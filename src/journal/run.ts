@@ -4,7 +4,7 @@ import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
 import { RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
 import type { Change } from './records.ts';
-import type { Finished, RowOutcome, Run } from './types.ts';
+import type { Finished, RowOutcome } from './types.ts';
 import { type Verified, verify } from './verify.ts';
 import { recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
@@ -24,7 +24,10 @@ export interface RunSettings {
   readonly release: () => void;
 }
 
-export function createRun(settings: RunSettings): Run {
+/** A run that this process holds. Disposing lets it go; nothing is lost by it. */
+export type Run = ReturnType<typeof createRun>;
+
+export function createRun(settings: RunSettings) {
   const { work, changes, afterAnswer } = settings;
   const { op, database, lookOnly } = work;
   const byRow = new Map(changes.map(change => [change.n, change]));
@@ -44,6 +47,7 @@ export function createRun(settings: RunSettings): Run {
     });
   };
 
+  /** Verifies, and finishes the op when no row is open or unknown. Call it after the last row came back. */
   async function finish(): Promise<Finished> {
     let found: Verified = { objections: op.objections, remarks: [], corrected: [], isWhole: true };
     if (lookOnly) return { ...found, ended: isEnded };
@@ -63,23 +67,33 @@ export function createRun(settings: RunSettings): Run {
 
   return {
     op: op.id,
+    /** Words of its command. */
     command: op.command,
     bulk: op.bulk,
     phased: op.plan.phased === true,
-    approvedBy: settings.approvedBy.length > 0 ? settings.approvedBy : undefined,
+    /** Who has approved it, where it was held. */
+    approvedBy: settings.approvedBy,
+    /** It was held, and no command before this one has sent anything of it. */
     isReleased: settings.isReleased,
     changes,
-    recorded: change => recordedOutcome(change, op),
+    /** What came of a change so far; undefined for one that is still to be sent and was never tried. */
+    recorded: (change: Change) => recordedOutcome(change, op),
+    /**
+     * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is looked for first.
+     * Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded` when the journal cannot be written
+     * or another process has taken over: then nothing more was sent.
+     */
     async execute(row: number): Promise<RowOutcome> {
       const change = byRow.get(row);
       if (change === undefined) throw new CliError('internal', { message: `${op.id} has no row ${row}` });
       return executeChange(work, change);
     },
     finish,
+    /** Whoever asks for it is refused, and not shown what came of it: it stays unacknowledged. */
     leaveUnacknowledged() {
       isLeft = true;
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       clearInterval(renewal);
       settings.release();
       if (lookOnly || (isEnded && !isLeft)) return;

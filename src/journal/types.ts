@@ -4,7 +4,7 @@
  * left alone is decided behind it. Everything here is data or a promise; nothing names a file, a database or HTTP.
  */
 import type { WriteName } from '../contract/calls.ts';
-import type { Attempt, PlannedRequest } from '../contract/service.ts';
+import type { Attempt } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import type { Capability } from './account.ts';
@@ -135,50 +135,6 @@ export interface CorrectedOutcome extends RowOutcome {
   readonly was: 'done' | 'refused';
 }
 
-/** A run that this process holds. Disposing lets it go; nothing is lost by it. */
-export interface Run extends AsyncDisposable {
-  readonly op: string;
-  /** Words of its command. */
-  readonly command: string;
-  readonly bulk: boolean;
-  readonly phased: boolean;
-  readonly changes: readonly Change[];
-  /** What came of a change so far; undefined for one that is still to be sent and was never tried. */
-  recorded(change: Change): RowOutcome | undefined;
-  /**
-   * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is looked for first.
-   * Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded` when the journal cannot be written
-   * or another process has taken over: then nothing more was sent.
-   */
-  execute(row: number): Promise<RowOutcome>;
-  /** Who has approved it, where it was held. */
-  readonly approvedBy?: readonly string[] | undefined;
-  /** It was held, and no command before this one has sent anything of it. */
-  readonly isReleased?: boolean | undefined;
-  /** Verifies, and finishes the op when no row is open or unknown. Call it after the last row came back. */
-  finish(): Promise<Finished>;
-  /** Whoever asks for it is refused, and not shown what came of it: it stays unacknowledged. */
-  leaveUnacknowledged(): void;
-}
-
-/** A plan whose requests are made. */
-export interface PreparedRun {
-  /** The op it will have; another one where it takes up what a key of the caller was used for. */
-  readonly op: string;
-  /** Requests that would be sent, for dry runs. */
-  readonly requests: readonly PlannedRequest[];
-  /**
-   * Why it would be held for approval, in words; undefined where it would not. Throws what a claim would be refused for now; nothing
-   * is written.
-   */
-  foresee(): Promise<string | undefined>;
-  /**
-   * Claims it: from here on the op is durable. Nothing is sent by it. Throws as `Journal.begin`. `wallet` is what the caller has read
-   * just before, of a run of many that moves money between it and cards: the end of the run compares.
-   */
-  begin(wallet?: Cents): Promise<Run>;
-}
-
 export interface ResumeOptions {
   /** Send rows again of which no trace was found. */
   readonly resendAbsent?: boolean | undefined;
@@ -203,18 +159,6 @@ export interface ProbeWrite {
 
 /** Called with each write of a probe; sends it by `send` and hands its attempt back. */
 export type AroundWrite = (write: ProbeWrite, send: () => Promise<Attempt>) => Promise<Attempt>;
-
-/** A probe that is ready: what it would send, and the sending. */
-export interface Probe {
-  /** What is sent at most, to a service that ignores keys. */
-  readonly rows: readonly PlannedRow[];
-  /** Throws `guarded` where a limit refuses that. */
-  check(): Promise<void>;
-  /** What a service that honours keys is sent. */
-  readonly requests: readonly PlannedRequest[];
-  /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
-  run(around: AroundWrite): Promise<readonly Probed[]>;
-}
 
 export type OpState =
   /** A living process works on it. */
@@ -301,44 +245,4 @@ export interface Resolved {
   readonly closed: Closing;
   /** What is still to be settled or sent. */
   readonly left: Closing;
-}
-
-/** The journal of an account. Every method throws `check_failed` for a damaged journal, `guarded` for one that cannot be used. */
-export interface Journal {
-  /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
-  prepare(plan: RunPlan): Promise<PreparedRun>;
-  /**
-   * Claims the plan: durable, nothing sent. Throws `guarded` (14) for a change that is not settled or that another process works
-   * on, for the same file within 24 hours, for caps; `pending_approval` (17) where a rule holds it; `usage` (2) for a key or an
-   * intent that was used for another change. With a key used before for the same change it resumes that run.
-   */
-  begin(plan: RunPlan): Promise<Run>;
-  /**
-   * The rows whose intents were used before with the same values, by the numbers of this plan. Throws `usage` for one that was
-   * used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
-   */
-  earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>>;
-  /** The command has shown these rows: an op all of whose rows are among them is acknowledged once the answer was written. */
-  shown(uses: Iterable<EarlierUse>): Promise<CliError | undefined>;
-  /**
-   * An op as its journal has it now: its run looks at rows and asks the service, and neither writes nor sends. Needs no disposing.
-   * Throws `not_found` for an unknown op, `usage` for another account's.
-   */
-  look(op: string, options?: ResumeOptions): Promise<Run>;
-  /** Takes the op. Throws as `look`, and `guarded` while another process works on it. */
-  resume(op: string, options?: ResumeOptions): Promise<Run>;
-  /** The run of many that was begun under a name. Throws `guarded` where it has ended: a plan is carried out once. */
-  begunAs(name: string): Promise<string | undefined>;
-  /** What an idempotency key of this account is known to be worth for an operation. */
-  capability(operation: WriteName): Promise<Capability>;
-  /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */
-  holdFleet(fleet: string): Promise<() => Promise<void>>;
-  /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */
-  recent(): Promise<readonly Change[]>;
-  /** Newest first. */
-  list(): Promise<readonly OpSummary[]>;
-  show(op: string): Promise<OpDetail>;
-  resolve(resolution: Resolution): Promise<Resolved>;
-  /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
-  probe(binId: string): Promise<Probe>;
 }

@@ -6,7 +6,7 @@ import type { Effect } from '../contract/operation.ts';
 import { CliError, type ErrorFacts } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
-import type { PreparedRun } from '../journal/types.ts';
+import type { PreparedRun } from '../journal/journal.ts';
 import { type LimitSource, limitRefusal } from '../limits/limits.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 

@@ -5,7 +5,8 @@ import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { inputDigest } from '../journal/digest.ts';
-import type { EarlierUse, PlannedRow, RowOutcome, Run, RunPlan } from '../journal/types.ts';
+import type { Run } from '../journal/run.ts';
+import type { EarlierUse, PlannedRow, RowOutcome, RunPlan } from '../journal/types.ts';
 import { afterwards, objected } from '../journal/words.ts';
 
 type Values = Readonly<Record<string, unknown>>;

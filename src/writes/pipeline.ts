@@ -20,7 +20,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CALLS, isJournaled } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
-import type { Run } from '../journal/types.ts';
+import type { Run } from '../journal/run.ts';
 import { afterwards } from '../journal/words.ts';
 import type { LimitSource } from '../limits/limits.ts';
 import { type BegunRecord, type Learned, outcomeOf, type Recorded, type Recorder, whyOf } from './audit-record.ts';
@@ -170,8 +170,8 @@ async function beginLines(
 
 async function end({ audited }: Change, lines: BegunRecord, run: Run | undefined, ending: Ending): Promise<void> {
   const { failure } = ending;
-  const { approvedBy } = run ?? {};
-  const learned = { ...ending.learned, ...(approvedBy && { approved_by: approvedBy.join(', ') }) };
+  const { approvedBy = [] } = run ?? {};
+  const learned = { ...ending.learned, ...(approvedBy.length > 0 && { approved_by: approvedBy.join(', ') }) };
   let lost: unknown;
   const attempt = async (what: string, work: () => PromiseLike<void> | undefined) => {
     try {

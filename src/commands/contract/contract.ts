@@ -10,9 +10,9 @@ import { type AssumptionId, basisText } from '../../contract/basis.ts';
 import type { ReadName } from '../../contract/calls.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
+import type { PlannedRequest } from '../../contract/service.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
-import type { Probe } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
 import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/bins.ts';
@@ -154,7 +154,7 @@ export const checkContract = command({
   },
 });
 
-async function plannedProbe(ctx: Context, probes: boolean): Promise<Probe['requests']> {
+async function plannedProbe(ctx: Context, probes: boolean): Promise<readonly PlannedRequest[]> {
   if (!probes) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
   const { id } = await bestBin(ctx, cents(100));
   return (await (await ctx.journal.open()).probe(id)).requests;
