@@ -67,18 +67,15 @@ interface ChainHead {
   readonly hash: string;
 }
 
-/** What stands around the facts of a line. */
-interface Around {
-  readonly after: ChainHead;
-  readonly at: string;
-  readonly pid: number;
-  readonly user: string;
-  readonly host: string;
-}
+/** When, and by whom. */
+type Signed = Readonly<Record<'at' | 'user' | 'host', string>> & { readonly pid: number };
 
 /** A line without its newline, and where the chain stands after it. */
-function auditLine(facts: AuditFacts, around: Around): ChainHead & { readonly text: string } {
-  const { after, at, pid, user, host } = around;
+function auditLine(
+  facts: AuditFacts,
+  after: ChainHead,
+  { at, pid, user, host }: Signed,
+): ChainHead & { readonly text: string } {
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
   const seq = after.seq + 1;
   const shortened = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, short(value)]));
@@ -207,7 +204,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
       return (await database()).grouped(async tx => {
         const after = await lastLine(tx);
         if (facts.event === 'reveal') await refuseBeyondLimit(tx, facts.profile);
-        const { text, seq, hash } = auditLine(facts, { after, at, pid, user, host });
+        const { text, seq, hash } = auditLine(facts, after, { at, pid, user, host });
         await tx.insert('audit', ['account', 'seq', 'line', 'hash'], [[MACHINE, seq, text, hash]]);
         await tx.run(sql`update account set audit_seq = ${seq}, audit_hash = ${hash} where id = ${MACHINE}`);
         return seq;

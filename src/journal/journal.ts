@@ -469,14 +469,14 @@ export function createJournal(dependencies: JournalDependencies) {
 /** Throws `usage` for what cannot be sent. */
 function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Change> {
   for (const row of plan.rows) {
-    const { operation } = row;
+    const { operation, label, aim, purpose, asked, keyChain, phase, needs } = row;
     const isCreate = operation === 'cards.create';
     const input = isCreate && plan.marker ? withMarker(row, op) : row.input;
     if (Object.values(input).some(value => value instanceof Secret)) {
       throw new CliError('internal', { message: `${operation} carries a secret and must not be journaled` });
     }
     // The name of a run of many is no key of its rows.
-    const key = (plan.bulk ? undefined : plan.key) ?? attemptKey(op, { row: row.row, chain: row.keyChain }, 1);
+    const key = (plan.bulk ? undefined : plan.key) ?? attemptKey(op, { row: row.row, chain: keyChain }, 1);
     const { method, path, body, idempotencyKey } = service.plan(operation, input as never, { key, body: row.body });
     yield newChange({
       op,
@@ -484,15 +484,7 @@ function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Chang
       operation,
       input,
       request: { method, path, body },
-      facts: {
-        label: row.label,
-        aim: row.aim,
-        phase: row.phase,
-        needs: row.needs,
-        asked: row.asked,
-        chain: row.keyChain,
-        purpose: row.purpose,
-      },
+      facts: { label, aim, purpose, asked, keyChain, phase, needs },
       key: idempotencyKey,
       marker: isCreate && plan.marker ? (row.marker ?? markerOf(op, row.row)) : undefined,
       intent: row.intent,

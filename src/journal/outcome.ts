@@ -292,13 +292,13 @@ function isNextInChain(
   { refusal }: Attempt,
   { found }: Look,
 ): boolean {
-  const isKeyReused = refusal === 'idempotency_key_reused' && facts.chain !== undefined;
+  const isKeyReused = refusal === 'idempotency_key_reused' && facts.keyChain !== undefined;
   return isKeyReused && (exact || resendAbsent) && operation === 'cards.create' && found === 'not there';
 }
 
 /** Somebody else may have sent its key before: it is the caller's, or follows from an intention. */
 function isKeyOfOthers({ op }: Work, { key, facts }: Change): boolean {
-  return facts.chain !== undefined || (op.givenKey !== undefined && !op.bulk && key === op.givenKey);
+  return facts.keyChain !== undefined || (op.givenKey !== undefined && !op.bulk && key === op.givenKey);
 }
 
 function evidenceOf({ op, alone, clock }: Work, { operation, before, marker, n, lastSentAt }: Change): Evidence {
@@ -475,7 +475,7 @@ async function refused(work: Work, change: Change, attempt: Attempt): Promise<Ro
   const evidence = { ...change.evidence, requestId: attempt.requestId, status: attempt.status, ...isPlausible };
   // The wallet may hold enough when the run is resumed; some services keep a refusal under its key, so that goes under another.
   const isOpen = work.op.bulk && error.kind === 'insufficient_funds';
-  const { chain } = change.facts;
+  const { keyChain: chain } = change.facts;
   const nextKey = attemptKey(work.op.id, { row: change.n, chain }, change.attempts + 1);
   const isKeyReused = attempt.refusal === 'idempotency_key_reused';
   const mayGoOn =
@@ -639,7 +639,7 @@ function missesAim({ facts: { aim }, operation, amount, card }: Change, balance:
   if (isFund ? balance + amount <= aim : balance - amount >= aim) return undefined;
   const [moved, side] = isFund ? ['more', 'above'] : ['less', 'below'];
   return new CliError('guarded', {
-    message: `${card} has changed since it was chosen: it has ${dollars(balance)}, and ${dollars(cents(amount))} ${moved} would be ${side} ${dollars(cents(aim))}`,
+    message: `${card} has changed since it was chosen: it has ${dollars(balance)}, and ${dollars(cents(amount))} ${moved} would be ${side} ${dollars(aim)}`,
     notes: ['Run the command again for what is still needed.'],
     outcome: 'not_sent',
   });

@@ -2,6 +2,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import { MINUTE } from '../core/durations.ts';
 import type { CliError, ErrorKind, ServiceRefusal } from '../core/errors.ts';
+import type { Cents } from '../core/money.ts';
 import { type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import type { Held } from './holder.ts';
 
@@ -122,14 +123,21 @@ export interface KeptError {
   readonly hint?: string | undefined;
 }
 
+/** What a caller says of a change beside its request. */
 export interface Facts {
   readonly label?: string | undefined;
-  readonly aim?: number | undefined;
-  readonly phase?: number | undefined;
-  readonly needs?: readonly number[] | undefined;
-  readonly asked?: Values | undefined;
-  readonly chain?: string | undefined;
+  /** Balance the amount brings the card to: a card that has changed meanwhile is not taken beyond it. */
+  readonly aim?: Cents | undefined;
+  /** What the purchase is for, in the caller's words. The change is the same one with other words. */
   readonly purpose?: string | undefined;
+  /** What was asked for where `input` holds our choice: a BIN for `auto`. Values of `input` that it names are not the caller's. */
+  readonly asked?: Values | undefined;
+  /** A key that follows from the intention, in place of one of the op's own: `<chain>.1`. Other machines send the same one. */
+  readonly keyChain?: string | undefined;
+  /** From 1: it is begun when all rows of lower phases have ended. */
+  readonly phase?: number | undefined;
+  /** Rows that must be done before it; else it is not sent. */
+  readonly needs?: readonly number[] | undefined;
 }
 
 /** One change of an op. Its state is what the database has; the journal writes it first and changes it here then. */

@@ -21,7 +21,6 @@ import { type Cents, cents, spendingOf } from '../core/money.ts';
 import {
   heldPlan,
   isLimitName,
-  judgedRows,
   overDay,
   overLimit,
   readLimits,
@@ -117,7 +116,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       const spending = spendingOf(claimed.rows);
       const limits = await caps(tx, claimed, claimed.day, spending);
       const used = limits.approve_day === undefined ? cents(0) : await unapprovedToday(tx, claimed);
-      return heldPlan(limits, { spending, ...judgedRows(claimed.rows) }, used);
+      return heldPlan(limits, claimed.rows, used);
     },
     async hold(tx, claimed, why) {
       const changes = await signedChanges(tx, claimed.id);

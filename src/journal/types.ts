@@ -8,12 +8,12 @@ import type { Attempt } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import type { Capability } from './account.ts';
-import type { Change, RowResult } from './records.ts';
+import type { Change, Facts, RowResult } from './records.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** One change that is wanted. */
-export interface PlannedRow {
+export interface PlannedRow extends Facts {
   /** From 1, in the order of the input. */
   readonly row: number;
   readonly operation: WriteName;
@@ -21,26 +21,13 @@ export interface PlannedRow {
   readonly input: Values;
   /** What the row moves, for sums and `ops show`. */
   readonly amount?: Cents | undefined;
-  /** Balance the amount brings the card to: a card that has changed meanwhile is not taken beyond it. */
-  readonly aim?: Cents | undefined;
   readonly cardId?: string | undefined;
-  readonly label?: string | undefined;
   /** Exact text of the body, where the caller wrote it; `input` is what was read from it. */
   readonly body?: string | undefined;
   /** The caller's own name for this one change: under it the change is made once. */
   readonly intent?: string | undefined;
-  /** What the purchase is for, in the caller's words. The change is the same one with other words. */
-  readonly purpose?: string | undefined;
-  /** What was asked for where `input` holds our choice: a BIN for `auto`. Values of `input` that it names are not the caller's. */
-  readonly asked?: Values | undefined;
-  /** A key that follows from the intention, in place of one of the op's own: `<chain>.1`. Other machines send the same one. */
-  readonly keyChain?: string | undefined;
   /** What a created card is marked with, in place of the op's own marker. */
   readonly marker?: string | undefined;
-  /** From 1: it is begun when all rows of lower phases have ended. */
-  readonly phase?: number | undefined;
-  /** Rows that must be done before it; else it is not sent. */
-  readonly needs?: readonly number[] | undefined;
 }
 
 export interface RunPlan {

@@ -7,7 +7,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import { HOUR } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, cents, dollars, parseAmount, plainAmount, type Spending } from '../core/money.ts';
+import { type Cents, cents, dollars, parseAmount, plainAmount, type Spending, spendingOf } from '../core/money.ts';
 
 /** Limits of one source; what is absent limits nothing. Amounts are integer cents. */
 export interface Limits {
@@ -213,24 +213,6 @@ export function overDay({ max_per_day: limit }: StrictestLimits, used: Cents, wa
   return limitRefusal('max_per_day', limit.source, words);
 }
 
-/** What the rules of approval judge of a plan. */
-export interface JudgedPlan {
-  readonly spending: Spending;
-  /** Something in it cannot be undone. */
-  readonly irreversible: boolean;
-  /** Changes, those that freeze a card aside: freezing is the safe direction. */
-  readonly rows: number;
-}
-
-export function judgedRows(rows: Iterable<{ readonly operation: WriteName }>): Omit<JudgedPlan, 'spending'> {
-  let [irreversible, found] = [false, 0];
-  for (const { operation } of rows) {
-    irreversible ||= CALLS[operation].effect === 'irreversible';
-    if (operation !== 'cards.freeze') found += 1;
-  }
-  return { irreversible, rows: found };
-}
-
 /** Why a plan is held until it is approved, in words that name the rule and its source. */
 export interface HeldPlan {
   readonly why: string;
@@ -240,24 +222,31 @@ export interface HeldPlan {
   readonly standsMs: number;
 }
 
+/** A change as limits see it. */
+type LimitedRow =
+  Parameters<typeof spendingOf>[0] extends Iterable<infer Row> ? Row & { readonly operation: WriteName } : never;
+
 /** `usedToday`: cents that left the wallet today (UTC) without an approval, or may still. Undefined where nothing holds the plan. */
-export function heldPlan(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): HeldPlan | undefined {
-  const why = whyHeld(limits, plan, usedToday);
+export function heldPlan(limits: StrictestLimits, rows: readonly LimitedRow[], usedToday: Cents): HeldPlan | undefined {
+  const why = whyHeld(limits, rows, usedToday);
   if (why === undefined) return undefined;
   const needed = limits.approvals_needed?.value ?? 1;
   return { why, needed, standsMs: (limits.approve_within_hours?.value ?? DAY_HOURS) * HOUR };
 }
 
-function whyHeld(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): string | undefined {
+function whyHeld(limits: StrictestLimits, planned: readonly LimitedRow[], usedToday: Cents): string | undefined {
   const { approve_above: above, approve_day: day, approve_irreversible: final, approve_rows: rows } = limits;
-  const { total, isUncounted = false } = plan.spending;
+  const { total, isUncounted = false } = spendingOf(planned);
+  const isIrreversible = planned.some(({ operation }) => CALLS[operation].effect === 'irreversible');
+  // Freezing is the safe direction.
+  const changes = planned.filter(({ operation }) => operation !== 'cards.freeze').length;
   const of = (name: LimitName, { source }: SetLimit<unknown>) => `${name} of ${sourceWords(source)}`;
   if (above !== undefined && total > above.value)
     return `${of('approve_above', above)} is ${dollars(above.value)}, and ${dollars(total)} are asked for`;
-  if (final !== undefined && plan.irreversible)
+  if (final !== undefined && isIrreversible)
     return `${of('approve_irreversible', final)} is set, and this cannot be undone`;
-  if (rows !== undefined && plan.rows > rows.value)
-    return `${of('approve_rows', rows)} is ${rows.value}, and these are ${plan.rows} rows`;
+  if (rows !== undefined && changes > rows.value)
+    return `${of('approve_rows', rows)} is ${rows.value}, and these are ${changes} rows`;
   if (day !== undefined && total > 0 && usedToday + total > day.value)
     return `${of('approve_day', day)} is ${dollars(day.value)}; ${dollars(usedToday)} moved today (UTC) without approval, and ${dollars(total)} are asked for`;
   const rule = above ?? day ?? final;

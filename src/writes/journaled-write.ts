@@ -11,19 +11,26 @@ import { afterwards, objected } from '../journal/words.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface JournaledWrite {
+export interface JournaledWrite extends NamedWrite {
   readonly operation: WriteName;
   readonly input: Values;
-  readonly key: string | undefined;
-  readonly marker: boolean;
-  /** The caller's own name for this one change. */
+}
+
+/** How a write is known in the journal. */
+export interface NamedWrite {
+  /** Idempotency key chosen by the caller. */
+  readonly key?: string | undefined;
+  /** False: a created card carries no marker of the journal, and is never sent twice. */
+  readonly marker?: boolean | undefined;
+  /** `--intent`: the caller's own name for this one change, of an operation that the journal keeps. */
   readonly intentName?: string | undefined;
+  /** `--purpose`: what it is for. */
   readonly purpose?: string | undefined;
-  /** What was asked for, where values were chosen for the caller: `PlannedRow.asked`. */
+  /** What was typed, where the input holds our choice in its place: such as `auto` for a BIN. */
   readonly asked?: Values | undefined;
-  /** Exact text of the body, in the caller's words. */
+  /** Exact text of the body, which the input was read from; no marker can be added to it. */
   readonly body?: string | undefined;
-  /** Words of the command; those of the operation when left out. */
+  /** Words of the command for the journal, where they are not those of the operation. */
   readonly command?: string | undefined;
 }
 
@@ -38,25 +45,23 @@ export interface JournaledResult {
 
 /** The run of one write. */
 export function planOfOne(wanted: JournaledWrite): RunPlan {
-  const { operation, input, key, marker, intentName, purpose, asked, body } = wanted;
+  const { operation, input, key, marker = true, intentName: intent, purpose, asked, body } = wanted;
   const { command = operation === 'api.write' ? 'api' : operation.replace('.', ' ') } = wanted;
-  const { amount, card_id: cardId } = input;
-  // A request in the caller's own words is known by them, in `ops list` and in an error.
-  const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const row: PlannedRow = {
     row: 1,
     operation,
     input,
-    ...(typeof amount === 'number' && { amount: amount as Cents }),
-    ...(typeof cardId === 'string' && { cardId }),
-    ...(typeof label === 'string' && { label }),
-    ...(body !== undefined && { body }),
-    ...(intentName !== undefined && { intent: intentName }),
-    ...(purpose !== undefined && { purpose }),
-    ...(asked !== undefined && { asked }),
+    amount: input['amount'] as Cents | undefined,
+    cardId: text(input['card_id']),
+    // A request in the caller's own words is known by them, in `ops list` and in an error.
+    label: operation === 'api.write' ? `${input['method']} ${input['path']}` : text(input['label']),
+    body,
+    intent,
+    purpose,
+    asked,
   };
-  const given = key === undefined ? {} : { key };
-  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...given };
+  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, key };
 }
 
 /**

@@ -1,22 +1,13 @@
 /** What a refused write says beside the service's own words: what was asked, what is there, what to do next. */
 
-import type { WriteName } from '../contract/calls.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 
-/** What of an input an explanation may name. */
-export interface NamedInput extends Readonly<Record<string, unknown>> {
-  readonly amount?: Cents;
-  readonly card_id?: string;
-  readonly bin_id?: string;
-}
-
 /** The write that was refused. */
-export interface RefusedWrite {
-  readonly operation: WriteName;
-  readonly input: NamedInput;
+interface RefusedWrite {
+  readonly input: { readonly amount?: Cents };
   /** Idempotency key chosen by the caller. */
   readonly key?: string | undefined;
 }

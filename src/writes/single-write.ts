@@ -4,45 +4,31 @@ import type { Input, Result, WriteName } from '../contract/calls.ts';
 import { CALLS, isJournaled } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { dollars, toCents } from '../core/money.ts';
+import { type Cents, dollars, toCents } from '../core/money.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { DirectWrite } from '../journal/direct.ts';
 import type { Journal, PreparedRun } from '../journal/journal.ts';
 import type { Run } from '../journal/run.ts';
-import type { RunPlan } from '../journal/types.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
 import { type Asker, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
+import type { NamedWrite } from './journaled-write.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
-import { explainRefusal, type NamedInput } from './refused-write.ts';
+import { explainRefusal } from './refused-write.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
 export class DryRun extends Error {
   override readonly name = 'DryRun';
 }
 
-export interface WriteOptions<Before> {
-  /** Idempotency key chosen by the caller. */
-  readonly key?: string | undefined;
-  /** `--intent`: the caller's own name for this one change, of an operation that the journal keeps. */
-  readonly intentName?: string | undefined;
-  /** `--purpose`: what it is for. */
-  readonly purpose?: string | undefined;
-  /** What was typed, where the input holds our choice in its place: such as `auto` for a BIN. */
-  readonly asked?: Readonly<Record<string, unknown>> | undefined;
+export interface WriteOptions<Before> extends NamedWrite {
   /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */
   readonly intent: string;
   /** Read just before sending, for showing before and after; not read in a dry run. */
   readonly before?: (reader: Reader) => Promise<Before>;
-  /** False: a created card carries no marker of the journal, and is never sent twice. */
-  readonly marker?: boolean | undefined;
   /** The question was asked already, for several targets at once. */
   readonly confirmed?: boolean;
   /** False: what an earlier command with the same name has done is refused and not shown; who began it is still to see it. */
   readonly showsEarlier?: false | undefined;
-  /** Words of the command for the journal, where they are not those of the operation. */
-  readonly command?: string | undefined;
-  /** Exact text of the body, which the input was read from; no marker can be added to it. */
-  readonly body?: string | undefined;
 }
 
 export interface WriteResult<N extends WriteName, Before> {
@@ -126,18 +112,21 @@ export function createWriter(settings: WriteSettings) {
   };
 }
 
+/** What of an input an error or a question may name. */
+interface NamedInput extends Readonly<Record<string, unknown>> {
+  readonly amount?: Cents;
+  readonly card_id?: string;
+}
+
 interface Wanted extends WriteOptions<unknown> {
   readonly operation: WriteName;
   readonly input: NamedInput;
 }
 
 /** Create, fund, withdraw and terminate: a run of one row. The answer, where an earlier command with the same name has done it. */
-async function throughJournal(
-  settings: WriteSettings,
-  { marker = true, key, before, ...wanted }: Wanted,
-): Promise<Prepared | Answer> {
+async function throughJournal(settings: WriteSettings, { before, ...wanted }: Wanted): Promise<Prepared | Answer> {
   const { executeOnly, planOfOne, resultBefore } = await import('./journaled-write.ts');
-  const plan: RunPlan = planOfOne({ ...wanted, marker, key });
+  const plan = planOfOne(wanted);
   const { intentName: name, showsEarlier } = wanted;
   const journal = await settings.journal();
   const earlier = name === undefined ? undefined : (await journal.earlierUses(plan)).get(1);

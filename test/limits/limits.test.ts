@@ -3,7 +3,6 @@ import { cents, spendingOf } from '../../src/core/money.ts';
 import {
   heldPlan,
   isLooser,
-  judgedRows,
   overDay,
   overLimit,
   readLimits,
@@ -76,21 +75,17 @@ test('a plan is held by what any source holds, for as many persons as the strict
     profile({ approve_above: '100.00', approve_within_hours: 48 }),
     journal({ approve_within_hours: 12, approve_irreversible: true, approve_rows: 3, approve_day: '150.00' }),
   ]);
-  const plan = (rows: Parameters<typeof spendingOf>[0] & Parameters<typeof judgedRows>[0]) => ({
-    spending: spendingOf(rows),
-    ...judgedRows(rows),
-  });
-  expect(heldPlan(limits, plan([create(10_000)]), cents(0))).toBeUndefined();
-  expect(heldPlan(limits, plan([create(10_001)]), cents(0))).toMatchObject({ needed: 2, standsMs: 12 * 3_600_000 });
-  expect(heldPlan(limits, plan([create(9_000)]), cents(6_001))?.why).toContain('approve_day');
-  expect(heldPlan(limits, plan([{ operation: 'cards.terminate', input: {} }]), cents(0))?.why).toContain(
+  expect(heldPlan(limits, [create(10_000)], cents(0))).toBeUndefined();
+  expect(heldPlan(limits, [create(10_001)], cents(0))).toMatchObject({ needed: 2, standsMs: 12 * 3_600_000 });
+  expect(heldPlan(limits, [create(9_000)], cents(6_001))?.why).toContain('approve_day');
+  expect(heldPlan(limits, [{ operation: 'cards.terminate', input: {} }], cents(0))?.why).toContain(
     'approve_irreversible',
   );
   const freeze = { operation: 'cards.freeze' as const, input: {} };
-  expect(heldPlan(limits, plan([freeze, freeze, freeze, freeze]), cents(0))).toBeUndefined();
+  expect(heldPlan(limits, [freeze, freeze, freeze, freeze], cents(0))).toBeUndefined();
   const unfreeze = { operation: 'cards.unfreeze' as const, input: {} };
-  expect(heldPlan(limits, plan([unfreeze, unfreeze, unfreeze, unfreeze]), cents(0))?.why).toContain('approve_rows');
-  expect(heldPlan(limits, plan([{ operation: 'api.write', input: {} }]), cents(0))?.why).toContain('cannot be counted');
+  expect(heldPlan(limits, [unfreeze, unfreeze, unfreeze, unfreeze], cents(0))?.why).toContain('approve_rows');
+  expect(heldPlan(limits, [{ operation: 'api.write', input: {} }], cents(0))?.why).toContain('cannot be counted');
 });
 
 test.each([
