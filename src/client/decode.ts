@@ -17,6 +17,7 @@ import { isObject } from '../core/objects.ts';
 import { REDACTED } from '../core/redaction.ts';
 import { Secret } from '../core/secret.ts';
 import type { Target } from './encode.ts';
+import type { RequestFacts } from './errors.ts';
 import type { Redactor } from './redact.ts';
 import { headerText, textOf, type WireHeaders } from './wire.ts';
 
@@ -435,6 +436,7 @@ export function withoutSecrets(value: unknown, redactor: Redactor) {
       const secret = SECRET_NAMES.has(name.toLowerCase()) && part !== null && part !== '';
       return [redactor.text(name), secret ? hide() : clean(part, name)] as const;
     });
+    const isCode = (part: unknown) => /^(?:string|number)$/.test(typeof part) && /^\d{3,4}$/.test(String(part));
     // A number was here, so three or four digits with it are its code, under whatever name.
     const hadNumber = hidden > before && kept.some(([, part]) => part === REDACTED);
     return Object.fromEntries(
@@ -461,16 +463,9 @@ export function decodeRaw(
   return { result, problems: [], warnings: inexact.map(inexactAt) };
 }
 
-function isCode(value: unknown): boolean {
-  return (typeof value === 'string' || typeof value === 'number') && /^\d{3,4}$/.test(String(value));
-}
-
 // A usable 2xx body as the result of its operation, checked against what was asked.
 
-interface RequestFacts {
-  readonly target: Target;
-  readonly input: Values;
-}
+type Asked = Pick<RequestFacts, 'target' | 'input'>;
 
 export interface Decoded {
   /** An object, or a `ListPage`. Partial when there are problems. */
@@ -482,7 +477,7 @@ export interface Decoded {
 }
 
 /** Reads the JSON of an answer. Never throws. */
-export function decodeAnswer(request: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
+export function decodeAnswer(request: Asked, value: unknown, headers: WireHeaders): Decoded {
   const { returns } = request.target.row;
   if (returns.kind === 'none') return decodeNone(request, value);
   return returns.kind === 'one' ? decodeOne(request, value) : decodeList(request, value, headers);
@@ -492,7 +487,7 @@ const isNot = (answered: unknown, wanted: unknown) =>
   `is ${JSON.stringify(answered)}, but asked for was ${JSON.stringify(wanted)}`;
 
 /** Nothing must come; what comes all the same must not deny it or speak of another resource. */
-function decodeNone({ target, input }: RequestFacts, value: unknown): Decoded {
+function decodeNone({ target, input }: Asked, value: unknown): Decoded {
   const { deleted, id } = isObject(value) ? value : {};
   const wanted = Object.keys(target.row.params ?? {}).map(name => input[name]);
   const problems: Problem[] = [];
@@ -503,7 +498,7 @@ function decodeNone({ target, input }: RequestFacts, value: unknown): Decoded {
   return { result: undefined, problems, warnings: [] };
 }
 
-function decodeOne(request: RequestFacts, value: unknown): Decoded {
+function decodeOne(request: Asked, value: unknown): Decoded {
   const { shape } = request.target.row.returns;
   const read = shape === DETAILS ? readDetails : readObject;
   const nameOf = namesOf(request.target);
@@ -519,12 +514,12 @@ function decodeOne(request: RequestFacts, value: unknown): Decoded {
 }
 
 /** Card and amount of a transfer, where the answer leaves out what was asked for anyway (A-31). */
-function withRequested({ input }: RequestFacts, value: Values): Values {
+function withRequested({ input }: Asked, value: Values): Values {
   const { card_id: card = input['card_id'], amount = toUsd(input['amount'] as Cents) } = value;
   return { ...value, card_id: card, amount };
 }
 
-function decodeList({ target, input }: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
+function decodeList({ target, input }: Asked, value: unknown, headers: WireHeaders): Decoded {
   const found = findRows(value, headers);
   if (found === undefined) return { result: undefined, problems: [{ path: 'data', text: 'is missing' }], warnings: [] };
   const { rows, at, page, next } = found;
@@ -606,7 +601,7 @@ function namesOf({ name, overrides }: Target) {
 }
 
 /** Answers about another resource or another amount count as lacking what they must hold. */
-function differences({ target, input }: RequestFacts, value: Values): Problem[] {
+function differences({ target, input }: Asked, value: Values): Problem[] {
   const { params, body, returns } = target.row;
   const { shape } = returns;
   const problems: Problem[] = [];

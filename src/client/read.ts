@@ -58,18 +58,15 @@ export async function repeatRead(once: () => Promise<Verdict>, reading: Reading)
     const mayHelp = isThrottled ? named <= LONGEST_WAIT_MS : verdict.again === true;
     if (!mayHelp || count >= most) return verdict;
     const because = isThrottled ? 'throttled' : 'network';
-    const ms = Math.max(named <= LONGEST_WAIT_MS ? named : 0, backoff(FIRST_MS[because], count - 1, random));
+    // Full jitter: clients that failed together do not come back together.
+    const pause = between(random, 0, Math.min(CEILING_MS, FIRST_MS[because] * 2 ** (count - 1)));
+    const ms = Math.max(named <= LONGEST_WAIT_MS ? named : 0, pause);
     if (isThrottled && readBack === undefined) {
       traffic.pausedUntil = Math.max(traffic.pausedUntil, clock.monotonic() + ms);
     }
     onWait?.({ ms, because, attempt });
     if (!(await rest(ms, clock, stop))) return verdict;
   }
-}
-
-/** Full jitter: clients that failed together do not come back together. */
-function backoff(baseMs: number, failures: number, random: Randomness): number {
-  return between(random, 0, Math.min(CEILING_MS, baseMs * 2 ** failures));
 }
 
 // Lists, page by page.

@@ -1,6 +1,5 @@
 /** Takes secrets out of text that a person or a log will see: debug lines, messages, samples of bodies. */
 
-import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { SECRET_NAMES } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
@@ -14,12 +13,7 @@ const CODE_IN_WORDS =
 /** A shorter rest of a key may be a word of its own. */
 const SHORTEST_ALONE = 16;
 
-export interface Redactor {
-  /** The text without anything that is or looks like a secret. */
-  text(text: string): string;
-  /** A secret of this process that must never be printed. */
-  learn(secret: Secret): void;
-}
+export type Redactor = ReturnType<typeof createRedactor>;
 
 const MEMBER = new RegExp(
   `("(?:${[...SECRET_NAMES].join('|')})"\\s*:\\s*)("(?:[^"\\\\\\n]|\\\\.)*"?|[^\\s,}\\]]+)`,
@@ -27,10 +21,11 @@ const MEMBER = new RegExp(
 );
 
 /** Each service has one redactor, so that what one answer revealed is hidden in every later line. */
-export function createRedactor(): Redactor {
+export function createRedactor() {
   const known = new Map<string, RegExp>();
   return {
-    learn(secret) {
+    /** A secret of this process that must never be printed. */
+    learn(secret: Secret): void {
       const text = secret.expose();
       // A host name, and who quotes one, may be in small letters.
       if (text.length < SHORTEST_SECRET || known.has(text)) return;
@@ -40,7 +35,8 @@ export function createRedactor(): Redactor {
       const pattern = rest.length < SHORTEST_ALONE ? literal(text) : `(?:${literal(kind)})?${literal(rest)}`;
       known.set(text, new RegExp(pattern, 'gi'));
     },
-    text(text) {
+    /** The text without anything that is or looks like a secret. */
+    text(text: string): string {
       const read = asRead(text);
       const clean = [...known.values()].reduce((left, pattern) => left.replace(pattern, REDACTED), read);
       const shapeless = withoutCardNumbers(withoutPatterns(clean).replace(MEMBER, `$1"${REDACTED}"`)).replace(
@@ -61,28 +57,12 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Secrets that were sent or received must not come back in a message or a debug line. */
 export function learnSecrets(redactor: Redactor, row: Operation, values: unknown): void {
-  const secret = secretNamesOf(row);
+  const shapes = { ...row.body, ...row.returns.shape };
+  const secret = Object.keys(shapes).filter(name => shapes[name]?.secret);
   if (secret.length === 0 || typeof values !== 'object' || values === null) return;
   const rows = 'data' in values && Array.isArray(values.data) ? (values.data as Values[]) : [values as Values];
   for (const value of rows.flatMap(each => secret.map(name => each[name]))) {
     if (value instanceof Secret) redactor.learn(value);
     else if (typeof value === 'string') redactor.learn(new Secret(value));
   }
-}
-
-const NAMES = new WeakMap<Operation, readonly string[]>();
-
-/** Names of the secrets an operation sends or gets. Of most there are none, and that is asked at every request. */
-function secretNamesOf(row: Operation): readonly string[] {
-  const known = NAMES.get(row);
-  if (known !== undefined) return known;
-  const names = [...secretNames(row.body ?? {}), ...secretNames(row.returns.shape)];
-  NAMES.set(row, names);
-  return names;
-}
-
-function secretNames(shape: Shape): string[] {
-  const names: string[] = [];
-  for (const name in shape) if (shape[name]?.secret) names.push(name);
-  return names;
 }

@@ -21,16 +21,8 @@ import { type Decoded, decodeAnswer, decodeRaw, withoutSecrets } from './decode.
 import { isWrite, keyHeader, type Target } from './encode.ts';
 import { errorOf, type Failure, type RequestFacts, readErrorBody } from './errors.ts';
 import { learnSecrets, type Redactor } from './redact.ts';
-import { type Certificate, createTransport, type Exchange, type Transport } from './transport.ts';
-import {
-  dateOf,
-  headerText,
-  headerWarnings,
-  retryAfterMs,
-  textOf,
-  type WireFailure,
-  type WireHeaders,
-} from './wire.ts';
+import { type Certificate, createTransport, type Exchange } from './transport.ts';
+import { dateOf, headerText, headerWarnings, retryAfterMs, textOf, type WireHeaders } from './wire.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -94,14 +86,7 @@ export interface Observed {
 }
 
 /** What all requests of a service share. */
-export interface Wire {
-  readonly settings: ServiceSettings<Table>;
-  readonly baseUrl: URL;
-  readonly transport: Transport;
-  readonly redactor: Redactor;
-  /** Says each text once. */
-  readonly warn: (text: string) => void;
-}
+export type Wire = ReturnType<typeof createWire>;
 
 export interface Sending extends Pick<AttemptOptions, 'evidence' | 'keyOfCaller'> {
   readonly target: Target;
@@ -122,8 +107,8 @@ export interface Verdict extends Attempt {
   readonly next?: boolean | undefined;
 }
 
-/** Opens nothing: the first request connects. Throws `usage` for an unusable proxy variable. */
-export function createWire(settings: ServiceSettings<Table>, redactor: Redactor, warn: Wire['warn']): Wire {
+/** Opens nothing: the first request connects. `warn` says each text once. Throws `usage` for an unusable proxy variable. */
+export function createWire(settings: ServiceSettings<Table>, redactor: Redactor, warn: (text: string) => void) {
   const baseUrl = new URL(settings.connection.baseUrl);
   const { socketPath } = settings.connection;
   return {
@@ -201,6 +186,8 @@ export const MAX_LIST_BYTES = 8 << 20;
 export const MAX_BYTES = 256 << 10;
 const MAX_DEPTH = 64;
 
+type Answered = Extract<Exchange, { readonly status: number }>;
+
 export type Body =
   | { readonly kind: 'empty' }
   | { readonly kind: 'json'; readonly value: unknown }
@@ -209,17 +196,11 @@ export type Body =
   /** `cut`: reading again may help. `text` is a clause about what is wrong, never the content. */
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly text: string };
 
-interface ReceivedBody {
-  readonly headers: WireHeaders;
-  readonly bytes: Uint8Array;
-  readonly failure?: WireFailure | undefined;
-}
-
 // Strips one byte order mark; `fatal` refuses what would silently become U+FFFD.
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads a received body. Never throws and never quotes more than a title. */
-export function readBody({ headers, bytes, failure }: ReceivedBody): Body {
+export function readBody({ headers, bytes, failure }: Omit<Answered, 'sent' | 'status'>): Body {
   const damaged = (text: string, cut = false): Body => ({ kind: 'damaged', cut, text });
   if (failure !== undefined) return damaged(failure.text, !failure.isTooLarge);
   const encoding = headerText(headers, 'content-encoding')?.trim() || 'identity';

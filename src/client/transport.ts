@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
+import querystring from 'node:querystring';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { buildConnector, Client } from 'undici';
 import { CliError } from '../core/errors.ts';
@@ -17,7 +18,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** A socket idle for longer may be closed already on the other side; a write does not take the chance. */
 const IDLE_FOR_WRITES_MS = 1_000;
 
-interface WireRequest {
+export interface WireRequest {
   readonly method: string;
   /** Path and query on the origin. */
   readonly path: string;
@@ -53,12 +54,7 @@ export interface Certificate {
   readonly validTo: string | undefined;
 }
 
-export interface Transport {
-  exchange(request: WireRequest): Promise<Exchange>;
-  /** Of the last TLS connection; undefined without one. */
-  certificate(): Certificate | undefined;
-  close(): Promise<void>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 interface TransportSettings {
   readonly origin: URL;
@@ -86,7 +82,7 @@ type ClientPart = { readonly default: typeof Client };
 type ConnectPart = { readonly default: (options: buildConnector.BuildOptions) => Connector };
 
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
-export function createTransport(settings: TransportSettings): Transport {
+export function createTransport(settings: TransportSettings) {
   const { origin, socketPath, clock, secureContext, isProgram = true } = settings;
   // The path of a private socket is another one in each run, and nothing to act on.
   const place = socketPath === undefined ? origin.host : 'the sandbox';
@@ -203,14 +199,15 @@ export function createTransport(settings: TransportSettings): Transport {
   }
 
   return {
+    /** Of the last TLS connection; undefined without one. */
     certificate: () => shown,
-    async exchange(request) {
+    async exchange(request: WireRequest): Promise<Exchange> {
       const connection = await checkout(request.write);
       if (!request.signals.some(({ aborted }) => aborted)) return exchangeOn(connection, request);
       idle.push(connection);
       return { sent: false, failure: describeFailure(stopped(), place) };
     },
-    async close() {
+    async close(): Promise<void> {
       // The end of the program closes what is idle, without Node's own way there, which opens standard error.
       if (isProgram) return;
       await Promise.all(idle.splice(0).map(({ client }) => client.close()));
@@ -363,17 +360,7 @@ export async function openTunnel({ proxy, target, secureContext, timeoutMs, onDi
 
 function credentials({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const pair = `${unescaped(username)}:${unescaped(password)}`;
+  // A `%` that begins no escape is itself.
+  const pair = `${querystring.unescape(username)}:${querystring.unescape(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
-}
-
-/** Every escape as its character; a `%` that begins none is itself. */
-function unescaped(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, escapes => {
-    try {
-      return decodeURIComponent(escapes);
-    } catch {
-      return escapes;
-    }
-  });
 }
