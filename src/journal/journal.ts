@@ -43,7 +43,7 @@ import { detail, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
-import { type AfterAnswer, createRun, type Run } from './run.ts';
+import { type AfterAnswer, createRun, type Run, type RunSettings } from './run.ts';
 import type { AroundWrite, EarlierUse, OpSummary, PlannedRow, Resolution, ResumeOptions, RunPlan } from './types.ts';
 import { objected, opError, recordedOutcome } from './words.ts';
 import { readerOf, timeOf, type Work, workOn } from './work.ts';
@@ -85,6 +85,8 @@ export interface JournalDependencies {
 }
 
 const QUIET_MS = 150_000;
+
+type Flags = Pick<Work, 'lookOnly' | 'resumed' | 'resendAbsent'>;
 
 /** The journal of an account. Every method throws `check_failed` for a damaged journal, `guarded` for one that cannot be used. */
 export type Journal = ReturnType<typeof createJournal>;
@@ -180,17 +182,13 @@ export function createJournal(dependencies: JournalDependencies) {
     });
   }
 
-  interface Around {
-    readonly wallet?: number | undefined;
-    readonly resendAbsent?: boolean;
-    readonly resumed?: boolean;
-    readonly lookOnly?: boolean;
-    readonly approvedBy?: readonly string[];
-    readonly isReleased?: boolean;
-  }
+  type Around = Partial<Pick<RunSettings, 'wallet' | 'approvedBy' | 'isReleased'> & Flags>;
 
-  async function runOf(held: HeldOp, changes: readonly Change[], around: Around): Promise<Run> {
-    const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
+  async function runOf(
+    held: HeldOp,
+    changes: readonly Change[],
+    { lookOnly = false, resumed = false, resendAbsent = false, ...around }: Around,
+  ): Promise<Run> {
     const work = await workOf(held, { lookOnly, resumed, resendAbsent });
     const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil(quietLeft(work, changes) / 1000);
     if (quiet > 0) {
@@ -198,17 +196,15 @@ export function createJournal(dependencies: JournalDependencies) {
     }
     work.markers.isHidden = changes.some(({ evidence }) => evidence.unmarked === true);
     return createRun({
+      ...around,
       work,
       changes,
-      wallet: around.wallet,
-      approvedBy,
-      isReleased,
       afterAnswer,
       release: lookOnly ? () => undefined : dependencies.hold(),
     });
   }
 
-  async function workOf(held: HeldOp, flags: Pick<Work, 'lookOnly' | 'resumed' | 'resendAbsent'>): Promise<Work> {
+  async function workOf(held: HeldOp, flags: Flags): Promise<Work> {
     const { op } = held;
     return workOn({
       ...held,

@@ -472,8 +472,6 @@ const WORDS: readonly Words[] = [
     ({ user }) => `the password of ${user} is another one`,
     'It comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.',
   ],
-  [/^28000/, (_, said) => said, 'An admin of PostgreSQL lets the role in, with a line of pg_hba.conf.'],
-  [/^3D000/, () => 'there is no such database', 'An admin of PostgreSQL makes it: create database …'],
   [
     /^42501/,
     ({ user }, said) => `${user} may not do that: ${said}`,
@@ -485,7 +483,7 @@ const WORDS: readonly Words[] = [
     'cardwright journal status names it; an admin ends it with pg_terminate_backend.',
   ],
   [/^(?:25006|55000)/, () => STANDBY],
-  [/^(?:57P|08|53|58|XX)/, (_, said) => said],
+  [/^(?:57P|08|28|3D|53|58|XX)/, (_, said) => said],
   [
     /^NO_TLS/,
     () => 'its server offers no TLS',
@@ -496,13 +494,6 @@ const WORDS: readonly Words[] = [
     () => 'nobody vouches for its certificate',
     'Name the certificate of your authority: ?sslrootcert=/absolute/path at the end of the address, or PGSSLROOTCERT.',
   ],
-  [
-    /^ERR_TLS_CERT_ALTNAME_INVALID/,
-    ({ host }) => `its certificate is not one of ${host}`,
-    'The address must name the host as the certificate does.',
-  ],
-  [/^ENOTFOUND/, ({ host }) => `the host ${host} is not known here`],
-  [/^(?:ECONNREFUSED|ENOENT)/, () => 'no server listens there'],
 ];
 
 /** The code of the server's answer, or of why the connection was lost; undefined for anything else. */

@@ -15,11 +15,14 @@ export type AfterAnswer = (answer: 'written' | 'lost') => Promise<void>;
 export interface RunSettings {
   readonly work: Work;
   readonly changes: readonly Change[];
-  readonly wallet: number | undefined;
-  readonly approvedBy: readonly string[];
-  readonly isReleased: boolean;
+  /** What the wallet held just before. */
+  readonly wallet?: number | undefined;
+  /** Who has approved it, where it was held. */
+  readonly approvedBy?: readonly string[];
+  /** It was held, and no command before this one has sent anything of it. */
+  readonly isReleased?: boolean;
   /** Keeps work until the answer was written; done at once when left out. */
-  readonly afterAnswer: ((work: AfterAnswer) => void) | undefined;
+  readonly afterAnswer?: ((work: AfterAnswer) => void) | undefined;
   /** Lets the process end. */
   readonly release: () => void;
 }
@@ -28,7 +31,7 @@ export interface RunSettings {
 export type Run = ReturnType<typeof createRun>;
 
 export function createRun(settings: RunSettings) {
-  const { work, changes, afterAnswer } = settings;
+  const { work, changes, afterAnswer, approvedBy = [], isReleased = false } = settings;
   const { op, database, lookOnly } = work;
   const byRow = new Map(changes.map(change => [change.n, change]));
   let isLeft = false;
@@ -71,10 +74,8 @@ export function createRun(settings: RunSettings) {
     command: op.command,
     bulk: op.bulk,
     phased: op.plan.phased === true,
-    /** Who has approved it, where it was held. */
-    approvedBy: settings.approvedBy,
-    /** It was held, and no command before this one has sent anything of it. */
-    isReleased: settings.isReleased,
+    approvedBy,
+    isReleased,
     changes,
     /** What came of a change so far; undefined for one that is still to be sent and was never tried. */
     recorded: (change: Change) => recordedOutcome(change, op),

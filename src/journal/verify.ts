@@ -12,15 +12,11 @@ import { settle } from './changes.ts';
 import { failedReading, othersMovedWallet, walletNow } from './look.ts';
 import { MARKER_KEY } from './names.ts';
 import { type Change, isRefused } from './records.ts';
-import type { CorrectedOutcome } from './types.ts';
+import type { CorrectedOutcome, Finished } from './types.ts';
 import { duplicateNotes, recordedOutcome } from './words.ts';
 import { timeOf, type Work } from './work.ts';
 
-export interface Verified {
-  readonly objections: readonly string[];
-  readonly remarks: readonly string[];
-  /** Rows whose outcome is another one now. */
-  readonly corrected: readonly CorrectedOutcome[];
+export interface Verified extends Omit<Finished, 'ended'> {
   /** False where the service could not be read: a resume ends the run. */
   readonly isWhole: boolean;
 }
