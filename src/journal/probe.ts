@@ -4,12 +4,11 @@
  */
 import type { WriteName } from '../contract/calls.ts';
 import type { Attempt, PlannedRequest, Reader, Service } from '../contract/service.ts';
-import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, toCents } from '../core/money.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Capability } from './account.ts';
+import { failedReading } from './look.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { AroundWrite, PlannedRow, Probed } from './types.ts';
 import { createMarkerIndex } from './work.ts';
@@ -74,53 +73,76 @@ export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
   }
 }
 
-/** A first use of a key that was answered with a success. */
+/** A first use of a key that was answered with a success; `at` is when, by the clock of this process, ms. */
 interface Used {
   readonly operation: WriteName;
   readonly input: Values;
-  readonly answered: Attempt;
-  /** By the clock of this process, ms. */
-  readonly answeredAt: number;
+  readonly first: Attempt;
+  readonly at: number;
 }
 
 async function usedTwice(probing: Probing, made: Set<string>): Promise<readonly Probed[]> {
   const { binId, token, clock, quietPeriodMs, stop, reader } = probing;
   const uses: Used[] = [];
   const useFirst = async (operation: WriteName, input: Values) => {
-    const answered = await first(probing, operation, input);
-    uses.push({ operation, input, answered, answeredAt: clock.monotonic() });
-    return answered;
+    uses.push({ operation, input, first: await first(probing, operation, input), at: clock.monotonic() });
   };
-  const { result } = await useFirst('cards.create', createInput(binId, token));
-  const card = String((result as Values | undefined)?.['id']);
+  await useFirst('cards.create', createInput(binId, token));
+  const card = String((uses[0]?.first.result as Values | undefined)?.['id']);
   const shown = await seen(() => marked(probing, made));
   if (shown !== 1 || !made.has(card)) {
-    const isOwn = made.has(card) || (await isOurs(probing, card));
-    if (isOwn) made.add(card);
     const why = typeof shown === 'string' ? `the marker could not be looked for: ${shown}` : NOT_LISTED;
-    const text = isOwn ? why : `${why}; card ${card} of the answer is not touched`;
-    return (['cards.create', ...MOVES] as const).map(operation => probedAs(operation, { key: 'unknown', text }, 0));
+    const text = `${why}; card ${card} of the answer is not touched`;
+    return (['cards.create', ...MOVES] as const).map(operation => ({
+      operation,
+      text,
+      capability: { key: 'unknown' },
+    }));
   }
   const before = await seen(() => balanceOf(reader, card));
   for (const operation of MOVES) await useFirst(operation, { card_id: card, amount: MOVED[operation] });
   const once = await seen(() => balanceOf(reader, card));
-  const wait = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - (uses.at(-1)?.answeredAt ?? 0));
+  const wait = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - (uses.at(-1)?.at ?? 0));
   if (wait > 0) await clock.sleep(wait, stop);
   const twice: (Used & { readonly second: Attempt; readonly proved: number })[] = [];
   for (const each of uses) {
-    const proved = clock.monotonic() - each.answeredAt;
+    const proved = clock.monotonic() - each.at;
     twice.push({ ...each, proved, second: await use(probing, each.operation, each.input) });
   }
   // Whoever learns from half of it sends money twice: what shows late has shown by then.
   if (quietPeriodMs > 0) await clock.sleep(quietPeriodMs, stop);
   const cards = await seen(() => marked(probing, made));
   const balance = await seen(() => balanceOf(reader, card));
-  return twice.map(({ operation, answered, second, proved }) => {
+  return twice.map(({ operation, first, second, proved }) => {
     const isCreate = operation === 'cards.create';
     const effects = isCreate ? cards : effectsOf(operation as Move, { before, once, balance });
-    const shown = isCreate ? ['id'] : ['card_balance', 'wallet_balance'];
-    return probedAs(operation, findingOf({ first: answered, second, effects, shown }), clock.now(), proved);
+    const why = notHonoured(first, second, effects, isCreate ? ['id'] : ['card_balance', 'wallet_balance']);
+    const at = clock.now();
+    if (effects === 2)
+      return { operation, text: 'one key used twice: 2 effects', capability: { key: 'ignored', at } } as const;
+    if (why !== undefined) return { operation, text: why, capability: { key: 'unknown' } } as const;
+    const text = 'one key used twice: 1 effect, and the second answer repeats the first';
+    return { operation, text, capability: { key: 'honoured', ttl_ms: null, proved_ms: proved, at } } as const;
   });
+}
+
+/**
+ * `honoured` takes a second success with the result of the first, and one effect by reading: a service that refuses, throttles or
+ * loses the second request has not shown it. `shown` tells one effect from another in an answer.
+ */
+function notHonoured(
+  first: Attempt,
+  second: Attempt,
+  effects: number | string,
+  shown: readonly string[],
+): string | undefined {
+  if (typeof effects === 'string') return `the effect could not be read: ${effects}`;
+  if (effects !== 1) return `one key used twice: ${effects} effects show, where 1 or 2 can be explained`;
+  if (second.class !== 'done')
+    return `the second request was not answered with a success: ${second.error?.message ?? second.class}`;
+  const [one, other] = [first, second].map(({ result }) => (result ?? {}) as Values);
+  const isOther = shown.some(name => one?.[name] === undefined || one[name] !== other?.[name]);
+  return isOther ? 'the second answer does not repeat the first' : undefined;
 }
 
 const NOT_LISTED = 'the list of cards does not show the marker of the new card';
@@ -161,15 +183,11 @@ async function endAll(probing: Probing, cards: Iterable<string>): Promise<void> 
 
 function createInput(binId: string, token: string): Values {
   const metadata = { [MARKER_KEY]: markerOf(nameOf(token), 1) };
-  return { bin_id: binId, amount: DOLLAR, label: labelOf(token), metadata };
+  return { bin_id: binId, amount: DOLLAR, label: `cardwright probe ${token}`, metadata };
 }
 
 function nameOf(token: string): string {
   return `probe_${token}`;
-}
-
-function labelOf(token: string): string {
-  return `cardwright probe ${token}`;
 }
 
 function keyOf(token: string, operation: WriteName): string {
@@ -184,33 +202,13 @@ async function marked({ reader, binId, token, clock }: Probing, made: Set<string
   return new Set(cards.map(({ id }) => String(id))).size;
 }
 
-/** Whether a card that the list does not show carries the label of this probe, which nobody else can know. */
-async function isOurs({ reader, token }: Probing, id: string): Promise<boolean> {
-  const card = await reader.read('cards.get', { card_id: id }).catch(passFailure);
-  // Where its digits look like a card number, the reading is masked.
-  return card?.label === withoutCardNumbers(labelOf(token));
-}
-
-function probedAs(operation: WriteName, { key, text }: Finding, at: number, proved?: number): Probed {
-  const capability: Capability =
-    key === 'honoured' ? { key, ttl_ms: null, proved_ms: proved, at } : key === 'ignored' ? { key, at } : { key };
-  return { operation, text, capability };
-}
-
 /** What was read, or why it could not be. */
 async function seen<T extends number>(read: () => Promise<T>): Promise<T | string> {
   try {
     return await read();
   } catch (thrown) {
-    passFailure(thrown);
-    return (thrown as CliError).message;
+    return failedReading(thrown).message;
   }
-}
-
-/** A look that fails shows nothing; a bug does not pass as one. */
-function passFailure(thrown: unknown): undefined {
-  if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-  return undefined;
 }
 
 /** The first use of a key. Throws when it was not answered with a success: then there is nothing to compare. */
@@ -243,44 +241,4 @@ async function use(
 
 async function balanceOf(reader: Reader, cardId: string): Promise<Cents> {
   return toCents((await reader.read('cards.get', { card_id: cardId })).balance);
-}
-
-interface UsedTwice {
-  readonly first: Attempt;
-  readonly second: Attempt;
-  /** Effects that reading has shown, or why it could not be read. */
-  readonly effects: number | string;
-  /** Members of an answer that tell one effect from another: the id of a card, or its balance and the wallet's. */
-  readonly shown: readonly string[];
-}
-
-interface Finding {
-  readonly key: 'honoured' | 'ignored' | 'unknown';
-  /** What was seen, in one clause. */
-  readonly text: string;
-}
-
-/**
- * `honoured` takes a second success with the result of the first, and one effect by reading. Two effects are `ignored`,
- * whatever was answered: a service that refuses, throttles or loses the second request has shown neither.
- */
-function findingOf({ first, second, effects, shown }: UsedTwice): Finding {
-  if (typeof effects === 'string') return unknown(`the effect could not be read: ${effects}`);
-  if (effects === 2) return { key: 'ignored', text: 'one key used twice: 2 effects' };
-  if (effects !== 1) return unknown(`one key used twice: ${effects} effects show, where 1 or 2 can be explained`);
-  if (second.class !== 'done') return unknown(`the second request was not answered with a success: ${whyOf(second)}`);
-  const [one, other] = [first, second].map(({ result }) => (result ?? {}) as Values);
-  const lacking = shown.find(name => one?.[name] === undefined || other?.[name] === undefined);
-  if (lacking !== undefined) return unknown(`the answers do not show ${lacking}, so a replay cannot be recognized`);
-  const different = shown.find(name => one?.[name] !== other?.[name]);
-  if (different !== undefined) return unknown(`the second answer shows another ${different} than the first`);
-  return { key: 'honoured', text: 'one key used twice: 1 effect, and the second answer repeats the first' };
-}
-
-function unknown(text: string): Finding {
-  return { key: 'unknown', text };
-}
-
-function whyOf({ class: outcome, error }: Attempt): string {
-  return error?.message ?? outcome;
 }
