@@ -66,9 +66,9 @@ export function failedReading(thrown: unknown): CliError {
 async function lookForCard(work: Work, change: Change): Promise<Look> {
   const marker = change.marker;
   const binId = String(change.input['bin_id']);
+  const answered = await cardOfAnswer(work, change);
+  if (answered !== undefined) return answered;
   if (marker === undefined) {
-    const answered = await answeredCard(work, change);
-    if (answered !== undefined) return answered;
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
     // Where anything has moved the wallet, no reading speaks against the change.
@@ -83,8 +83,6 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
     };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
-  const named = await namedCard(work.reader, change.evidence.made, marker);
-  if (named !== undefined) return { found: 'there', text: `${where}: ${String(named['id'])}`, result: named };
   const { cards, unreadable, incomplete } = await work.marked(marker, binId);
   const ids = cards.map(card => String(card['id']));
   if (ids.length > 1) return { found: 'several', text: `${where}: ${ids.join(', ')}`, cards };
@@ -110,25 +108,24 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   return { found, text: none, letsRefusalStand: true, moved };
 }
 
-/** The card that the answer named, where it carries the marker: it may be of another BIN than was asked for. */
-async function namedCard(reader: Reader, id: string | undefined, marker: string): Promise<Values | undefined> {
-  if (id === undefined) return undefined;
+/** The card that the answer named, where it carries the marker, or without one is all that was asked for. It may be of another BIN. */
+async function cardOfAnswer(
+  { reader, op }: Work,
+  { operation, input, evidence, marker }: Change,
+): Promise<Look | undefined> {
+  if (evidence.made === undefined) return undefined;
   try {
-    const card = await reader.read('cards.get', { card_id: id });
-    return card.metadata?.[MARKER_KEY] === marker ? card : undefined;
+    const card = await reader.read('cards.get', { card_id: evidence.made });
+    const judged = { alone: true, plannedAt: op.created };
+    const isOurs =
+      marker === undefined
+        ? proofOf({ row: rowOf(operation), input }, card, judged).differences.length === 0
+        : card.metadata?.[MARKER_KEY] === marker;
+    return isOurs ? { found: 'there', text: `card ${evidence.made} of the answer`, result: card } : undefined;
   } catch (thrown) {
     failedReading(thrown);
     return undefined;
   }
-}
-
-/** The card that the answer named, of a create without a marker, where all is as it was asked for. */
-async function answeredCard({ reader, op }: Work, { operation, input, evidence }: Change): Promise<Look | undefined> {
-  if (evidence.made === undefined) return undefined;
-  const card: Values = await reader.read('cards.get', { card_id: evidence.made });
-  const judged = { alone: true, plannedAt: op.created };
-  const { differences } = proofOf({ row: rowOf(operation), input }, card, judged);
-  return differences.length > 0 ? undefined : { found: 'there', text: `card ${evidence.made}`, result: card };
 }
 
 /** What the wallet of a single create says; undefined where it is no evidence. */

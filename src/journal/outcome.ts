@@ -13,7 +13,7 @@
  * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
  * outcome before anybody reads it (docs/design/reliability.md). What no journal keeps goes through it too (`direct.ts`).
  */
-import { type Evidence, isExplained, isExplainedByBin, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
+import { type Evidence, isExplained, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
 import { REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
@@ -197,14 +197,9 @@ function countResent(change: Change): void {
 
 /** Whether the readings before a change explain its refusal: then one reading more is enough. */
 async function wasExplained(work: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
-  const { operation, input, amount, before, card } = change;
+  const { operation, amount, before, card } = change;
   const row = rowOf(operation);
   try {
-    if (operation === 'cards.create' && (refusal === 'bin_not_found' || refusal === 'invalid_request')) {
-      const { data } = await work.reader.read('bins.list', {});
-      const bin = data.find(({ id }) => id === input['bin_id']);
-      return isExplainedByBin(refusal, input['spending_limit'] as number | undefined, bin);
-    }
     // Of a card that is not there nothing could be read.
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
     const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.readBack) !== undefined;
@@ -321,11 +316,7 @@ function evidenceOf({ op, alone, clock }: Work, { operation, before, marker, n, 
 }
 
 /** Reads once what a success has changed; why it is not believed, undefined where the reading agrees. */
-async function denied(
-  work: Work,
-  change: Change,
-  { result, evidence, balances }: Attempt,
-): Promise<string | undefined> {
+async function denied(work: Work, change: Change, { result, evidence }: Attempt): Promise<string | undefined> {
   const { operation } = change;
   const answer = (result ?? {}) as Values;
   if (operation === 'cards.create') {
@@ -348,16 +339,7 @@ async function denied(
     Object.assign(answer, row.transfer === undefined ? {} : onlyBalances(seen.result));
     return undefined;
   }
-  if (!isPartlySpent(change, seen, balances?.card)) return `a reading does not: ${seen.text}`;
-  Object.assign(answer, onlyBalances(seen.result));
-  return undefined;
-}
-
-/** The answer shows it in full, no wallet denies it, and some of what came onto the card is spent by now. */
-function isPartlySpent({ operation, amount, before }: Change, { moved }: Look, answered: Cents | undefined): boolean {
-  if (operation !== 'cards.fund' || moved === undefined || before?.card === undefined) return false;
-  if (moved.wallet !== undefined && moved.wallet !== -amount) return false;
-  return answered === before.card + amount && moved.card > 0 && moved.card < amount;
+  return `a reading does not: ${seen.text}`;
 }
 
 function onlyBalances(result: Values = {}): Values {
@@ -478,33 +460,22 @@ async function refused(work: Work, change: Change, attempt: Attempt): Promise<Ro
   const { keyChain: chain } = change.facts;
   const nextKey = attemptKey(work.op.id, { row: change.n, chain }, change.attempts + 1);
   const isKeyReused = attempt.refusal === 'idempotency_key_reused';
-  const mayGoOn =
-    (isKept || isKeyReused) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
+  // A key that follows from an intention may hold the refusal of an earlier apply. Of a wallet that is too low a resume asks anew.
+  const isOfKey = (isKept && error.kind !== 'insufficient_funds') || isKeyReused;
+  const mayGoOn = isOfKey && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
   await settle(work, change, {
     state: isOpen || mayGoOn ? 'planned' : 'refused',
     evidence,
     error: keptError(error),
     ...((isOpen || mayGoOn) && change.key !== undefined && { nextKey }),
   });
-  // A key that follows from an intention may hold the refusal of an earlier apply.
-  if (mayGoOn && (await coversAmount(work, change))) return execute(work, change);
+  if (mayGoOn) return execute(work, change);
   return {
     ...factsOf(change),
     outcome: 'refused',
     error: named(change, error.with({ outcome: 'refused' })),
     ...(error.kind === 'not_authenticated' && { stops: true }),
   };
-}
-
-/** Whether the wallet that was too low covers a change by now; true for another refusal. */
-async function coversAmount({ reader }: Work, { error, amount }: Change): Promise<boolean> {
-  if (error?.kind !== 'insufficient_funds') return true;
-  try {
-    return (centsOf((await reader.read('wallet.get', {})).balance) ?? 0) >= amount;
-  } catch (thrown) {
-    failedReading(thrown);
-    return false;
-  }
 }
 
 const STOPPING: readonly string[] = ['not_authenticated', 'usage', 'contract_mismatch', 'rate_limited'];

@@ -101,7 +101,7 @@ export function createWriter(settings: WriteSettings) {
     }
     const admitted = await settings.pipeline.admit(changeOf(settings, wanted));
     const answer = await prepared.execute(admitted).catch(async thrown => {
-      throw await explainRefusal(thrown, wanted, settings);
+      throw await explainRefusal(thrown, wanted.input, settings);
     });
     return answer as WriteResult<N, Before>;
   }
