@@ -26,11 +26,9 @@ export type Scrypt = (...words: Parameters<typeof scryptSync>) => Buffer;
 interface KeptKey {
   readonly type: 'cardwright-approval-key';
   readonly v: 1;
-  /** Base64, as all that follow. */
+  /** Base64, as what follows. */
   readonly public: string;
-  readonly salt: string;
-  readonly iv: string;
-  readonly tag: string;
+  /** Salt, iv and tag, 16, 12 and 16 bytes, and the key. */
   readonly sealed: string;
 }
 
@@ -50,14 +48,12 @@ export function createKey(
   const [salt, iv] = [Buffer.from(random(16)), Buffer.from(random(12))];
   const cipher = createCipheriv(CIPHER, wrappingKey(scrypt, passphrase, salt), iv);
   const sealed = Buffer.concat([cipher.update(der), cipher.final()]);
+  const whole = Buffer.concat([salt, iv, cipher.getAuthTag(), sealed]);
   const kept: KeptKey = {
     type: 'cardwright-approval-key',
     v: 1,
     public: Buffer.from(publicBytes(publicKey)).toString('base64'),
-    salt: salt.toString('base64'),
-    iv: iv.toString('base64'),
-    tag: cipher.getAuthTag().toString('base64'),
-    sealed: sealed.toString('base64'),
+    sealed: whole.toString('base64'),
   };
   return `${JSON.stringify(kept)}\n`;
 }
@@ -70,12 +66,12 @@ export function readPublicKey(text: string, place: string): PublicKey {
 
 /** Throws `not_confirmed` for another passphrase, `check_failed` for another text. */
 export function openKey(text: string, place: string, passphrase: Secret, scrypt: Scrypt): KeyObject {
-  const kept = keptIn(text, place);
-  const part = (name: 'salt' | 'iv' | 'tag' | 'sealed') => Buffer.from(kept[name], 'base64');
+  const whole = Buffer.from(keptIn(text, place).sealed, 'base64');
   try {
-    const decipher = createDecipheriv(CIPHER, wrappingKey(scrypt, passphrase, part('salt')), part('iv'));
-    decipher.setAuthTag(part('tag'));
-    const der = Buffer.concat([decipher.update(part('sealed')), decipher.final()]);
+    const key = wrappingKey(scrypt, passphrase, whole.subarray(0, 16));
+    const decipher = createDecipheriv(CIPHER, key, whole.subarray(16, 28));
+    decipher.setAuthTag(whole.subarray(28, 44));
+    const der = Buffer.concat([decipher.update(whole.subarray(44)), decipher.final()]);
     return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   } catch (cause) {
     throw new CliError('not_confirmed', {
@@ -94,9 +90,8 @@ function wrappingKey(scrypt: Scrypt, passphrase: Secret, salt: Uint8Array): Buff
 function keptIn(text: string, place: string): KeptKey {
   try {
     const kept = JSON.parse(text) as KeptKey;
-    const parts = [kept.public, kept.salt, kept.iv, kept.tag, kept.sealed];
-    if (kept.type === 'cardwright-approval-key' && kept.v === 1 && parts.every(part => typeof part === 'string'))
-      return kept;
+    const isWhole = typeof kept.public === 'string' && typeof kept.sealed === 'string';
+    if (kept.type === 'cardwright-approval-key' && kept.v === 1 && isWhole) return kept;
   } catch {
     // Falls through to the one refusal.
   }

@@ -6,7 +6,7 @@ import type { SecureContext } from 'node:tls';
 import { answerWord } from '../contract/answer-words.ts';
 import type { Table } from '../contract/calls.ts';
 import { HEADERS } from '../contract/envelopes.ts';
-import { balancesIn, type Evidence, ruleFor, unshown } from '../contract/evidence.ts';
+import { type Evidence, ruleFor, unshown } from '../contract/evidence.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { REFUSALS, type RefusalName, refusalNamed, speaksOfRepetition } from '../contract/refusals.ts';
@@ -324,11 +324,10 @@ function judgeWritten({ status, headers, body, service }: Answer, request: Judge
   const { row } = request.target;
   const evidence = request.evidence && atServiceTime(request.evidence, headers, request.answeredAt);
   const shown = (result: unknown): Partial<Verdict> => {
-    const { id, card_balance: card, wallet_balance: wallet } = isObject(result) ? result : {};
+    const { id } = isObject(result) ? result : {};
     return {
       result,
       ...(row.makes !== undefined && typeof id === 'string' && { made: id }),
-      ...(row.transfer !== undefined && { balances: balancesIn(card, wallet) }),
       ...(evidence !== undefined && { evidence }),
     };
   };

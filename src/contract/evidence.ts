@@ -241,7 +241,7 @@ function sameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
 }
 
 /** Balances as an answer or a reading holds them; undefined when one is no amount. */
-export function balancesIn(card: unknown, wallet: unknown): CardAndWallet | undefined {
+function balancesIn(card: unknown, wallet: unknown): CardAndWallet | undefined {
   const [cardCents, walletCents] = [card, wallet].map(value =>
     typeof value === 'number' ? centsOf(value) : undefined,
   );

@@ -5,7 +5,7 @@
 
 import type { CliError } from '../core/errors.ts';
 import type { Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
-import type { Balances, Evidence } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -92,8 +92,6 @@ export interface Attempt {
   readonly retryAfterMs?: number | undefined;
   /** Id of the card or subscription that the answer of a create named, believed or not. */
   readonly made?: string | undefined;
-  /** Card and wallet as the answer of a transfer told them. */
-  readonly balances?: Balances | undefined;
   /** The evidence with its times by the clock of the service, where an answer told it. */
   readonly evidence?: Evidence | undefined;
 }

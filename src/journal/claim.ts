@@ -516,28 +516,27 @@ interface SameRow {
   readonly state: string;
 }
 
+const UNANSWERED = 'was sent without a trustworthy answer';
+/** How a change stands, by its state. */
+const HOW: Readonly<Record<string, string>> = {
+  done: 'is done, and its command ended before it said so',
+  planned: 'was begun and not sent',
+  refused: 'was begun and refused, and not verified',
+};
+
 /** The first that is not done says how it stands; of a file that is half done which rows are. */
 function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
   const done = same.filter(({ state }) => state === 'done');
   const left = same.filter(({ state }) => state !== 'done');
   const { n, state } = (left[0] ?? done[0]) as SameRow;
-  const named = (rows: readonly SameRow[]) =>
-    `${rowsNamed(rows.map(row => row.n))} ${rows.length === 1 ? 'is' : 'are'}`;
-  const isSent = left.some(row => row.state === 'sent' || row.state === 'unknown');
+  const named = (rows: readonly SameRow[]) => rowsNamed(rows.map(row => row.n));
   const isHalf = bulk && done.length > 0 && left.length > 0;
   const which = op.bulk || bulk ? `row ${n} of ${op.id}` : op.id;
-  const how =
-    op.state === 'pending'
-      ? 'is held for approval'
-      : state === 'done'
-        ? 'is done, and its command ended before it said so'
-        : state === 'planned' || state === 'refused'
-          ? `was begun and ${state === 'refused' ? 'refused, and not verified' : 'not sent'}`
-          : 'was sent without a trustworthy answer';
+  const how = op.state === 'pending' ? 'is held for approval' : (HOW[state] ?? UNANSWERED);
   return opError('guarded', op.id, `the same change ${how}: ${which}. Nothing was sent`, {
     reason: 'same_change',
     notes: [
-      ...(isHalf ? [`Of ${op.id} ${named(done)} done, and ${named(left)} ${isSent ? 'not known to be' : 'not'}.`] : []),
+      ...(isHalf ? [`Done by ${op.id}: ${named(done)}; not done, or not known to be: ${named(left)}.`] : []),
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'
         : 'A second one that is meant has an --intent of its own.',

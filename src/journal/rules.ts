@@ -28,6 +28,7 @@ import {
   type StrictestLimits,
   strictest,
 } from '../limits/limits.ts';
+import { journalId } from './account.ts';
 import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
 import { addEvent, lockedOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
@@ -121,11 +122,11 @@ export function claimRules(settings: RulesSettings): ClaimRules {
     async hold(tx, claimed, why) {
       const changes = await signedChanges(tx, claimed.id);
       const [{ purpose } = {}] = claimed.rows;
-      const requester = settings.isShared ? await databaseUser(tx) : settings.requester;
+      const [by] = settings.isShared ? await tx.all<{ name: string }>('select session_user as name') : [];
       const request: ApprovalRequest = {
         type: 'cardwright-approval',
         v: 1,
-        journal: await journalOf(tx),
+        journal: await journalId(tx),
         account: claimed.account,
         op: claimed.id,
         command: claimed.command,
@@ -134,7 +135,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
         total_cents: claimed.total,
         why: why.why,
         ...(purpose !== undefined && { purpose }),
-        requested_by: requester,
+        requested_by: by?.name ?? settings.requester,
         needed: why.needed,
         expires_at: new Date(claimed.now + why.standsMs).toISOString(),
       };
@@ -192,7 +193,7 @@ export async function approvalState(
   const changes = await signedChanges(tx, op.id);
   checkChanges(request, changes);
   const isOfThis =
-    request.journal === (await journalOf(tx)) && request.account === op.account && request.total_cents === op.total;
+    request.journal === (await journalId(tx)) && request.account === op.account && request.total_cents === op.total;
   const isBySame = !settings.isShared || request.requested_by === row.by_role;
   // Reading it as the request of another op refuses it in the words for what was changed.
   if (!isOfThis || !isBySame) readRequest(row.request, '');
@@ -318,14 +319,4 @@ async function unapprovedToday(
       and c.state not in ('refused', 'not_sent') and not exists (select 1 from approval_request r where r.op = o.id)`,
   );
   return cents(row?.used ?? 0);
-}
-
-async function journalOf(tx: Reading): Promise<string> {
-  const [meta] = await tx.all<{ journal: string }>('select journal from meta');
-  return meta?.journal ?? '';
-}
-
-async function databaseUser(tx: Reading): Promise<string> {
-  const [row] = await tx.all<{ name: string }>('select session_user as name');
-  return row?.name ?? '';
 }

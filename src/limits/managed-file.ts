@@ -72,11 +72,7 @@ export async function readManagedLimits(file: ManagedFile, origin: string | unde
   };
 }
 
-interface Part {
-  readonly sourced: SourcedLimits;
-  readonly approvers: readonly string[] | undefined;
-  readonly reveal: RevealRule | undefined;
-}
+type Part = Omit<ManagedLimits, 'path' | 'sources'> & { readonly sourced: SourcedLimits };
 
 function readPart(path: string, members: Readonly<Record<string, unknown>>, prefix: string): Part {
   const { approvers, reveal, ...limits } = members;
