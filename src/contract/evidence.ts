@@ -412,6 +412,17 @@ export function isExplained(
   return there !== undefined && there < amount;
 }
 
+/** Whether a BIN as it is listed says why a create was refused: nobody lists it, or `limit`, in cents, is above what it takes (2.2). */
+export function isExplainedByBin(
+  refusal: RefusalName | undefined,
+  limit: number | undefined,
+  bin: { readonly max_monthly?: number | null | undefined } | undefined,
+): boolean {
+  if (refusal === 'bin_not_found') return bin === undefined;
+  const most = typeof bin?.max_monthly === 'number' ? centsOf(bin.max_monthly) : undefined;
+  return refusal === 'invalid_request' && limit !== undefined && most !== undefined && limit > most;
+}
+
 function belongsTo({ raw, fails = [] }: Operation, refusal: RefusalName): boolean {
   const { everywhere } = REFUSALS[refusal];
   // An operation that nobody knows may give any of them.

@@ -13,7 +13,7 @@
  * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
  * outcome before anybody reads it (docs/design/reliability.md). What no journal keeps goes through it too (`direct.ts`).
  */
-import { type Evidence, isExplained, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
+import { type Evidence, isExplained, isExplainedByBin, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
 import { REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
@@ -197,9 +197,14 @@ function countResent(change: Change): void {
 
 /** Whether the readings before a change explain its refusal: then one reading more is enough. */
 async function wasExplained(work: Work, change: Change, { refusal }: Attempt): Promise<boolean> {
-  const { operation, amount, before, card } = change;
+  const { operation, input, amount, before, card } = change;
   const row = rowOf(operation);
   try {
+    if (operation === 'cards.create' && (refusal === 'bin_not_found' || refusal === 'invalid_request')) {
+      const { data } = await work.reader.read('bins.list', {});
+      const bin = data.find(({ id }) => id === input['bin_id']);
+      return isExplainedByBin(refusal, input['spending_limit'] as number | undefined, bin);
+    }
     // Of a card that is not there nothing could be read.
     const isOfCard = row.transfer === 'to-wallet' || refusal === 'not_found';
     const isMissing = refusal === 'not_found' && before === undefined && (row.transfer ?? row.readBack) !== undefined;
