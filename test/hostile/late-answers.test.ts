@@ -74,21 +74,3 @@ describe('a 429 behind which a card was made that no list shows', () => {
     expect((await place.run(list)).code).toBe(0);
   });
 });
-
-// By the table a transfer that was sent again is read once, like any other: its key keeps the late first sending from being a second one.
-it.each([
-  ['honoured', [0, 2]],
-  ['ignored', [11, 1]],
-] as const)('a fund whose first sending happens late, with keys %s', async (keys, [code, sent]) => {
-  await using place = await here.enter(keys === 'honoured' ? 'honoured' : 'unknown', 'test');
-  here.service.reset({ [place.key]: { keys, cards: [{ cents: 500 }] } });
-  here.service.script({ operation: 'fund', plays: [answerNamed('202 empty, later').play] });
-  const funds = () => here.service.requests.filter(({ operation }) => operation === 'fund').length;
-  const ended = await place.run('cards fund card_1 --amount 5');
-  expect([ended.code, funds()], ended.err).toEqual([code, sent]);
-  here.service.settle();
-  expect(here.service.books(place.key).effects).toHaveLength(1);
-  if (code === 0) return;
-  const resumed = await place.run(errorIn(ended.err).hint?.replace('cardwright ', '') ?? '');
-  expect([resumed.code, funds()]).toEqual([0, 1]);
-});

@@ -47,17 +47,3 @@ test('a row of many under the id of another card: the end names the card that ca
   expect(shown.items[0]?.card_id).toBe(right);
   expect((await place.run(`ops resume ${op}`)).code).toBe(15);
 });
-
-test('two rows that are answered with one id that no reading knows: neither is done', async () => {
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [place.key]: { metadata: 'nowhere' } });
-  const ghost = under('card_77', { metadata: {} });
-  here.service.script({ operation: 'create', plays: [ghost, ghost] });
-  const { code, err, out } = await place.run('cards create --file -', FILE);
-  expect(code).toBe(11);
-  expect(out.match(/"outcome": ?"done"/g), out).toHaveLength(1);
-  expect(err).toContain('1 of 3 done, 2 unknown');
-  const op = /"op":"(op_\w+)"/.exec(err)?.[1] ?? '';
-  const { items } = JSON.parse((await place.run(`ops show ${op}`)).out) as { items: { outcome: string }[] };
-  expect(items.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'done']);
-});

@@ -62,21 +62,6 @@ test('a resume that can find out nothing more leads on to what is known', async 
   expect(JSON.parse(resumed.err).error.hint).toBe(`cardwright ops show ${op}`);
 });
 
-test('two purchases whose requests were lost do not hide each other: each is sent again by the one option for it', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: {} });
-  const plays = [1, 2].map(() => ({ effect: 'none', answer: { lost: 'before-headers' } }) as const);
-  here.service.script({ operation: 'create', plays });
-  const ops: string[] = [];
-  for (const name of ['one', 'two']) {
-    expect((await place.run(`cards create --bin bin_1 --amount 25 --intent ${name}`)).code).toBe(11);
-    ops.push((await shown(place)).op);
-  }
-  for (const op of ops) expect((await place.run(`ops resume ${op} --resend-absent`)).code).toBe(0);
-  expect(JSON.parse((await place.run('cards list --json')).out).data.length).toBe(2);
-});
-
 test('a clock that was set forward does not shorten the wait behind which a lost purchase is sent again', async () => {
   await using here = await arena();
   await using place = await here.enter('unknown', 'test');
