@@ -135,11 +135,6 @@ export const REVEALS_A_MINUTE: number = LIMITS.detailsRate.max;
 /** Stands for this machine where accounts stand. */
 const MACHINE = 'machine';
 
-interface Head {
-  readonly audit_seq: number;
-  readonly audit_hash: string;
-}
-
 /** Nothing is opened or made before the first call. */
 export function auditLog({ path, database, existing, clock, pid, user, host }: AuditSettings) {
   /** Throws where it is not the line that was written last: the next one would hide that. */
@@ -152,10 +147,9 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     const [last] = await tx.all<{ seq: number; hash: string }>(
       sql`select seq, hash from audit where account = ${MACHINE} order by seq desc limit 1`,
     );
-    const { audit_seq: seq, audit_hash: hash } = head;
-    if ((last?.seq ?? 0) === seq && (last?.hash ?? BEGINNING) === hash) return { seq, hash };
+    if ((last?.seq ?? 0) === head.seq && (last?.hash ?? BEGINNING) === head.hash) return head;
     throw new CliError('check_failed', {
-      message: `the audit log in ${path} does not end with line ${seq}, which was written last`,
+      message: `the audit log in ${path} does not end with line ${head.seq}, which was written last`,
       hint: 'cardwright audit verify',
     });
   }
@@ -219,8 +213,7 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     async read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }> {
       const kept = await lines();
       const followed = followChain(kept?.lines.map(({ line }) => line) ?? []);
-      const { audit_seq: seq = 0, audit_hash: hash = BEGINNING } = kept?.head ?? {};
-      const flaw = followed.flaw ?? endFlaw(followed.entries, { seq, hash });
+      const flaw = followed.flaw ?? endFlaw(followed.entries, kept?.head ?? { seq: 0, hash: BEGINNING });
       return { entries: followed.entries, ...(flaw && { flaw }) };
     },
     /** The lines as they are, undefined when nothing was recorded yet. */
@@ -244,7 +237,7 @@ async function* newestFirst(tx: Pick<Transaction, 'all'>): AsyncGenerator<Partia
   }
 }
 
-function endFlaw(entries: readonly AuditEntry[], { seq, hash }: { readonly seq: number; readonly hash: string }) {
+function endFlaw(entries: readonly AuditEntry[], { seq, hash }: ChainHead) {
   const last = entries.length;
   if (last < seq) return { line: last + 1, why: `it is missing: ${seq} lines were written` };
   if (last > seq) return { line: seq + 1, why: 'it was not written by cardwright' };
@@ -252,7 +245,9 @@ function endFlaw(entries: readonly AuditEntry[], { seq, hash }: { readonly seq: 
   return isNamed ? undefined : { line: last, why: 'it is not the line that was written last' };
 }
 
-async function headOf(tx: Pick<Transaction, 'all'>): Promise<Head | undefined> {
-  const [head] = await tx.all<Head>(sql`select audit_seq, audit_hash from account where id = ${MACHINE}`);
+async function headOf(tx: Pick<Transaction, 'all'>): Promise<ChainHead | undefined> {
+  const [head] = await tx.all<ChainHead>(
+    sql`select audit_seq as seq, audit_hash as hash from account where id = ${MACHINE}`,
+  );
   return head;
 }

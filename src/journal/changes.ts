@@ -245,22 +245,12 @@ export function acknowledge(database: Database, op: Pick<Op, 'id' | 'epoch'>): P
   );
 }
 
-/** Lets an op go that is not over: whoever resumes it need not wait for the lease. */
-export function letGo({ database, op }: HeldOp): Promise<number> {
-  return database.grouped(
-    tx => tx.run(sql`update op set lease = 0 where id = ${op.id} and epoch = ${op.epoch}`),
-    'soon',
-  );
-}
-
-export function renewLease({ database, op }: HeldOp): Promise<number> {
-  return database.grouped(
-    async tx =>
-      tx.run(
-        sql`update op set lease = ${(await tx.now()) + LEASE_MS} where id = ${op.id} and epoch = ${op.epoch} and lease > 0`,
-      ),
-    'soon',
-  );
+/** Holds an op for so long; 0 lets one go that is not over, so that whoever resumes it need not wait for the lease. */
+export function keepLease({ database, op }: HeldOp, ms: number): Promise<number> {
+  return database.grouped(async tx => {
+    const lease = ms === 0 ? 0 : (await tx.now()) + ms;
+    return tx.run(sql`update op set lease = ${lease} where id = ${op.id} and epoch = ${op.epoch} and lease > 0`);
+  }, 'soon');
 }
 
 /**

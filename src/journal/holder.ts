@@ -42,9 +42,9 @@ export function whoWorks({ process, lease, holder }: Held, self: Self, now: numb
   const us = identify(self.pid);
   const isSameHost = hostOf(holder) === hostOf(self.holder);
   const other = identityIn(process, isSameHost ? us.machine : '');
-  if (isProvablyGone({ ...other, machine: us.machine }, us, self.isRunning) && isHere(other, us, isSameHost)) {
-    return 'nobody';
-  }
+  // A boot of another time is gone only where it was one of this very machine.
+  const isHere = other.boot === us.boot || isSameHost;
+  if (isHere && isProvablyGone({ ...other, machine: us.machine }, us, self.isRunning)) return 'nobody';
   if (isProvablyRunning({ ...other, machine: us.machine }, us) || process === self.process) return 'here';
   // A system that tells nothing of processes knows at least which pids are taken.
   if (isSameHost && us.boot === '' && self.isRunning?.(other.pid) === true) return 'here';
@@ -53,11 +53,6 @@ export function whoWorks({ process, lease, holder }: Held, self: Self, now: numb
 
 export function hostOf(holder: string): string {
   return holder.slice(holder.indexOf('@') + 1);
-}
-
-/** A boot of another time is gone only where it was one of this very machine. */
-function isHere(other: ProcessIdentity, us: ProcessIdentity, isSameHost: boolean): boolean {
-  return other.boot === us.boot ? true : isSameHost;
 }
 
 function identityIn(text: string, machine: string): ProcessIdentity {

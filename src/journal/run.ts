@@ -1,7 +1,7 @@
 /** An operation that this process holds: its rows to their outcomes, its end, and the release. */
 import { CliError } from '../core/errors.ts';
-import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
-import { RENEW_MS } from './holder.ts';
+import { acknowledge, finishOp, keepLease } from './changes.ts';
+import { LEASE_MS, RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
 import type { Change } from './records.ts';
 import type { Finished, RowOutcome } from './types.ts';
@@ -38,7 +38,7 @@ export function createRun(settings: RunSettings) {
   let isEnded = op.finished !== undefined;
   const renewal = lookOnly
     ? undefined
-    : setInterval(() => void renewLease(work).catch(() => undefined), RENEW_MS).unref();
+    : setInterval(() => void keepLease(work, LEASE_MS).catch(() => undefined), RENEW_MS).unref();
 
   const acknowledgeLater = () => {
     // What could not be written down may stand in the journal as done, and was told as unknown.
@@ -46,7 +46,7 @@ export function createRun(settings: RunSettings) {
     afterAnswer?.(async answer => {
       if (answer === 'written') await acknowledge(database, op);
       // It was not acknowledged: the same change is refused until a resume has shown it.
-      else await letGo(work);
+      else await keepLease(work, 0);
     });
   };
 
@@ -99,7 +99,7 @@ export function createRun(settings: RunSettings) {
       settings.release();
       if (lookOnly || (isEnded && !isLeft)) return;
       // Whoever resumes it waits for the lease otherwise.
-      await letGo(work).catch(() => undefined);
+      await keepLease(work, 0).catch(() => undefined);
     },
   };
 }
