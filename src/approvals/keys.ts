@@ -14,12 +14,6 @@ import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { keyIdOf, publicBytes } from './request.ts';
 
-/** What the kept text tells without its passphrase. */
-export interface PublicKey {
-  readonly publicKey: Uint8Array;
-  readonly keyid: string;
-}
-
 /** `scryptSync` of Node; whoever tries the same passphrase often may remember what came. */
 export type Scrypt = (...words: Parameters<typeof scryptSync>) => Buffer;
 
@@ -58,9 +52,9 @@ export function createKey(
   return `${JSON.stringify(kept)}\n`;
 }
 
-/** Throws `check_failed` for another text; `place` names it. */
-export function readPublicKey(text: string, place: string): PublicKey {
-  const publicKey = Buffer.from(keptIn(text, place).public, 'base64');
+/** What the kept text tells without its passphrase. Throws `check_failed` for another text; `place` names it. */
+export function readPublicKey(text: string, place: string) {
+  const publicKey: Uint8Array = Buffer.from(keptIn(text, place).public, 'base64');
   return { publicKey, keyid: keyIdOf(publicKey) };
 }
 

@@ -84,12 +84,8 @@ function auditLine(
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }
 
-interface LineRead extends ChainHead {
-  readonly prev: string;
-}
-
 /** The line's place in the chain when it is whole in itself. */
-function readLine(text: string): LineRead | undefined {
+function readLine(text: string): (ChainHead & { readonly prev: string }) | undefined {
   const [, body = '', seq, prev = '', hash = ''] = LINE.exec(text) ?? [];
   if (seq === undefined || digest(body) !== hash) return undefined;
   return { seq: Number(seq), prev, hash };

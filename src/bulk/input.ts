@@ -219,28 +219,11 @@ function fieldFault(text: string, { value, from, end, at, isQuoted }: FoundField
   return { ...end, text: what };
 }
 
-interface JsonMember {
-  readonly value: unknown;
-  /** Of the value, from 1, in code points. */
-  readonly column: number;
-}
-
-type JsonLine =
-  | { readonly members: ReadonlyMap<string, JsonMember>; readonly fault?: undefined }
-  | { readonly members?: undefined; readonly fault: LineFault };
-
-interface LineFault {
-  readonly column: number;
-  readonly text: string;
-  /** The line ended where more was expected. */
-  readonly unfinished: boolean;
-}
-
 /** Objects in objects: metadata is the only one, and nothing needs more. */
 const DEEPEST = 4;
 
-/** Never throws. */
-export function readJsonLine(line: string): JsonLine {
+/** Its members with the columns of their values, from 1, in code points. Never throws. `unfinished`: it ended where more was expected. */
+export function readJsonLine(line: string) {
   const column = (at: number) => pointsIn(line.slice(0, at)) + 1;
   const columns = new Map<string, number>();
   /** Names of the objects that are open, the outermost first. */

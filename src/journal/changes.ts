@@ -184,13 +184,15 @@ export async function writeSettled(
   return isUnsent ? { ...settled, sentAt: undefined, lastSentAt: undefined, before: undefined } : settled;
 }
 
-/** Kinds of events that `ops show` tells. */
-export type EventKind = 'resumed' | 'resolved' | 'rejected' | 'approved';
-
+/** For `ops show`. */
 export async function addEvent(
   tx: Transaction,
   op: string,
-  { n, kind, text }: { readonly n?: number; readonly kind: EventKind; readonly text: string },
+  {
+    n,
+    kind,
+    text,
+  }: { readonly n?: number; readonly kind: 'resumed' | 'resolved' | 'rejected' | 'approved'; readonly text: string },
 ): Promise<void> {
   const [last] = await tx.all<{ seq: number | null }>(sql`select max(seq) as seq from event where op = ${op}`);
   const row = [op, (last?.seq ?? 0) + 1, n ?? null, await tx.now(), kind, text] as const;

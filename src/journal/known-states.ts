@@ -19,11 +19,7 @@ interface KnownState {
   readonly place?: string | undefined;
 }
 
-interface StateFolders {
-  readonly configFolder: string;
-  readonly stateFolder: string;
-  readonly machine: string;
-}
+type StateFolders = Readonly<Record<'configFolder' | 'stateFolder' | 'machine', string>>;
 
 const VERSION = 1;
 /** Containers have a new name each time. */

@@ -34,19 +34,11 @@ const INSERTED = {
   approval: 'op, keyid, signature, at',
 } as const;
 
-export interface InitReport {
-  readonly journal: string;
-  /** False where the tables were there. */
-  readonly isNew: boolean;
-  /** What was done, a sentence each. */
-  readonly did: readonly string[];
-}
-
 /**
  * Makes schema, tables, roles and grants, or what of them is missing. Throws `guarded` for a database that is away or where the
- * role may not do that, `check_failed` for a journal of another schema.
+ * role may not do that, `check_failed` for a journal of another schema. `did` is what was done, a sentence each.
  */
-export async function initJournal(settings: PostgresSettings): Promise<InitReport> {
+export async function initJournal(settings: PostgresSettings) {
   return asAdmin(settings, async tx => {
     const did: string[] = [];
     const [server] = await tx.all<{ version: number; encoding: string; fsync: string }>(

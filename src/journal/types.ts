@@ -137,15 +137,11 @@ export interface Probed {
   readonly text: string;
 }
 
-/** One write of a probe, for whoever records and counts it. */
-export interface ProbeWrite {
-  readonly operation: WriteName;
-  readonly input: Values;
-  readonly key: string;
-}
-
-/** Called with each write of a probe; sends it by `send` and hands its attempt back. */
-export type AroundWrite = (write: ProbeWrite, send: () => Promise<Attempt>) => Promise<Attempt>;
+/** Called with each write of a probe, to record it; sends it by `send` and hands its attempt back. */
+export type AroundWrite = (
+  write: { readonly operation: WriteName; readonly input: Values; readonly key: string },
+  send: () => Promise<Attempt>,
+) => Promise<Attempt>;
 
 export type OpState =
   /** A living process works on it. */

@@ -5,11 +5,6 @@ import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 
-interface AskedService {
-  readonly reader: () => Promise<Reader>;
-  readonly identity: () => Promise<Identity>;
-}
-
 /** How a wallet that is too low is filled. */
 export function fillingWallet({ mode }: Pick<Identity, 'mode'>): Pick<CliError['facts'], 'hint' | 'notes'> {
   if (mode !== 'sandbox') return { hint: 'cardwright wallet addresses' };
@@ -23,7 +18,7 @@ export function fillingWallet({ mode }: Pick<Identity, 'mode'>): Pick<CliError['
 export async function explainRefusal(
   refused: unknown,
   input: { readonly amount?: Cents },
-  { reader, identity }: AskedService,
+  { reader, identity }: { readonly reader: () => Promise<Reader>; readonly identity: () => Promise<Identity> },
 ): Promise<unknown> {
   if (!(refused instanceof CliError) || refused.kind !== 'insufficient_funds') return refused;
   if (input.amount === undefined) return refused;
