@@ -230,7 +230,7 @@ function neverSent(op: string, rows: readonly number[]): CliError {
 
 function nothingToResolve(op: string, rows: readonly number[]): CliError {
   const which = rows.length === 0 ? 'every row' : rowsNamed(rows);
-  return opError('usage', op, `neither open nor unknown is ${which} of ${op}. Nothing was recorded`);
+  return opError('usage', op, `neither open nor unknown: ${which} of ${op}. Nothing was recorded`);
 }
 
 /** After the built-in sandbox was replaced: what the journal knows of its cards is not true any more, and names are free again. */

@@ -23,7 +23,7 @@ test('no money moves without the journal that was there, until the new folder is
   for (const line of [FUND, 'cards create --bin bin_1 --amount 5', 'cards terminate card_old --yes']) {
     const { code, error } = await s.run(line);
     expect([line, code, error['outcome'], error['hint']]).toEqual([line, 14, 'not_sent', 'cardwright journal accept']);
-    expect(error['message']).toContain(`${state} was emptied or moved away`);
+    expect(error['message']).toContain(`the state folder ${state} holds no journal of earlier operations`);
   }
   expect(s.service.effects).toEqual([]);
   expect((await s.run('cards list')).code).toBe(0);
@@ -138,7 +138,7 @@ test('another folder is named with the one that was used before', async () => {
   const text = await readFile(known, 'utf8');
   await rm(state, { recursive: true });
   await writeFile(known, text.replaceAll(state, '/elsewhere/state'));
-  expect((await s.run(FUND)).error['message']).toContain('the journal of earlier operations is in /elsewhere/state');
+  expect((await s.run(FUND)).error['message']).toContain('the one that was used before is /elsewhere/state');
   await writeFile(known, 'not JSON');
   const { code, error } = await s.run(FUND);
   expect([code, error['hint']]).toEqual([14, 'cardwright journal accept']);

@@ -48,7 +48,7 @@ test('some rows by their numbers, as a refused file names them: all of them or n
   const wrong = await here.run(`ops resolve ${op} 2 3 --as done --note seen`);
   expect([wrong.code, wrong.err]).toEqual([
     2,
-    expect.stringContaining(`row 3 of ${op} is neither open nor unknown. Nothing was recorded`),
+    expect.stringContaining(`neither open nor unknown: row 3 of ${op}. Nothing was recorded`),
   ]);
   expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
   const two = await here.run(`ops resolve ${op} 4, 6 --as not-done --note 'no such entry'`);
