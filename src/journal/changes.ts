@@ -129,10 +129,7 @@ export async function settle(
   return written.other;
 }
 
-export interface MadeBy {
-  readonly op: string;
-  readonly n: number;
-}
+type MadeBy = Pick<Change, 'op' | 'n'>;
 
 async function madeByOther(
   tx: Transaction,

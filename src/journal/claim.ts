@@ -510,11 +510,7 @@ export function workedOn(op: Op, now: number): CliError {
   return opError('guarded', op.id, message, { reason: 'worked_on' });
 }
 
-interface SameRow {
-  readonly n: number;
-  readonly digest: string;
-  readonly state: string;
-}
+type SameRow = Pick<Change, 'n' | 'digest' | 'state'>;
 
 const UNANSWERED = 'was sent without a trustworthy answer';
 /** How a change stands, by its state. */

@@ -166,14 +166,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
 }
 
 /** A request for approval as it stands. */
-export interface ApprovalState {
-  readonly request: ApprovalRequest;
-  /** The very text that is signed. */
-  readonly text: string;
-  readonly counted: Counted;
-  readonly needed: number;
-  readonly changes: readonly SignedChange[];
-}
+export type ApprovalState = Awaited<ReturnType<typeof approvalState>>;
 
 /**
  * The request of an op, checked against everything that stands beside it in the journal. Throws `check_failed` where one of them
@@ -184,7 +177,7 @@ export async function approvalState(
   op: Pick<Op, 'id' | 'account' | 'total'>,
   settings: Pick<RulesSettings, 'isShared' | 'approvers'>,
   neededNow = 1,
-): Promise<ApprovalState> {
+) {
   const [row] = await tx.all<{ request: string; by_role: string }>(
     sql`select request, by_role from approval_request where op = ${op.id}`,
   );
@@ -203,6 +196,7 @@ export async function approvalState(
     approvers,
     requester: settings.isShared ? row.by_role : undefined,
   });
+  // The very text that is signed goes along.
   return { request, text: row.request, counted, changes, needed: Math.max(request.needed, neededNow) };
 }
 
