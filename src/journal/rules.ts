@@ -6,7 +6,6 @@ import {
   type Approval,
   type ApprovalRequest,
   type Approver,
-  type Counted,
   canonicalJson,
   changesDigest,
   checkChanges,
@@ -14,7 +13,6 @@ import {
   pendingError,
   readApproverLine,
   readRequest,
-  type SignedChange,
 } from '../approvals/request.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, spendingOf } from '../core/money.ts';
