@@ -68,7 +68,7 @@ export interface Claiming {
   readonly database: Database;
   readonly self: Self;
   readonly useAccount: (tx: Transaction) => Promise<string>;
-  readonly rules: ClaimRules | undefined;
+  readonly rules: ClaimRules;
 }
 
 export type ClaimResult =
@@ -108,7 +108,7 @@ export async function foresee(
   return database.read(async tx => {
     const claimed = { ...draft, account: account ?? '', ...(await moment(tx, account ?? '')) };
     const earlier = account === undefined ? undefined : await earlierOp(tx, self, claimed);
-    if (earlier === undefined) return (await rules?.judge(tx, claimed))?.why;
+    if (earlier === undefined) return (await rules.judge(tx, claimed))?.why;
     const isHeld = (await readOp(tx, earlier.op))?.state === 'pending';
     return isHeld ? `it is held already, as ${earlier.op}` : undefined;
   });
@@ -124,7 +124,7 @@ export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): 
   const refused = await earlierOp(tx, self, claimed);
   if (refused !== undefined) return refused;
   const spentKey = await freeGivenKey(tx, claimed);
-  const held = await rules?.judge(tx, claimed);
+  const held = await rules.judge(tx, claimed);
   const { now, day } = claimed;
   const op: Op = {
     ...draft,
@@ -149,7 +149,7 @@ export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): 
   await insertIntents(tx, claimed);
   const planned = { event: 'begun', op: op.id, command: op.command, who: self.holder, total: op.total } as const;
   await appendLine(tx, account, { ...planned, changes: await plannedDigest(tx, op.id) });
-  if (rules !== undefined && held !== undefined) {
+  if (held !== undefined) {
     const error = await rules.hold(tx, claimed, held);
     await tx.run(sql`update op set state = 'pending', lease = 0 where id = ${op.id}`);
     await reserve(tx, op, -1);

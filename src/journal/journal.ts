@@ -61,8 +61,8 @@ export interface JournalDependencies {
   readonly keyPrint: (salt: string) => Promise<string>;
   /** Of a shared journal: its account, by name. Left out, the accounts of one machine. */
   readonly account?: ((tx: Pick<Transaction, 'all'>) => Promise<string>) | undefined;
-  /** Limits and approvals; when left out nothing is held. */
-  readonly rules?: ClaimRules | undefined;
+  /** Limits and approvals. */
+  readonly rules: ClaimRules;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly service: () => Promise<Service>;
@@ -248,12 +248,6 @@ export function createJournal(dependencies: JournalDependencies) {
     if ((await printOf(database)) !== op.keyPrint) throw otherKey(op);
   }
 
-  const mayResume: ClaimRules['resume'] = async (tx, op, changes) => {
-    if (rules !== undefined) return rules.resume(tx, op, changes);
-    if (op.state !== 'pending') return [];
-    throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
-  };
-
   /**
    * An op as its journal has it now: its run looks at rows and asks the service, and neither writes nor sends. Needs no disposing.
    * Throws `not_found` for an unknown op, `usage` for another account's.
@@ -263,7 +257,7 @@ export function createJournal(dependencies: JournalDependencies) {
     await refuseOther(database, op);
     const changes = await database.read(async tx => {
       const found = await readChanges(tx, id);
-      if (op.state === 'pending') await mayResume(tx, op, found);
+      if (op.state === 'pending') await rules.resume(tx, op, found);
       return found;
     });
     return runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
@@ -275,7 +269,7 @@ export function createJournal(dependencies: JournalDependencies) {
     await refuseOther(there, seen);
     // Taking it up is a change: it needs the journal as a claim does.
     const database = await dependencies.database();
-    const { op, changes, approvedBy } = await takeOp({ database, self }, id, { mayResume, reason });
+    const { op, changes, approvedBy } = await takeOp({ database, self }, id, { mayResume: rules.resume, reason });
     const isReleased = seen.state === 'pending';
     return runOf({ database, self, op }, changes, {
       resumed: !isReleased,
@@ -411,7 +405,7 @@ export function createJournal(dependencies: JournalDependencies) {
           const account = (await accountIn(database)) ?? '';
           const { profile } = await dependencies.acting();
           await database.read(async tx =>
-            rules?.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
+            rules.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
           );
         },
         /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
