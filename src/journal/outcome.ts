@@ -420,11 +420,7 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
       ...(isAnswered && { serviceAt: work.serviceNow() }),
       ...(change.evidence.resent !== undefined && { resent: change.evidence.resent }),
       ...(requestId !== undefined && { requestId }),
-      ...(seen !== undefined && {
-        seen: seen.text,
-        lookedAt: work.clock.now(),
-        looks: (change.evidence.looks ?? 0) + 1,
-      }),
+      ...(seen !== undefined && lookedAt(work, change, seen)),
       ...(duplicate !== undefined && { duplicate }),
       ...(unlike.length > 0 && {
         otherwise: `${String(id)} was made by ${hasSharedMarker ? 'another apply' : 'this operation (it carries its marker)'}, but ${unlike.join('; ')}`,
@@ -449,6 +445,10 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
   return { ...outcome, error: doneOtherwise(change, message), stops: true };
 }
 
+function lookedAt({ clock }: Work, { evidence: { looks = 0 } }: Change, { text }: Look) {
+  return { seen: text, lookedAt: clock.now(), looks: looks + 1 };
+}
+
 function oldestFirst(cards: readonly Values[]): readonly string[] {
   const age = (card: Values) => String(card['created_at'] ?? '');
   return [...cards].sort((one, other) => (age(one) < age(other) ? -1 : 1)).map(card => String(card['id']));
@@ -458,8 +458,7 @@ async function refused(work: Work, change: Change, attempt: Attempt): Promise<Ro
   const error = attempt.error ?? new CliError('refused', { message: `${change.operation} was refused` });
   const refusal = attempt.refusal === undefined ? undefined : REFUSALS[attempt.refusal];
   const isKept = refusal !== undefined && 'storedForKey' in refusal;
-  const isPlausible = attempt.plausible === true ? { plausible: true } : {};
-  const evidence = { ...change.evidence, requestId: attempt.requestId, status: attempt.status, ...isPlausible };
+  const evidence = { ...change.evidence, requestId: attempt.requestId, status: attempt.status };
   // The wallet may hold enough when the run is resumed; some services keep a refusal under its key, so that goes under another.
   const isOpen = work.op.bulk && error.kind === 'insufficient_funds';
   const { keyChain: chain } = change.facts;
@@ -519,12 +518,7 @@ async function unknown(work: Work, change: Change, seen: Look | undefined): Prom
     state: 'unknown',
     evidence: {
       ...change.evidence,
-      ...(!isKept && {
-        seen: seen.text,
-        absent: seen.found === 'not there',
-        lookedAt: work.clock.now(),
-        looks: (change.evidence.looks ?? 0) + 1,
-      }),
+      ...(!isKept && { ...lookedAt(work, change, seen), absent: seen.found === 'not there' }),
     },
   });
   return leftUnknown(work, change, seen);

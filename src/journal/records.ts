@@ -108,8 +108,6 @@ export interface Evidence {
   readonly amount?: number | undefined;
   /** The card that it made does not show its marker. */
   readonly unmarked?: boolean | undefined;
-  /** It was refused in a word that nobody knows. */
-  readonly plausible?: boolean | undefined;
   /** How often it was sent again, because a look did not find it. */
   readonly resent?: number | undefined;
 }
