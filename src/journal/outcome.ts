@@ -464,22 +464,33 @@ async function refused(work: Work, change: Change, attempt: Attempt): Promise<Ro
   const { keyChain: chain } = change.facts;
   const nextKey = attemptKey(work.op.id, { row: change.n, chain }, change.attempts + 1);
   const isKeyReused = attempt.refusal === 'idempotency_key_reused';
-  // A key that follows from an intention may hold the refusal of an earlier apply. Of a wallet that is too low a resume asks anew.
-  const isOfKey = (isKept && error.kind !== 'insufficient_funds') || isKeyReused;
-  const mayGoOn = isOfKey && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
+  const mayGoOn =
+    (isKept || isKeyReused) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
   await settle(work, change, {
     state: isOpen || mayGoOn ? 'planned' : 'refused',
     evidence,
     error: keptError(error),
     ...((isOpen || mayGoOn) && change.key !== undefined && { nextKey }),
   });
-  if (mayGoOn) return execute(work, change);
+  // A key that follows from an intention may hold the refusal of an earlier apply.
+  if (mayGoOn && (await coversAmount(work, change))) return execute(work, change);
   return {
     ...factsOf(change),
     outcome: 'refused',
     error: named(change, error.with({ outcome: 'refused' })),
     ...(error.kind === 'not_authenticated' && { stops: true }),
   };
+}
+
+/** Whether the wallet that was too low covers a change by now; true for another refusal. */
+async function coversAmount({ reader }: Work, { error, amount }: Change): Promise<boolean> {
+  if (error?.kind !== 'insufficient_funds') return true;
+  try {
+    return (centsOf((await reader.read('wallet.get', {})).balance) ?? 0) >= amount;
+  } catch (thrown) {
+    failedReading(thrown);
+    return false;
+  }
 }
 
 const STOPPING: readonly string[] = ['not_authenticated', 'usage', 'contract_mismatch', 'rate_limited'];
