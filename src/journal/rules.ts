@@ -65,6 +65,11 @@ export async function journalLimits(tx: Reading, account: string): Promise<Sourc
   return { source: { kind: 'journal', name: `of ${account}` }, limits: read.limits };
 }
 
+/** Limits of all sources as they are now. */
+async function limitsOf(tx: Reading, account: string, { sources }: RulesSettings) {
+  return [...(await sources()), await journalLimits(tx, account)];
+}
+
 /** Those who may approve now. */
 export async function approversOf(
   tx: Reading,
@@ -80,18 +85,13 @@ export async function approversOf(
 }
 
 export function claimRules(settings: RulesSettings): ClaimRules {
-  const limitsOf = async (tx: Reading, account: string) => [
-    ...(await settings.sources()),
-    await journalLimits(tx, account),
-  ];
-
   async function caps(
     tx: Reading,
     op: Pick<Op, 'account' | 'profile'>,
     day: string | undefined,
     spending: ReturnType<typeof spendingOf>,
   ): Promise<StrictestLimits> {
-    const sources = await limitsOf(tx, op.account);
+    const sources = await limitsOf(tx, op.account, settings);
     const limits = strictest(sources);
     const over = overLimit(limits, spending);
     if (over !== undefined) throw over;
@@ -148,14 +148,9 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       );
       // What was claimed before is held in its day already.
       const day = op.state === 'pending' ? (await moment(tx, op.account)).day : undefined;
-      const limits = await caps(tx, op, day, spendingOf(open));
+      await caps(tx, op, day, spendingOf(open));
       if (op.state !== 'pending') return [];
-      const { request, text, counted, needed } = await approvalState(
-        tx,
-        op,
-        settings,
-        limits.approvals_needed?.value ?? 1,
-      );
+      const { request, text, counted, needed } = await approvalState(tx, op, settings);
       if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
       if (counted.persons.length < needed) throw pendingError(request, text, { ...counted, needed });
       return counted.persons;
@@ -170,12 +165,7 @@ export type ApprovalState = Awaited<ReturnType<typeof approvalState>>;
  * The request of an op, checked against everything that stands beside it in the journal. Throws `check_failed` where one of them
  * was changed, `usage` for an op that asks for no approval.
  */
-export async function approvalState(
-  tx: Reading,
-  op: Pick<Op, 'id' | 'account' | 'total'>,
-  settings: Pick<RulesSettings, 'isShared' | 'approvers'>,
-  neededNow = 1,
-) {
+export async function approvalState(tx: Reading, op: Pick<Op, 'id' | 'account' | 'total'>, settings: RulesSettings) {
   const [row] = await tx.all<{ request: string; by_role: string }>(
     sql`select request, by_role from approval_request where op = ${op.id}`,
   );
@@ -194,8 +184,9 @@ export async function approvalState(
     approvers,
     requester: settings.isShared ? row.by_role : undefined,
   });
+  const { approvals_needed: now } = strictest(await limitsOf(tx, op.account, settings));
   // The very text that is signed goes along.
-  return { request, text: row.request, counted, changes, needed: Math.max(request.needed, neededNow) };
+  return { request, text: row.request, counted, changes, needed: Math.max(request.needed, now?.value ?? 1) };
 }
 
 /** Keeps the approval of a person. Throws `guarded` for a key that may not approve, or not this. Resolves to who has approved by now. */
@@ -203,7 +194,7 @@ export function keepApproval(
   database: Database,
   id: string,
   approval: Approval,
-  settings: Pick<RulesSettings, 'isShared' | 'approvers'>,
+  settings: RulesSettings,
 ): Promise<ApprovalState> {
   return database.transaction(async tx => {
     const op = await pendingOp(tx, id);

@@ -225,6 +225,9 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     expect((await refusal(take(held.id)))?.facts.reason).toBe('max_per_call');
     limits = [profile({ approve_above: '5.00', approvals_needed: 2 })];
     expect((await refusal(take(held.id)))?.kind).toBe('pending_approval');
+    // Who approves is told of the number that holds now.
+    const { needed } = await keepApproval(colleague, held.id, signRequest(text, bo.privateKey), settings);
+    expect(needed).toBe(2);
     await rejectOp(database, held.id, { who: 'ana@desk', reason: 'not wanted' });
     expect(await refusal(take(held.id))).toBeUndefined();
     const rows = await database.read(tx =>

@@ -79,7 +79,14 @@ async function sixteen(server: JournalServer | undefined): Promise<void> {
     expect(await wallet()).toBe(before);
     const [held] = await database.read(tx => tx.all<{ id: string }>("select id from op where state = 'pending'"));
     const op = held?.id ?? '';
-    const settings = { isShared: server !== undefined, approvers: async () => undefined };
+    const settings = {
+      ...{
+        isShared: server !== undefined,
+        requester: 'ann',
+        sources: async () => [],
+        approvers: async () => undefined,
+      },
+    };
     const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, op), settings));
     await keepApproval(database, op, signRequest(text, bo.privateKey), settings);
     await database.close();
