@@ -95,11 +95,11 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.getByRole('button', { name: 'Purchase' }).click();
     await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
     await rows.nth(before).waitFor();
-    const decline = rows.filter({ hasText: '4000.00' });
+    const decline = rows.filter({ hasText: '$4,000.00' });
     expect(await decline.innerText()).toContain('<img src=x onerror=alert(1)>\\u{202e}txt 珈琲店 مقهى');
     expect(await page.locator('img, iframe, script:not([src])').count()).toBe(0);
     await decline.getByRole('link', { name: 'Why?' }).press('Enter');
-    await page.getByText(/insufficient funds: amount 4000\.00 against/).waitFor();
+    await page.getByText(/insufficient funds: amount \$4,000\.00 against/).waitFor();
 
     await page.keyboard.press('r');
     const filter = page.getByRole('textbox', { name: 'Status' });

@@ -44,14 +44,16 @@ export function command<
         return runIds(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as IdsInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
-      const listing = listingIn(result, noun);
+      const own = show?.(result);
+      // What is shown as one thing is no list, whatever it is made of.
+      const listing = own?.data === undefined ? listingIn(result, noun) : undefined;
       return {
         ...{ data: result as NonNullable<Presentation['data']>, noun },
         columns: columnsIn(() => shapeOf(declared.answers, row), columns),
         ...(idField !== undefined && { idField }),
         ...(listing && { listing }),
         ...(says && { blocks: [lineBlock(says(result))] }),
-        ...show?.(result),
+        ...own,
       };
     },
   };
