@@ -36,7 +36,7 @@ import {
   UNLISTED,
 } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
-import { type Change, isRefused, keptError, type Look } from './records.ts';
+import { type Change, isRefused, isUncompared, keptError, type Look } from './records.ts';
 import type { RowOutcome } from './types.ts';
 import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
 import { isKeyUsable, rowOf, timeOf, type Work } from './work.ts';
@@ -53,6 +53,8 @@ const THROTTLE_MS = 75 * SECOND;
 export async function executeChange(work: Work, change: Change): Promise<RowOutcome> {
   if (['done', 'refused', 'not_sent'].includes(change.state)) return recorded(work, change);
   if (work.lookOnly) return onlyLook(work, change);
+  // The end of this run compares it.
+  if (isUncompared(change)) return recorded(work, { ...change, state: 'refused' });
   try {
     return await execute(work, change);
   } catch (thrown) {
@@ -466,9 +468,11 @@ async function refused(work: Work, change: Change, attempt: Attempt): Promise<Ro
   const isKeyReused = attempt.refusal === 'idempotency_key_reused';
   const mayGoOn =
     (isKept || isKeyReused) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
+  const isCompared = change.operation === 'cards.create' && !work.alone;
+  const reason = `${error.message}; it was not compared with the cards that are there`;
   await settle(work, change, {
-    state: isOpen || mayGoOn ? 'planned' : 'refused',
-    evidence,
+    state: isOpen || mayGoOn ? 'planned' : isCompared ? 'unknown' : 'refused',
+    evidence: isCompared ? { ...evidence, reason } : evidence,
     error: keptError(error),
     ...((isOpen || mayGoOn) && change.key !== undefined && { nextKey }),
   });
@@ -567,6 +571,8 @@ async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
     };
   }
   if (isUnsent && seen.found === 'not there') return unsent;
+  if (isUncompared(change))
+    return { ...factsOf(change), outcome: 'unknown', error: unknownError(work.op, change, seen), next: 'look' };
   const left = await leftUnknown(work, change, seen);
   const mayResend =
     seen.found === 'not there' &&

@@ -195,9 +195,21 @@ export function rowState({ state }: Pick<Change, 'state'>): RowResult | 'open' {
   return state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
 }
 
-/** The service has refused it; where the wallet was too low for a row of many, it stays open for a resume. */
+/**
+ * The service has refused it. Where the wallet was too low for a row of many, it stays open for a resume; a create of a file is
+ * unknown until the end of its run has compared it with the cards that are there.
+ */
 export function isRefused({ state, error }: Pick<Change, 'state' | 'error'>): boolean {
-  return state === 'refused' || (state === 'planned' && error?.kind === 'insufficient_funds');
+  return (
+    state === 'refused' ||
+    isUncompared({ state, error }) ||
+    (state === 'planned' && error?.kind === 'insufficient_funds')
+  );
+}
+
+/** Of an unknown change no error is kept but that of a refusal which is not compared yet. */
+export function isUncompared({ state, error }: Pick<Change, 'state' | 'error'>): boolean {
+  return state === 'unknown' && error !== undefined;
 }
 
 export function insertOp(tx: Transaction, op: Op): Promise<void> {

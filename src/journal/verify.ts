@@ -11,7 +11,7 @@ import { rest } from '../platform/time.ts';
 import { settle } from './changes.ts';
 import { failedReading, othersMovedWallet, walletNow } from './look.ts';
 import { MARKER_KEY } from './names.ts';
-import { type Change, isRefused } from './records.ts';
+import { type Change, isRefused, isUncompared } from './records.ts';
 import type { CorrectedOutcome, Finished } from './types.ts';
 import { duplicateNotes, recordedOutcome } from './words.ts';
 import { timeOf, type Work } from './work.ts';
@@ -57,6 +57,12 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
     const evidence = { ...change.evidence, reason: `it was refused, but ${why}` };
     await settle(work, change, { state: 'unknown', evidence });
   }
+  // Nothing speaks against the other refusals.
+  const settled = changes.filter(isUncompared).map(async change => {
+    const { evidence, error } = change;
+    await settle(work, change, { state: 'refused', evidence, error });
+  });
+  await Promise.all(settled);
   const corrected = [...changed].flatMap(([change, was]): CorrectedOutcome[] => {
     const outcome = recordedOutcome(change, work.op);
     return outcome === undefined ? [] : [{ ...outcome, was }];
@@ -244,7 +250,7 @@ async function compareWallet(
   before: number | undefined,
   remarks: string[],
 ): Promise<Compared> {
-  const isSettled = changes.every(({ state }) => state !== 'sent' && state !== 'unknown');
+  const isSettled = changes.every(change => isRefused(change) || !['sent', 'unknown'].includes(change.state));
   const isTold = changes.every(({ operation }) => operation !== 'cards.terminate' && operation !== 'api.write');
   if (before === undefined || work.resumed || !isSettled || !isTold) return NOTHING;
   // One of them, or all, may have been done.

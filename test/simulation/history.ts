@@ -289,7 +289,7 @@ interface Corner {
   readonly file?: readonly number[] | undefined;
   readonly fate?: Fate;
   /** What is done next, and nothing else; what the history has in it where this is left out. */
-  readonly then?: readonly Pick<Step, 'act' | 'wait'>[];
+  readonly then?: readonly (Pick<Step, 'act' | 'wait'> & { readonly beside?: boolean })[];
 }
 
 const RICH = { walletCents: 1_000_000, metadata: 'everywhere', behind: {}, others: [] } as const;
@@ -356,6 +356,21 @@ const CORNERS: readonly ((chance: Chance, first: Wish) => Corner)[] = [
     says: chance.of(['400 insufficient_funds', '400 invalid_request', '401', '403', '404 not_found', '422 odd word']),
     file: chance.is(0.4) ? [0, 0] : undefined,
   }),
+  // A row is refused behind the deed, and before its run has compared it the same file is run at another terminal, or gone on with.
+  chance => {
+    const again: Act = { do: 'buy', wishes: [0], how: 'file', as: 'the same' };
+    const isKilled = chance.is(0.4);
+    return {
+      change: 'create',
+      says: chance.of(['400 invalid_request', '422 odd word', '404 not_found']),
+      file: [0],
+      ...(isKilled && { fate: { how: 'dies', nth: 1, effect: 12 + chance.below(30), when: 'before', ms: 0 } }),
+      then: [
+        { act: again, wait: chance.below(8_000), beside: !isKilled },
+        { act: resume(false), wait: 20_000 },
+      ],
+    };
+  },
   // What came onto a card is spent at once, and somebody lets be sent again what leaves no trace. In a file the wallet is no evidence.
   (chance, { dollars, card }) => {
     const file = chance.is(0.5) ? [0] : undefined;

@@ -112,7 +112,7 @@ export class Judge {
       // Whoever types a command beside its resume may come before the end of that or behind it; a file is the same file.
       // What left nothing is not known to another file, or to a command.
       const isSame = (each: Purchase) =>
-        each.living === 0 &&
+        (each.living === 0 || (isFile && each.file === file)) &&
         !(isFile && each.intent !== undefined) &&
         ((reportedOf(each) === 'open' &&
           (each.resumed === 0 || (isFile && each.file === file)) &&
@@ -316,8 +316,8 @@ export class Judge {
     const isTaken = ran.code === 2 && wishes.some(({ named }) => named !== undefined);
     const mayFail = cap > 0 || held || isTaken || service.walletCents < 100_000;
     // A file that was done before is refused, whatever it means.
-    const isFirst = ({ wish: of, doneAt }: Purchase) =>
-      this.#purchases.filter(({ wish }) => wish === of).length === 1 && !(doneAt <= ran.from);
+    const isFirst = ({ wish: of, doneAt, attempts }: Purchase) =>
+      this.#purchases.filter(({ wish }) => wish === of).length === 1 && attempts.size === 1 && !(doneAt <= ran.from);
     // Whoever resumes it beside may verify it first.
     const isDone = ran.code === 0 || errorOf(ran).outcome === 'done';
     if (!isDone && (ran.code !== 11 || isAlone) && !mayFail && begun.length > 0 && begun.every(isFirst))
