@@ -347,10 +347,11 @@ function transferUnsettled(card: string, op: Op): CliError {
  */
 export async function doubtOpen(tx: Transaction, account?: string): Promise<void> {
   await tx.run(
-    sql`update change set state = 'unknown', attempts = case when attempts = 0 then 1 else attempts end,
+    sql`update change set state = 'unknown', error = null, attempts = case when attempts = 0 then 1 else attempts end,
       decided_at = ${await tx.now()},
       sent_at = coalesce(sent_at, (select o.created from op o where o.id = change.op))
-      where state = 'planned' and op in (select id from op where state <> 'finished'
+      where (state = 'planned' or (state = 'unknown' and error is not null))
+      and op in (select id from op where state <> 'finished'
       and account = coalesce(${account}, account))`,
   );
 }
