@@ -51,6 +51,8 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
   const money: Compared = isWhole ? await compareWallet(work, changes, wallet, remarks) : NOTHING;
   for (const change of new Set([...listed.unclear, ...money.unclear])) {
     changed.set(change, 'refused');
+    // A resume compares it.
+    if (isUncompared(change) && !money.unclear.includes(change)) continue;
     const why = listed.unclear.includes(change)
       ? 'the list of cards is not whole, or may be behind'
       : 'the wallet does not speak against it';
@@ -58,10 +60,12 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
     await settle(work, change, { state: 'unknown', evidence });
   }
   // Nothing speaks against the other refusals.
-  const settled = changes.filter(isUncompared).map(async change => {
-    const { evidence, error } = change;
-    await settle(work, change, { state: 'refused', evidence, error });
-  });
+  const settled = changes
+    .filter(change => isUncompared(change) && !listed.unclear.includes(change))
+    .map(async change => {
+      const { evidence, error } = change;
+      await settle(work, change, { state: 'refused', evidence, error });
+    });
   await Promise.all(settled);
   const corrected = [...changed].flatMap(([change, was]): CorrectedOutcome[] => {
     const outcome = recordedOutcome(change, work.op);
