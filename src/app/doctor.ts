@@ -124,11 +124,12 @@ async function accountFindings(
 async function serviceFindings({ host, opened }: Run, identity: Identity): Promise<readonly Finding[]> {
   const { env, clock } = host;
   const origin = identity.baseUrl === 'embedded' ? undefined : new URL(identity.baseUrl);
+  const key = await examined('key', async () => {
+    await opened.key();
+    return ok(`${identity.keyHint ?? 'none needed'}; ${identity.keySource}: ${identity.keyHome}`);
+  });
   const ways = [
-    await examined('key', async () => {
-      await opened.key();
-      return ok(`${identity.keyHint ?? 'none needed'}; ${identity.keySource}: ${identity.keyHome}`);
-    }),
+    key,
     await examined('proxy', () => {
       // Host and port alone: the address may hold a password.
       const found = origin === undefined ? undefined : proxyFor(origin, env);
@@ -143,7 +144,7 @@ async function serviceFindings({ host, opened }: Run, identity: Identity): Promi
       return ok(['those of Node', ...added.map(name => `${name} (${env[name]})`)].join(' and '));
     }),
   ];
-  if (ways[0]?.status === 'fail') return [...ways, { check: 'network', ...skip('not asked without a key') }];
+  if (key.status === 'fail') return [...ways, { check: 'network', ...skip('not asked without a key') }];
   const network = await examined('network', async () => {
     await (await opened.service()).send('wallet.get', {});
     const answer = opened.observed();

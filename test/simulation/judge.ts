@@ -202,7 +202,7 @@ export class Judge {
 
   /** The process that was to buy something and drew the name of that op. */
   #ownerOf(op: string | undefined): Process | undefined {
-    return [...this.#meant.keys()].find(({ drawn }) => drawn.some(bytes => `op_${lettersOf(bytes)}` === op));
+    return [...this.#meant.keys()].find(({ drawn }) => drawn.some(bytes => `op_${charactersOf(bytes)}` === op));
   }
 
   /** What a process reports of these purchases, of attempts of `about`. */
@@ -391,12 +391,12 @@ function report(purchase: Purchase, reported: Reported, about: ReadonlySet<Proce
   if (reported === 'done') purchase.doneAt = Math.min(purchase.doneAt, now);
 }
 
-/** The letters of the name of an op: five bits each, as far as the bytes go from behind. */
-function lettersOf(bytes: Uint8Array): string {
+/** The characters of the name of an op: five bits each, counted from the last byte. */
+function charactersOf(bytes: Uint8Array): string {
   const bits = Array.from(bytes, byte => byte.toString(2).padStart(8, '0')).join('');
-  return (bits.slice(-130).match(/.{5}/g) ?? []).map(five => LETTERS[Number.parseInt(five, 2)]).join('');
+  return (bits.slice(-130).match(/.{5}/g) ?? []).map(five => CHARACTERS[Number.parseInt(five, 2)]).join('');
 }
-const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
+const CHARACTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
 const REPORTED: Readonly<Record<string, Reported>> = {
   done: 'done',

@@ -118,7 +118,7 @@ export const waitChallenge = command({
       throw new CliError('wait_expired', {
         message: `no challenge came within ${durationText(timeoutMs)}`,
         notes: [others === 0 ? 'No other challenge is open.' : `${others} open, but none that matches.`],
-        evidence: { open_others: others },
+        evidence: { open_others: others, wait_timeout_ms: timeoutMs },
         hint: 'cardwright 3ds list',
       });
     ctx.ui.maskInLog([found.otp]);

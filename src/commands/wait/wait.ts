@@ -49,7 +49,7 @@ async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Pro
   throw new CliError('wait_expired', {
     message: `${asked.name} did not become ${until.join(' and ')} ${when}`,
     notes: [`Last seen: ${values.join(', ')}.`],
-    evidence: { last: last ?? null },
+    evidence: { last: last ?? null, wait_timeout_ms: timeoutMs },
   });
 }
 
@@ -163,7 +163,8 @@ export const waitTransaction = command({
         ? 'There was none of this kind.'
         : `The newest is ${newest.id}, ${newest.type} ${newest.status ?? ''}.`;
     const message = `no ${wanted} came within ${durationText(timeoutMs)}`;
-    throw new CliError('wait_expired', { message, notes: [says], evidence: { last: newest ?? null } });
+    const evidence = { last: newest ?? null, wait_timeout_ms: timeoutMs };
+    throw new CliError('wait_expired', { message, notes: [says], evidence });
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,
