@@ -144,7 +144,7 @@ export class Judge {
       purchase.isBegun ||= ran.who.writes > 0;
     }
     // A guard says how to go on with the op of somebody else, of which it reports nothing; a page is of the op it names.
-    const isGuard = ran.err.includes('"exit_code":14') || hintOf(ran) !== undefined;
+    const isGuard = ran.code === 14 || ran.err.includes('"exit_code":14') || hintOf(ran) !== undefined;
     const op = isGuard ? pageOf(ran).op : opOf(ran);
     this.#hear(ran, meant, new Set([ran.who, this.#ownerOf(op) ?? ran.who]));
     if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
