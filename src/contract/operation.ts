@@ -104,18 +104,15 @@ export const untouched = (basis: Basis): Returns<'raw', Record<never, never>> =>
   basis,
 });
 
-/** A row of the table, its literal types kept. */
-export function operation<const Row extends Operation>(row: Row): Row {
-  return row;
-}
-
 type Flatten<T> = { [K in keyof T]: T[K] };
-type Needed = Pick<Operation, 'summary' | 'section' | 'method' | 'path' | 'basis' | 'effect' | 'repeat' | 'returns'>;
+type Named = Pick<Operation, 'summary' | 'method' | 'path'>;
 
-/** Makes rows that have this in common, where they do not say otherwise; their literal types kept. */
+/** Makes rows that have this in common, where they do not say otherwise: what each does, by which route, and all else. */
 export function rowsWith<const Common extends Partial<Operation>>(common: Common) {
-  return <const Row extends Partial<Operation> & Omit<Needed, keyof Common>>(own: Row) =>
-    ({ ...common, ...own }) as Flatten<Omit<Common, keyof Row> & Row>;
+  return <const Own extends Partial<Operation>>(summary: string, route: `${Method} /${string}`, own: Own) => {
+    const [method, path] = route.split(' ') as [Method, Operation['path']];
+    return { ...common, summary, method, path, ...own } as Flatten<Named & Omit<Common, keyof Own> & Own>;
+  };
 }
 
 type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape }

@@ -3,7 +3,7 @@ import { assumed, stated } from './basis.ts';
 import { CARD, CARD_ID, CARD_STATUSES, CREATE_CARD, DETAILS, FUND_CARD, FUNDING, WITHDRAW_CARD } from './card.ts';
 import { choice, integer, text, time } from './field.ts';
 import { LIMITS, within } from './limits.ts';
-import { listOf, nothing, one, operation, pageOf, rowsWith } from './operation.ts';
+import { listOf, nothing, one, pageOf, rowsWith } from './operation.ts';
 import {
   ADDRESS,
   BIN,
@@ -25,24 +25,20 @@ const page = integer('Page number.', stated('8'), within(LIMITS.page));
 const cardFilter = (section: '4.4' | '4') => text('Only for this card.', stated(section), { names: 'card' });
 const range = (doc: string) => time(doc, stated('4.4', 'A-26'));
 
+const operation = rowsWith({ section: '4' });
 /** What changes nothing and reveals nothing. */
-const reading = rowsWith({ section: '4', method: 'GET', effect: 'read', repeat: 'freely' });
+const reading = rowsWith({ section: '4', effect: 'read', repeat: 'freely' });
 /** What changes one card, and what leads it to a state. */
-const ofCard = rowsWith({ section: '4', method: 'POST', params: card });
-const toState = rowsWith({ section: '4', method: 'POST', params: card, readBack: 'cards.get' });
+const ofCard = rowsWith({ section: '4', params: card });
+const toState = rowsWith({ section: '4', params: card, readBack: 'cards.get' });
 
 export const OPERATIONS = {
-  'bins.list': reading({
-    summary: 'List the BINs cards can be issued from',
-    path: '/bins',
+  'bins.list': reading('List the BINs cards can be issued from', 'GET /bins', {
     basis: stated('4'),
     returns: listOf(BIN, stated('4', 'A-135')),
   }),
-  'cards.create': operation({
-    summary: 'Issue a card and fund it from the wallet',
+  'cards.create': operation('Issue a card and fund it from the wallet', 'POST /cards', {
     section: '4.1',
-    method: 'POST',
-    path: '/cards',
     basis: stated('4'),
     effect: 'moves-money',
     repeat: 'with-key',
@@ -52,10 +48,8 @@ export const OPERATIONS = {
     emits: ['card.created'],
     makes: 'card',
   }),
-  'cards.list': reading({
-    summary: 'List cards',
+  'cards.list': reading('List cards', 'GET /cards', {
     section: '4.2',
-    path: '/cards',
     basis: assumed('A-01'),
     query: {
       status: choice(CARD_STATUSES, 'Only cards in this state.', stated('4.2')),
@@ -66,19 +60,13 @@ export const OPERATIONS = {
     returns: pageOf(CARD, assumed('A-20')),
     fails: ['invalid_request'],
   }),
-  'cards.get': reading({
-    summary: 'Show one card without its number',
-    path: '/cards/{card_id}',
+  'cards.get': reading('Show one card without its number', 'GET /cards/{card_id}', {
     basis: stated('4', 'A-03'),
     params: card,
     returns: one(CARD, stated('4')),
     fails: ['not_found'],
   }),
-  'cards.details': operation({
-    summary: 'Reveal number, CVV and expiry of a card',
-    section: '4',
-    method: 'GET',
-    path: '/cards/{card_id}/details',
+  'cards.details': operation('Reveal number, CVV and expiry of a card', 'GET /cards/{card_id}/details', {
     basis: stated('4', 'A-04'),
     effect: 'reveals-secret',
     repeat: 'freely',
@@ -87,9 +75,7 @@ export const OPERATIONS = {
     returns: one(DETAILS, stated('4', 'A-30')),
     fails: ['not_found', 'card_terminated', 'rate_limited'],
   }),
-  'cards.freeze': toState({
-    summary: 'Suspend all transactions of a card',
-    path: '/cards/{card_id}/freeze',
+  'cards.freeze': toState('Suspend all transactions of a card', 'POST /cards/{card_id}/freeze', {
     basis: assumed('A-05'),
     effect: 'reversible',
     repeat: 'freely',
@@ -98,9 +84,7 @@ export const OPERATIONS = {
     emits: ['card.frozen'],
     leadsTo: { field: 'status', value: 'frozen' },
   }),
-  'cards.unfreeze': toState({
-    summary: 'Let a frozen card transact again',
-    path: '/cards/{card_id}/unfreeze',
+  'cards.unfreeze': toState('Let a frozen card transact again', 'POST /cards/{card_id}/unfreeze', {
     basis: assumed('A-06'),
     effect: 'reversible',
     repeat: 'never',
@@ -109,21 +93,21 @@ export const OPERATIONS = {
     emits: ['card.unfrozen'],
     leadsTo: { field: 'status', value: 'active' },
   }),
-  'cards.terminate': toState({
-    summary: 'End a card for good; its balance returns to the wallet',
-    path: '/cards/{card_id}/terminate',
-    basis: assumed('A-07'),
-    effect: 'irreversible',
-    repeat: 'freely',
-    returns: one(CARD, assumed('A-07')),
-    fails: ['not_found', 'card_terminated'],
-    emits: ['card.terminated'],
-    leadsTo: { field: 'status', value: 'terminated' },
-  }),
-  'cards.fund': ofCard({
-    summary: 'Move money from the wallet to a card',
+  'cards.terminate': toState(
+    'End a card for good; its balance returns to the wallet',
+    'POST /cards/{card_id}/terminate',
+    {
+      basis: assumed('A-07'),
+      effect: 'irreversible',
+      repeat: 'freely',
+      returns: one(CARD, assumed('A-07')),
+      fails: ['not_found', 'card_terminated'],
+      emits: ['card.terminated'],
+      leadsTo: { field: 'status', value: 'terminated' },
+    },
+  ),
+  'cards.fund': ofCard('Move money from the wallet to a card', 'POST /cards/{card_id}/fund', {
     section: '4.3',
-    path: '/cards/{card_id}/fund',
     basis: assumed('A-08'),
     effect: 'moves-money',
     repeat: 'with-key',
@@ -133,9 +117,7 @@ export const OPERATIONS = {
     emits: ['card.funded'],
     transfer: 'to-card',
   }),
-  'cards.withdraw': ofCard({
-    summary: 'Move money from a card back to the wallet',
-    path: '/cards/{card_id}/withdraw',
+  'cards.withdraw': ofCard('Move money from a card back to the wallet', 'POST /cards/{card_id}/withdraw', {
     basis: assumed('A-09'),
     effect: 'moves-money',
     repeat: 'with-key',
@@ -144,10 +126,8 @@ export const OPERATIONS = {
     fails: ['insufficient_card_funds', 'invalid_request', 'not_found', 'card_terminated'],
     transfer: 'to-wallet',
   }),
-  'transactions.list': reading({
-    summary: 'List transactions',
+  'transactions.list': reading('List transactions', 'GET /transactions', {
     section: '4.4',
-    path: '/transactions',
     basis: assumed('A-10'),
     query: {
       card_id: cardFilter('4.4'),
@@ -159,23 +139,17 @@ export const OPERATIONS = {
     returns: pageOf(TRANSACTION, assumed('A-20')),
     fails: ['invalid_request'],
   }),
-  'wallet.get': reading({
-    summary: 'Show the wallet',
-    path: '/wallet',
+  'wallet.get': reading('Show the wallet', 'GET /wallet', {
     basis: assumed('A-11'),
     returns: one(WALLET, stated('4')),
   }),
-  'wallet.addresses': reading({
-    summary: 'List the deposit addresses of the wallet',
-    path: '/wallet/deposit-addresses',
+  'wallet.addresses': reading('List the deposit addresses of the wallet', 'GET /wallet/deposit-addresses', {
     basis: assumed('A-12'),
     query: { currency: CURRENCY },
     returns: listOf(ADDRESS, assumed('A-12')),
     fails: ['invalid_request'],
   }),
-  'challenges.list': reading({
-    summary: 'List open 3DS challenges with their codes',
-    path: '/3ds/challenges',
+  'challenges.list': reading('List open 3DS challenges with their codes', 'GET /3ds/challenges', {
     basis: assumed('A-14'),
     query: {
       card_id: cardFilter('4'),
@@ -183,11 +157,8 @@ export const OPERATIONS = {
     },
     returns: listOf(CHALLENGE, stated('4', 'A-54')),
   }),
-  'webhooks.create': operation({
-    summary: 'Subscribe an endpoint to events',
+  'webhooks.create': operation('Subscribe an endpoint to events', 'POST /webhooks', {
     section: '4.5',
-    method: 'POST',
-    path: '/webhooks',
     basis: assumed('A-15'),
     effect: 'reversible',
     repeat: 'never',
@@ -196,39 +167,31 @@ export const OPERATIONS = {
     fails: ['invalid_request'],
     makes: 'webhook',
   }),
-  'webhooks.list': reading({
-    summary: 'List subscriptions',
-    path: '/webhooks',
+  'webhooks.list': reading('List subscriptions', 'GET /webhooks', {
     basis: assumed('A-16'),
     returns: listOf(WEBHOOK, assumed('A-16')),
   }),
-  'webhooks.get': reading({
-    summary: 'Show one subscription',
-    path: '/webhooks/{webhook_id}',
+  'webhooks.get': reading('Show one subscription', 'GET /webhooks/{webhook_id}', {
     basis: assumed('A-17'),
     params: webhook,
     returns: one(WEBHOOK, assumed('A-70')),
     fails: ['not_found'],
   }),
-  'webhooks.update': operation({
-    summary: 'Change the endpoint, the events or the status of a subscription',
-    section: '4',
-    method: 'PATCH',
-    path: '/webhooks/{webhook_id}',
-    basis: assumed('A-17'),
-    effect: 'reversible',
-    repeat: 'freely',
-    params: webhook,
-    body: UPDATE_WEBHOOK,
-    returns: one(WEBHOOK, assumed('A-70')),
-    fails: ['not_found', 'invalid_request'],
-    readBack: 'webhooks.get',
-  }),
-  'webhooks.delete': operation({
-    summary: 'Delete a subscription',
-    section: '4',
-    method: 'DELETE',
-    path: '/webhooks/{webhook_id}',
+  'webhooks.update': operation(
+    'Change the endpoint, the events or the status of a subscription',
+    'PATCH /webhooks/{webhook_id}',
+    {
+      basis: assumed('A-17'),
+      effect: 'reversible',
+      repeat: 'freely',
+      params: webhook,
+      body: UPDATE_WEBHOOK,
+      returns: one(WEBHOOK, assumed('A-70')),
+      fails: ['not_found', 'invalid_request'],
+      readBack: 'webhooks.get',
+    },
+  ),
+  'webhooks.delete': operation('Delete a subscription', 'DELETE /webhooks/{webhook_id}', {
     basis: assumed('A-17'),
     effect: 'irreversible',
     repeat: 'freely',

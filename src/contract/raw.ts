@@ -5,46 +5,24 @@
  * from it.
  */
 import { must } from './field.ts';
-import { type Operation, operation, pageOf, untouched } from './operation.ts';
+import { type Operation, pageOf, rowsWith, untouched } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { integer, text } from './own-field.ts';
 
 const PATH = must(text('Path and query below the base address.'));
 const METHOD = must(text('HTTP method.'));
 
-const READING = {
-  raw: true,
-  section: '4',
-  method: 'GET',
-  path: '/',
-  basis: {},
-  effect: 'read',
-  repeat: 'freely',
-} as const;
+const reading = rowsWith({ raw: true, section: '4', basis: {}, effect: 'read', repeat: 'freely' });
+const writing = rowsWith({ raw: true, section: '4', basis: {}, effect: 'moves-money', repeat: 'never' });
 
 export const RAW_OPERATIONS = {
-  'api.read': operation({
-    ...READING,
-    summary: 'Read any path',
-    params: { method: METHOD, path: PATH },
-    returns: untouched({}),
-  }),
-  'api.pages': operation({
-    ...READING,
-    summary: 'Read any list page by page',
+  'api.read': reading('Read any path', 'GET /', { params: { method: METHOD, path: PATH }, returns: untouched({}) }),
+  'api.pages': reading('Read any list page by page', 'GET /', {
     params: { path: PATH },
     query: { page: integer('Page.') },
     returns: pageOf({}, {}),
   }),
-  'api.write': operation({
-    raw: true,
-    summary: 'Send any change',
-    section: '4',
-    method: 'POST',
-    path: '/',
-    basis: {},
-    effect: 'moves-money',
-    repeat: 'never',
+  'api.write': writing('Send any change', 'POST /', {
     params: { method: METHOD, path: PATH },
     body: { body: text('JSON text.') },
     returns: untouched({}),

@@ -80,25 +80,19 @@ const STATUS = {
 } as const;
 
 const DOCUMENTS = {
-  openapi: reading({ summary: 'The service as an OpenAPI document', path: '/openapi.json', returns: one({}) }),
-  'openapi.sandbox': reading({
-    summary: 'This control surface as an OpenAPI document',
-    path: '/openapi-sandbox.json',
+  openapi: reading('The service as an OpenAPI document', 'GET /openapi.json', { returns: one({}) }),
+  'openapi.sandbox': reading('This control surface as an OpenAPI document', 'GET /openapi-sandbox.json', {
     returns: one({}),
   }),
 } as const;
 
 export const ADMIN_OPERATIONS = {
-  status: reading({
+  status: reading('Show what the sandbox holds and whether its ledger balances', 'GET /status', {
     ...THOROUGH,
-    summary: 'Show what the sandbox holds and whether its ledger balances',
-    path: '/status',
     returns: one(STATUS),
   }),
-  reset: change({
+  reset: change('Start over with a data set', 'POST /reset', {
     ...THOROUGH,
-    summary: 'Start over with a data set',
-    path: '/reset',
     effect: 'irreversible',
     body: {
       data: choice(DATA_SETS, 'Data set to load; the one it was started with when left out.'),

@@ -64,14 +64,10 @@ const SUBSCRIPTION = {
 } as const;
 
 export const DELIVERY_OPERATIONS = {
-  webhooks: look({
-    summary: 'List subscriptions with how their deliveries went',
-    path: '/webhooks',
+  webhooks: look('List subscriptions with how their deliveries went', 'GET /webhooks', {
     returns: listOf(SUBSCRIPTION),
   }),
-  deliveries: look({
-    summary: 'List deliveries to subscriptions with their attempts, newest first',
-    path: '/deliveries',
+  deliveries: look('List deliveries to subscriptions with their attempts, newest first', 'GET /deliveries', {
     query: {
       webhook_id: text('Only those to this subscription.', { names: 'webhook' }),
       event_id: text('Only those of this event.'),
@@ -81,54 +77,58 @@ export const DELIVERY_OPERATIONS = {
     },
     returns: pageOf(DELIVERY),
   }),
-  'deliveries.get': look({
-    summary: 'Show a delivery with its attempts and the text that it brings',
-    path: '/deliveries/{delivery_id}',
-    params: { delivery_id: must(text('Delivery.')) },
-    returns: one(WHOLE_DELIVERY),
-  }),
-  'deliveries.redeliver': change({
-    summary: 'Send a delivery again, with the same event id and the same bytes',
-    path: '/deliveries/{delivery_id}/redeliver',
-    params: { delivery_id: must(text('Delivery to repeat.')) },
-    returns: one(DELIVERY, 201),
-  }),
-  'deliveries.recover': change({
-    summary: 'Send a subscription every event that it missed since a time',
-    path: '/webhooks/{webhook_id}/recover',
-    params: { webhook_id: WEBHOOK_ID },
-    body: { since: must(time('Events since this time, on the clock of the sandbox.')) },
-    returns: one({
-      webhook_id: WEBHOOK_ID,
-      since: must(time('Where it began: not before the subscription was made.')),
-      queued: must(integer('Events that go again.')),
-    }),
-  }),
-  'deliveries.send': change({
-    summary: 'Send a body of your own to a subscription, signed as asked',
-    path: '/webhooks/{webhook_id}/send',
-    params: { webhook_id: WEBHOOK_ID },
-    body: {
-      event: must(event),
-      body: text('Exact text to send; an example of the event when left out.', { maxLength: 32_768 }),
-      sign: choice(SIGNED_WITH, 'What to sign it with.', { defaults: 'right' }),
-    },
-    returns: one(DELIVERY, 201),
-  }),
-  'deliveries.rotate': change({
-    summary: 'Replace the signing secret of a subscription; both sign for a while',
-    path: '/webhooks/{webhook_id}/rotate',
-    params: { webhook_id: WEBHOOK_ID },
-    body: {
-      overlap: text('How long both secrets sign, such as 24h or 90m; 0s ends the old one now.', {
-        maxLength: 40,
-        defaults: '24h',
+  'deliveries.get': look(
+    'Show a delivery with its attempts and the text that it brings',
+    'GET /deliveries/{delivery_id}',
+    { params: { delivery_id: must(text('Delivery.')) }, returns: one(WHOLE_DELIVERY) },
+  ),
+  'deliveries.redeliver': change(
+    'Send a delivery again, with the same event id and the same bytes',
+    'POST /deliveries/{delivery_id}/redeliver',
+    { params: { delivery_id: must(text('Delivery to repeat.')) }, returns: one(DELIVERY, 201) },
+  ),
+  'deliveries.recover': change(
+    'Send a subscription every event that it missed since a time',
+    'POST /webhooks/{webhook_id}/recover',
+    {
+      params: { webhook_id: WEBHOOK_ID },
+      body: { since: must(time('Events since this time, on the clock of the sandbox.')) },
+      returns: one({
+        webhook_id: WEBHOOK_ID,
+        since: must(time('Where it began: not before the subscription was made.')),
+        queued: must(integer('Events that go again.')),
       }),
     },
-    returns: one({
-      webhook_id: WEBHOOK_ID,
-      secret: must(text('New signing secret; shown in this answer only.', { secret: true })),
-      old_until: must(time('Until when the old one signs as well.')),
-    }),
-  }),
+  ),
+  'deliveries.send': change(
+    'Send a body of your own to a subscription, signed as asked',
+    'POST /webhooks/{webhook_id}/send',
+    {
+      params: { webhook_id: WEBHOOK_ID },
+      body: {
+        event: must(event),
+        body: text('Exact text to send; an example of the event when left out.', { maxLength: 32_768 }),
+        sign: choice(SIGNED_WITH, 'What to sign it with.', { defaults: 'right' }),
+      },
+      returns: one(DELIVERY, 201),
+    },
+  ),
+  'deliveries.rotate': change(
+    'Replace the signing secret of a subscription; both sign for a while',
+    'POST /webhooks/{webhook_id}/rotate',
+    {
+      params: { webhook_id: WEBHOOK_ID },
+      body: {
+        overlap: text('How long both secrets sign, such as 24h or 90m; 0s ends the old one now.', {
+          maxLength: 40,
+          defaults: '24h',
+        }),
+      },
+      returns: one({
+        webhook_id: WEBHOOK_ID,
+        secret: must(text('New signing secret; shown in this answer only.', { secret: true })),
+        old_until: must(time('Until when the old one signs as well.')),
+      }),
+    },
+  ),
 } as const;

@@ -263,24 +263,16 @@ const DIALECT = {
 } as const;
 
 export const FAULT_OPERATIONS = {
-  faults: look({ summary: 'List fault rules in the order they are asked', path: '/faults', returns: listOf(FAULT) }),
-  'faults.add': change({ summary: 'Add a fault rule', path: '/faults', body: FAULT_BODY, returns: one(FAULT, 201) }),
-  'faults.remove': change({
-    summary: 'Remove a fault rule',
-    method: 'DELETE',
-    path: '/faults/{fault_id}',
+  faults: look('List fault rules in the order they are asked', 'GET /faults', { returns: listOf(FAULT) }),
+  'faults.add': change('Add a fault rule', 'POST /faults', { body: FAULT_BODY, returns: one(FAULT, 201) }),
+  'faults.remove': change('Remove a fault rule', 'DELETE /faults/{fault_id}', {
     params: { fault_id: FAULT_ID },
     returns: nothing(),
   }),
-  'faults.clear': change({
-    summary: 'Remove all fault rules',
-    method: 'DELETE',
-    path: '/faults',
+  'faults.clear': change('Remove all fault rules', 'DELETE /faults', {
     returns: one({ removed: must(integer('How many there were.')) }),
   }),
-  requests: look({
-    summary: 'List requests to the service, newest first; secrets are left out',
-    path: '/requests',
+  requests: look('List requests to the service, newest first; secrets are left out', 'GET /requests', {
     query: {
       operation: operationName,
       since,
@@ -291,11 +283,8 @@ export const FAULT_OPERATIONS = {
     },
     returns: pageOf(LOGGED_REQUEST),
   }),
-  'dialect.show': look({ summary: 'Show the dialect this server speaks', path: '/dialect', returns: one(DIALECT) }),
-  'dialect.set': change({
-    summary: 'Have this server speak another dialect until it ends',
-    method: 'PUT',
-    path: '/dialect',
+  'dialect.show': look('Show the dialect this server speaks', 'GET /dialect', { returns: one(DIALECT) }),
+  'dialect.set': change('Have this server speak another dialect until it ends', 'PUT /dialect', {
     body: { dialect: must(choice(DIALECT_NAMES, 'Name of the dialect.')) },
     returns: one(DIALECT),
   }),

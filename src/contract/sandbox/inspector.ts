@@ -68,15 +68,12 @@ export const TIMER = {
 } as const;
 
 export const INSPECTOR_OPERATIONS = {
-  'transactions.why': look({
-    summary: 'Show the checks that a purchase went through, and which one declined it',
-    path: '/transactions/{transaction_id}/why',
-    params: { transaction_id: must(text('Transaction record.', { names: 'transaction' })) },
-    returns: one(WHY),
-  }),
-  'cards.timeline': look({
-    summary: 'Show what happened to a card, newest first',
-    path: '/cards/{card_id}/timeline',
+  'transactions.why': look(
+    'Show the checks that a purchase went through, and which one declined it',
+    'GET /transactions/{transaction_id}/why',
+    { params: { transaction_id: must(text('Transaction record.', { names: 'transaction' })) }, returns: one(WHY) },
+  ),
+  'cards.timeline': look('Show what happened to a card, newest first', 'GET /cards/{card_id}/timeline', {
     params: { card_id: CARD_ID },
     query: {
       kinds: text(`Only those kinds, with commas: ${TIMELINE_KINDS.join(', ')}.`, { maxLength: 100 }),
@@ -84,15 +81,11 @@ export const INSPECTOR_OPERATIONS = {
     },
     returns: pageOf(TIMELINE_ITEM),
   }),
-  'requests.get': look({
-    summary: 'Show a request with its answer',
-    path: '/requests/{request_id}',
+  'requests.get': look('Show a request with its answer', 'GET /requests/{request_id}', {
     params: { request_id: must(text('The request.', { maxLength: 64 })) },
     returns: one(REQUEST_PAIR),
   }),
-  timers: look({
-    summary: 'List what happens by itself, earliest first',
-    path: '/timers',
+  timers: look('List what happens by itself, earliest first', 'GET /timers', {
     query: paging(50),
     returns: pageOf(TIMER),
   }),

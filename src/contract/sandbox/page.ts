@@ -32,61 +32,52 @@ const REVEALED = {
 } as const;
 
 export const PAGE_OPERATIONS = {
-  'page.tickets': look({
-    summary: 'Make a ticket that opens the inspector in a browser, once',
-    method: 'POST',
-    path: '/page/tickets',
+  'page.tickets': look('Make a ticket that opens the inspector in a browser, once', 'POST /page/tickets', {
     body: { access },
     returns: one({
       url: must(text('Address that opens it; it holds the ticket.', { secret: true })),
       expires_at: must(time('Until when, real time.')),
     }),
   }),
-  'page.show': look({
-    summary: 'Tell how many sessions of the inspector there are, and whether a ticket waits',
-    path: '/page',
+  'page.show': look('Tell how many sessions of the inspector there are, and whether a ticket waits', 'GET /page', {
     returns: one({
       sessions: must(integer('Sessions that are good now.')),
       opened: must(integer('Sessions that were ever made by this server.')),
       ticket_waits: must(flag('A ticket was made that nobody has used yet.')),
     }),
   }),
-  'page.session': reading({
-    method: 'POST',
+  'page.session': reading('Exchange a ticket for a session; for the page alone', 'POST /page/session', {
     repeat: 'never',
     credential: 'none',
-    summary: 'Exchange a ticket for a session; for the page alone',
-    path: '/page/session',
     body: { ticket: must(text('The ticket.', { maxLength: 64, secret: true })) },
     returns: one({
       half: must(text('Half of the session; the other half is the cookie.', { secret: true })),
       access: must(choice(PAGE_ACCESS, 'What it may do.')),
     }),
   }),
-  'page.end': look({
-    summary: 'End all sessions of the inspector, and the ticket that waits',
-    method: 'DELETE',
-    path: '/page/sessions',
+  'page.end': look('End all sessions of the inspector, and the ticket that waits', 'DELETE /page/sessions', {
     returns: one({ ended: must(integer('Sessions that were ended.')) }),
   }),
-  'cards.reveal': change({
-    summary: 'Show number and security code of a card in the page; the last four digits are the confirmation',
-    path: '/cards/{card_id}/reveal',
-    effect: 'reveals-secret',
-    params: { card_id: CARD_ID },
-    body: { last4: must(text('Last four digits of the card.', { maxLength: 4 })) },
-    returns: one(REVEALED),
-  }),
-  'challenges.reveal': change({
-    summary: 'Show the one-time code of a 3DS challenge in the page',
-    path: '/challenges/{challenge_id}/reveal',
-    effect: 'reveals-secret',
-    params: { challenge_id: must(text('The challenge.', { maxLength: 128 })) },
-    returns: one({ otp: must(sealed('The code.')) }),
-  }),
-  marks: look({
-    summary: 'Tell what changes whenever anything of the sandbox does, and what its clock shows',
-    path: '/marks',
+  'cards.reveal': change(
+    'Show number and security code of a card in the page; the last four digits are the confirmation',
+    'POST /cards/{card_id}/reveal',
+    {
+      effect: 'reveals-secret',
+      params: { card_id: CARD_ID },
+      body: { last4: must(text('Last four digits of the card.', { maxLength: 4 })) },
+      returns: one(REVEALED),
+    },
+  ),
+  'challenges.reveal': change(
+    'Show the one-time code of a 3DS challenge in the page',
+    'POST /challenges/{challenge_id}/reveal',
+    {
+      effect: 'reveals-secret',
+      params: { challenge_id: must(text('The challenge.', { maxLength: 128 })) },
+      returns: one({ otp: must(sealed('The code.')) }),
+    },
+  ),
+  marks: look('Tell what changes whenever anything of the sandbox does, and what its clock shows', 'GET /marks', {
     returns: one({
       version: must(text('Version of cardwright that serves it.')),
       changes: must(text('Another text after every change; it has no other meaning.')),

@@ -6,13 +6,13 @@ import { integer } from '../own-field.ts';
 const OURS = { section: 'sandbox', basis: {} } as const;
 
 /** A look at something of the sandbox. */
-export const reading = row.rowsWith({ ...OURS, method: 'GET', effect: 'read', repeat: 'freely' });
+export const reading = row.rowsWith({ ...OURS, effect: 'read', repeat: 'freely' });
 
 /** A reading without any trace: see `leavesNoTrace` of a row. */
-export const look = row.rowsWith({ ...OURS, method: 'GET', effect: 'read', repeat: 'freely', leavesNoTrace: true });
+export const look = row.rowsWith({ ...OURS, effect: 'read', repeat: 'freely', leavesNoTrace: true });
 
 /** A change of the sandbox, whose money is nobody's: no guard beyond being a sandbox is needed. */
-export const change = row.rowsWith({ ...OURS, method: 'POST', effect: 'reversible', repeat: 'never' });
+export const change = row.rowsWith({ ...OURS, effect: 'reversible', repeat: 'never' });
 
 /** What goes through everything a store holds: a million records take a while. */
 export const THOROUGH = { patienceMs: 900_000 } as const;

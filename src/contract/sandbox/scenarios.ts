@@ -36,15 +36,10 @@ const PLAYED = {
 } as const;
 
 export const SCENARIO_OPERATIONS = {
-  scenarios: look({
-    summary: 'List example scenarios',
-    path: '/scenarios',
+  scenarios: look('List example scenarios', 'GET /scenarios', {
     returns: listOf({ name: must(text('File name of it.')), text: must(text('The scenario, in YAML.')) }),
   }),
-  'scenarios.check': look({
-    summary: 'Check a scenario without a step of it being done',
-    method: 'POST',
-    path: '/scenarios/check',
+  'scenarios.check': look('Check a scenario without a step of it being done', 'POST /scenarios/check', {
     body: { text: scenario },
     returns: one({
       name: nullable(text('Its title; null where it has errors.')),
@@ -52,16 +47,12 @@ export const SCENARIO_OPERATIONS = {
       problems: must(rows(PROBLEM, 'Errors, in the order of lines.')),
     }),
   }),
-  'scenarios.play': change({
-    summary: 'Play a scenario in this sandbox, one at a time',
-    path: '/scenarios',
+  'scenarios.play': change('Play a scenario in this sandbox, one at a time', 'POST /scenarios', {
     effect: 'irreversible',
     body: { text: scenario },
     returns: one(PLAYED, 201),
   }),
-  'scenarios.show': look({
-    summary: 'Show how far a scenario is that was played',
-    path: '/scenarios/{run_id}',
+  'scenarios.show': look('Show how far a scenario is that was played', 'GET /scenarios/{run_id}', {
     params: { run_id: must(text('The run.', { maxLength: 64 })) },
     returns: one(PLAYED),
   }),

@@ -3,9 +3,9 @@
  * there and answers with all ids it made and the balances after (docs/design/sandbox.md, section 4).
  */
 import { CARD_ID, CARD_STATUSES } from '../card.ts';
-import { must } from '../field.ts';
+import { type Field, must } from '../field.ts';
 import { LIMITS } from '../limits.ts';
-import { rowsWith } from '../operation.ts';
+import { type Operation, rowsWith } from '../operation.ts';
 import { choice, flag, integer, list, money, text } from '../own-field.ts';
 import { CURRENCIES, DECLINE_REASONS } from '../resources.ts';
 import { one } from './row.ts';
@@ -55,22 +55,28 @@ const merchant = text('Merchant name.', { defaults: 'COFFEE SHOP', maxLength: LI
 const mcc = text('Merchant category code, four digits.', { defaults: '5814' });
 const country = text('Country of the merchant.', { defaults: 'US' });
 const simulation = rowsWith({
-  section: 'sandbox',
-  basis: {},
-  method: 'POST',
-  effect: 'reversible',
-  repeat: 'never',
+  ...{ section: 'sandbox', basis: {}, effect: 'reversible', repeat: 'never' },
   returns: one(SIMULATED, 201),
 });
 
-const ofAuthorization = (doc: string) => ({ authorization_id: must(text(doc)) });
-const ofChallenge = (doc: string) => ({ challenge_id: must(text(doc)) });
-const ofDeposit = (doc: string) => ({ deposit_id: must(text(doc)) });
+/** What is done to a thing that is there, which its path names. */
+const doneTo =
+  <const Id extends string>(id: Id, things: string) =>
+  <const Takes extends Partial<Operation> = Record<never, never>>(
+    what: string,
+    summary: string,
+    doc: string,
+    takes = {} as Takes,
+  ) => {
+    const params = { [id]: must(text(doc)) } as { readonly [Name in Id]: Field<string, string, true> };
+    return simulation(summary, `POST /simulate/${things}/{${id}}/${what}`, { params, ...takes });
+  };
+const ofAuthorization = doneTo('authorization_id', 'authorizations');
+const ofChallenge = doneTo('challenge_id', 'challenges');
+const ofDeposit = doneTo('deposit_id', 'deposits');
 
-const PURCHASES = {
-  'simulate.authorize': simulation({
-    summary: 'Simulate an authorization on a card',
-    path: '/simulate/authorizations',
+export const SIMULATIONS = {
+  'simulate.authorize': simulation('Simulate an authorization on a card', 'POST /simulate/authorizations', {
     body: {
       card_id: CARD_ID,
       amount,
@@ -82,51 +88,35 @@ const PURCHASES = {
       mismatch: choice(['cvv', 'expiry'], 'Let the merchant send a wrong CVV or expiry.'),
     },
   }),
-  'simulate.increment': simulation({
-    summary: 'Simulate an increase of a pending authorization',
-    path: '/simulate/authorizations/{authorization_id}/increment',
-    params: ofAuthorization('Authorization to raise.'),
-    body: { amount },
-  }),
-  'simulate.settle': simulation({
-    summary: 'Simulate the settlement of an authorization',
-    path: '/simulate/authorizations/{authorization_id}/settle',
-    params: ofAuthorization('Authorization to settle.'),
-    body: { amount: someAmount, final: flag('Release the rest of the hold.', { defaults: 'true' }) },
-  }),
-  'simulate.reverse': simulation({
-    summary: 'Simulate a reversal: release a hold',
-    path: '/simulate/authorizations/{authorization_id}/reverse',
-    params: ofAuthorization('Authorization to reverse.'),
+  'simulate.increment': ofAuthorization(
+    'increment',
+    'Simulate an increase of a pending authorization',
+    'Authorization to raise.',
+    { body: { amount } },
+  ),
+  'simulate.settle': ofAuthorization(
+    'settle',
+    'Simulate the settlement of an authorization',
+    'Authorization to settle.',
+    { body: { amount: someAmount, final: flag('Release the rest of the hold.', { defaults: 'true' }) } },
+  ),
+  'simulate.reverse': ofAuthorization('reverse', 'Simulate a reversal: release a hold', 'Authorization to reverse.', {
     body: { amount: someAmount },
   }),
-  'simulate.expire': simulation({
-    summary: 'Expire a pending authorization now',
-    path: '/simulate/authorizations/{authorization_id}/expire',
-    params: ofAuthorization('Authorization to end.'),
-  }),
-  'simulate.refund': simulation({
-    summary: 'Simulate a refund of a settled purchase',
-    path: '/simulate/authorizations/{authorization_id}/refund',
-    params: ofAuthorization('Authorization whose settlement is refunded.'),
-    body: { amount: someAmount },
-  }),
-  'simulate.force-post': simulation({
-    summary: 'Simulate a settlement without an authorization',
-    path: '/simulate/force-posts',
+  'simulate.expire': ofAuthorization('expire', 'Expire a pending authorization now', 'Authorization to end.'),
+  'simulate.refund': ofAuthorization(
+    'refund',
+    'Simulate a refund of a settled purchase',
+    'Authorization whose settlement is refunded.',
+    { body: { amount: someAmount } },
+  ),
+  'simulate.force-post': simulation('Simulate a settlement without an authorization', 'POST /simulate/force-posts', {
     body: { card_id: CARD_ID, amount, merchant, mcc, country },
   }),
-  'simulate.unlinked-refund': simulation({
-    summary: 'Simulate a refund without a purchase before it',
-    path: '/simulate/refunds',
+  'simulate.unlinked-refund': simulation('Simulate a refund without a purchase before it', 'POST /simulate/refunds', {
     body: { card_id: CARD_ID, amount, merchant, mcc, country },
   }),
-} as const;
-
-const CHALLENGES = {
-  'simulate.challenge': simulation({
-    summary: 'Open a 3DS challenge on a card',
-    path: '/simulate/challenges',
+  'simulate.challenge': simulation('Open a 3DS challenge on a card', 'POST /simulate/challenges', {
     body: {
       card_id: CARD_ID,
       amount,
@@ -134,31 +124,15 @@ const CHALLENGES = {
       then: choice(['nothing', 'authorize'], 'What happens after the right code.', { defaults: 'nothing' }),
     },
   }),
-  'simulate.answer': simulation({
-    summary: 'Answer a 3DS challenge with a code',
-    path: '/simulate/challenges/{challenge_id}/attempts',
-    params: ofChallenge('Challenge to answer.'),
+  'simulate.answer': ofChallenge('attempts', 'Answer a 3DS challenge with a code', 'Challenge to answer.', {
     body: {
       answer: choice(['right', 'wrong'], 'Which code is typed.'),
       otp: text('The code that is typed.', { maxLength: 8, secret: true }),
     },
   }),
-  'simulate.challenge-expire': simulation({
-    summary: 'Expire a pending 3DS challenge now',
-    path: '/simulate/challenges/{challenge_id}/expire',
-    params: ofChallenge('Challenge to end.'),
-  }),
-  'simulate.cancel': simulation({
-    summary: 'Cancel a 3DS challenge as the card holder',
-    path: '/simulate/challenges/{challenge_id}/cancel',
-    params: ofChallenge('Challenge to cancel.'),
-  }),
-} as const;
-
-const DEPOSITS = {
-  'simulate.deposit': simulation({
-    summary: 'Simulate a crypto deposit',
-    path: '/simulate/deposits',
+  'simulate.challenge-expire': ofChallenge('expire', 'Expire a pending 3DS challenge now', 'Challenge to end.'),
+  'simulate.cancel': ofChallenge('cancel', 'Cancel a 3DS challenge as the card holder', 'Challenge to cancel.'),
+  'simulate.deposit': simulation('Simulate a crypto deposit', 'POST /simulate/deposits', {
     body: {
       currency: must(choice(CURRENCIES, 'Cryptocurrency.')),
       amount: money('Amount, USD.', { min: 1, max: MOST }),
@@ -166,22 +140,12 @@ const DEPOSITS = {
       confirmations: choice(['timed', 'manual'], 'One for every block, or only by hand.', { defaults: 'timed' }),
     },
   }),
-  'simulate.confirmations': simulation({
-    summary: 'Add confirmations to a pending deposit',
-    path: '/simulate/deposits/{deposit_id}/confirmations',
-    params: ofDeposit('Deposit to count for.'),
-    body: { add: must(integer('How many confirmations come.', { min: 1, max: 1000 })) },
-  }),
-  'simulate.confirm': simulation({
-    summary: 'Confirm a pending deposit and credit it',
-    path: '/simulate/deposits/{deposit_id}/confirm',
-    params: ofDeposit('Deposit to confirm.'),
-  }),
-  'simulate.fail': simulation({
-    summary: 'Let a pending deposit fail; it is never credited',
-    path: '/simulate/deposits/{deposit_id}/fail',
-    params: ofDeposit('Deposit to fail.'),
-  }),
+  'simulate.confirmations': ofDeposit(
+    'confirmations',
+    'Add confirmations to a pending deposit',
+    'Deposit to count for.',
+    { body: { add: must(integer('How many confirmations come.', { min: 1, max: 1000 })) } },
+  ),
+  'simulate.confirm': ofDeposit('confirm', 'Confirm a pending deposit and credit it', 'Deposit to confirm.'),
+  'simulate.fail': ofDeposit('fail', 'Let a pending deposit fail; it is never credited', 'Deposit to fail.'),
 } as const;
-
-export const SIMULATIONS = { ...PURCHASES, ...CHALLENGES, ...DEPOSITS } as const;

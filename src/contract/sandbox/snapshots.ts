@@ -43,26 +43,27 @@ export const RESTORED = {
 } as const;
 
 export const SNAPSHOT_OPERATIONS = {
-  snapshots: look({ summary: 'List snapshots by name', path: '/snapshots', returns: listOf(SNAPSHOT) }),
-  'snapshots.save': change({
-    ...THOROUGH,
-    summary: 'Save the whole state of the sandbox under a name; an older one of that name is replaced',
-    path: '/snapshots',
-    body: { name: SNAPSHOT_NAME_FIELD },
-    returns: one(SNAPSHOT, 201),
-  }),
-  'snapshots.restore': change({
-    ...THOROUGH,
-    summary: 'Replace the whole state of the sandbox with a snapshot',
-    path: '/snapshots/{name}/restore',
-    effect: 'irreversible',
-    params: { name: SNAPSHOT_NAME_FIELD },
-    returns: one(RESTORED),
-  }),
-  'snapshots.remove': change({
-    summary: 'Remove a snapshot',
-    method: 'DELETE',
-    path: '/snapshots/{name}',
+  snapshots: look('List snapshots by name', 'GET /snapshots', { returns: listOf(SNAPSHOT) }),
+  'snapshots.save': change(
+    'Save the whole state of the sandbox under a name; an older one of that name is replaced',
+    'POST /snapshots',
+    {
+      ...THOROUGH,
+      body: { name: SNAPSHOT_NAME_FIELD },
+      returns: one(SNAPSHOT, 201),
+    },
+  ),
+  'snapshots.restore': change(
+    'Replace the whole state of the sandbox with a snapshot',
+    'POST /snapshots/{name}/restore',
+    {
+      ...THOROUGH,
+      effect: 'irreversible',
+      params: { name: SNAPSHOT_NAME_FIELD },
+      returns: one(RESTORED),
+    },
+  ),
+  'snapshots.remove': change('Remove a snapshot', 'DELETE /snapshots/{name}', {
     effect: 'irreversible',
     params: { name: SNAPSHOT_NAME_FIELD },
     returns: nothing(),
@@ -79,14 +80,10 @@ export const SNAPSHOT_FILE = { format: FORMAT, contentType: 'application/octet-s
 
 /** Operations that hand such a file out or take one in: rows for routes and documents, not for calls of JSON. */
 export const TRANSFERS = {
-  export: reading({
-    summary: 'Everything the sandbox holds as one file',
-    path: '/export',
+  export: reading('Everything the sandbox holds as one file', 'GET /export', {
     returns: { ...one({}), contentType: SNAPSHOT_FILE.contentType },
   }),
-  import: change({
-    summary: 'Put such a file in place of everything the sandbox holds',
-    path: '/import',
+  import: change('Put such a file in place of everything the sandbox holds', 'POST /import', {
     effect: 'irreversible',
     takes: SNAPSHOT_FILE.contentType,
     returns: one(RESTORED),

@@ -15,26 +15,24 @@ import { DIALECT_NAMES } from './faults.ts';
 import { change, listOf, look, one, pageOf, paging, reading, THOROUGH } from './row.ts';
 
 export const SERVER_OPERATIONS = {
-  health: reading({
-    summary: 'Tell that the sandbox answers, and prove that it is the one that holds the admin token',
-    path: '/health',
-    credential: 'none',
-    query: { nonce: text('Random text of the asker, proved over.', { maxLength: 128 }) },
-    returns: one({
-      status: must(text('ok: the store answers too.')),
-      version: must(text('Version of cardwright that serves it.')),
-      instance: must(text('Which store it is.')),
-      proof: text('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.'),
-    }),
-  }),
-  stop: change({
-    summary: 'End a sandbox that was started for other programs, once running requests are finished',
-    path: '/stop',
+  health: reading(
+    'Tell that the sandbox answers, and prove that it is the one that holds the admin token',
+    'GET /health',
+    {
+      credential: 'none',
+      query: { nonce: text('Random text of the asker, proved over.', { maxLength: 128 }) },
+      returns: one({
+        status: must(text('ok: the store answers too.')),
+        version: must(text('Version of cardwright that serves it.')),
+        instance: must(text('Which store it is.')),
+        proof: text('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.'),
+      }),
+    },
+  ),
+  stop: change('End a sandbox that was started for other programs, once running requests are finished', 'POST /stop', {
     returns: one({ pid: must(integer('Process that ends.')) }),
   }),
-  'accounts.open': change({
-    summary: 'Open an account of a server of many accounts; it is made on first use',
-    path: '/accounts',
+  'accounts.open': change('Open an account of a server of many accounts; it is made on first use', 'POST /accounts', {
     repeat: 'freely',
     body: {
       name: must(text('Its name: lower-case letters, digits and -.', { minLength: 1, maxLength: 32 })),
@@ -76,11 +74,8 @@ const FIRED = {
 } as const;
 
 export const CLOCK_OPERATIONS = {
-  'clock.show': look({ summary: 'Show the clock of the sandbox', path: '/clock', returns: one(MOVING_CLOCK) }),
-  'clock.set': change({
-    summary: 'Set the clock of the sandbox',
-    method: 'PUT',
-    path: '/clock',
+  'clock.show': look('Show the clock of the sandbox', 'GET /clock', { returns: one(MOVING_CLOCK) }),
+  'clock.set': change('Set the clock of the sandbox', 'PUT /clock', {
     body: {
       mode: must(choice(CLOCK_MODES, 'Mode of the clock.')),
       at: time('What it shall show now; what it shows when left out.'),
@@ -88,16 +83,18 @@ export const CLOCK_OPERATIONS = {
     },
     returns: one(CLOCK),
   }),
-  'clock.advance': change({
-    summary: 'Move the clock forward; what is due on the way happens at its time, in order',
-    path: '/clock/advance',
-    body: { by: text('How far, such as 7d, 36h or 1d12h.', { maxLength: 40 }), to: time('Until when.') },
-    returns: one({
-      mode: CLOCK.mode,
-      now: CLOCK.now,
-      fired: must(list(object(FIRED, 'One thing that happened.'), 'What happened on the way, in order.')),
-    }),
-  }),
+  'clock.advance': change(
+    'Move the clock forward; what is due on the way happens at its time, in order',
+    'POST /clock/advance',
+    {
+      body: { by: text('How far, such as 7d, 36h or 1d12h.', { maxLength: 40 }), to: time('Until when.') },
+      returns: one({
+        mode: CLOCK.mode,
+        now: CLOCK.now,
+        fired: must(list(object(FIRED, 'One thing that happened.'), 'What happened on the way, in order.')),
+      }),
+    },
+  ),
 } as const;
 
 // What it holds, looked at without a trace: its money, its cards, one card with its accounts of the ledger.
@@ -213,14 +210,10 @@ const SPENT_DAY = {
 } as const;
 
 export const HOLDING_OPERATIONS = {
-  overview: look({
-    summary: 'Show where the money of the sandbox is, and what is open',
-    path: '/overview',
+  overview: look('Show where the money of the sandbox is, and what is open', 'GET /overview', {
     returns: one(OVERVIEW),
   }),
-  cards: look({
-    summary: 'List cards, newest first, or search them',
-    path: '/cards',
+  cards: look('List cards, newest first, or search them', 'GET /cards', {
     query: {
       q: text('Part of a label, the last four digits, an id, or key=value of its metadata.', { maxLength: 200 }),
       status: choice(CARD_STATUSES, 'Only those.'),
@@ -229,15 +222,12 @@ export const HOLDING_OPERATIONS = {
     },
     returns: pageOf(FOUND_CARD),
   }),
-  'cards.show': look({
-    summary: 'Show a card with its limits, what is used of them, and its entries in the ledger',
-    path: '/cards/{card_id}',
-    params: { card_id: CARD_ID },
-    returns: one(WHOLE_CARD),
-  }),
-  transactions: look({
-    summary: 'List transactions, newest first, or search them',
-    path: '/transactions',
+  'cards.show': look(
+    'Show a card with its limits, what is used of them, and its entries in the ledger',
+    'GET /cards/{card_id}',
+    { params: { card_id: CARD_ID }, returns: one(WHOLE_CARD) },
+  ),
+  transactions: look('List transactions, newest first, or search them', 'GET /transactions', {
     query: {
       q: search('Part of a merchant or of the label of a card, last four digits, an amount, or an id.'),
       type: choice(TRANSACTION_TYPES, 'Only those.'),
@@ -247,15 +237,15 @@ export const HOLDING_OPERATIONS = {
     },
     returns: pageOf(FOUND_TRANSACTION),
   }),
-  'transactions.show': look({
-    summary: 'Show a transaction with everything that became of its purchase',
-    path: '/transactions/{transaction_id}',
-    params: { transaction_id: must(text('Transaction record.', { names: 'transaction' })) },
-    returns: one(WHOLE_TRANSACTION),
-  }),
-  challenges: look({
-    summary: 'List 3DS challenges without their codes, newest first',
-    path: '/challenges',
+  'transactions.show': look(
+    'Show a transaction with everything that became of its purchase',
+    'GET /transactions/{transaction_id}',
+    {
+      params: { transaction_id: must(text('Transaction record.', { names: 'transaction' })) },
+      returns: one(WHOLE_TRANSACTION),
+    },
+  ),
+  challenges: look('List 3DS challenges without their codes, newest first', 'GET /challenges', {
     query: {
       q: search('Part of a merchant, last four digits of a card, or an id.'),
       status: choice(CHALLENGE_STATUSES, 'Only those.'),
@@ -264,9 +254,7 @@ export const HOLDING_OPERATIONS = {
     },
     returns: pageOf(FOUND_CHALLENGE),
   }),
-  spending: look({
-    summary: 'Sum what was spent by day, oldest first, up to the clock of the sandbox',
-    path: '/overview/spending',
+  spending: look('Sum what was spent by day, oldest first, up to the clock of the sandbox', 'GET /overview/spending', {
     query: { days: integer('How many days.', { min: 1, max: 366, defaults: 14 }) },
     returns: listOf(SPENT_DAY),
   }),
@@ -302,9 +290,7 @@ export const INVARIANT = {
 } as const;
 
 export const LEDGER_OPERATIONS = {
-  deposits: look({
-    summary: 'List deposits, newest first',
-    path: '/deposits',
+  deposits: look('List deposits, newest first', 'GET /deposits', {
     query: {
       q: search('Part of the hash of its transaction on the chain, or an id.'),
       status: choice(DEPOSIT_STATUSES, 'Only those.'),
@@ -313,9 +299,7 @@ export const LEDGER_OPERATIONS = {
     },
     returns: pageOf(DEPOSIT),
   }),
-  events: look({
-    summary: 'List events in their order',
-    path: '/events',
+  events: look('List events in their order', 'GET /events', {
     query: {
       type: text('Only those of this name.', { names: 'event' }),
       card_id: text('Only those about this card.', { names: 'card', maxLength: 64 }),
@@ -325,9 +309,7 @@ export const LEDGER_OPERATIONS = {
     },
     returns: pageOf(EVENT),
   }),
-  'ledger.accounts': reading({
-    summary: 'List the accounts of the ledger with what is in them',
-    path: '/ledger/accounts',
+  'ledger.accounts': reading('List the accounts of the ledger with what is in them', 'GET /ledger/accounts', {
     query: paging(100),
     returns: pageOf({
       account: must(text('Account of the ledger.')),
@@ -335,17 +317,12 @@ export const LEDGER_OPERATIONS = {
       postings: must(integer('How many there are.')),
     }),
   }),
-  'ledger.entries': reading({
-    summary: 'List entries of the ledger in their order',
-    path: '/ledger/entries',
+  'ledger.entries': reading('List entries of the ledger in their order', 'GET /ledger/entries', {
     query: { account: text('Only those that touch this account.'), ref: text('Only those about it.'), ...paging(100) },
     returns: pageOf(ENTRY),
   }),
-  'ledger.check': reading({
+  'ledger.check': reading('Check every invariant that stored data can show', 'POST /ledger/check', {
     ...THOROUGH,
-    summary: 'Check every invariant that stored data can show',
-    method: 'POST',
-    path: '/ledger/check',
     returns: one({
       ok: must(flag('All of them hold.')),
       faults: must(list(text('What does not hold.'), 'One line for each broken invariant.')),
