@@ -1,7 +1,7 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
 import { addTo } from '../core/objects.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
-import { type LateRow, rowsDone, type UnknownRow } from './own-rows.ts';
+import { rowsDone, type UnknownRow } from './own-rows.ts';
 import {
   type CardChange,
   type Cause,
@@ -11,22 +11,16 @@ import {
   rowName,
   Unexplained,
 } from './position.ts';
-import type { NewRecord, RecordSums, Structure } from './records.ts';
+import type { Reconciling } from './reconcile.ts';
+import type { NewRecord, Structure } from './records.ts';
 import type { CardRow, MoveRow } from './rows.ts';
 import { type Guess, search } from './search.ts';
 
-interface Evidence {
-  readonly records: Pick<RecordSums, 'structure' | 'fresh' | 'hasChangingRecords'>;
-  readonly moves: readonly MoveRow[];
+type Evidence = Pick<Reconciling, 'records' | 'moves' | 'late' | 'fresh' | 'soleOperator'> & {
+  readonly cards: ReadonlyMap<string, Pick<CardRow, 'metadata'>>;
   /** Own rows that an earlier checkpoint counts as done, with their cards. */
   readonly counted: ReadonlyMap<string, string>;
-  /** Own rows that became done since the base was made and that it does not count. */
-  readonly late: ReadonlyMap<string, LateRow>;
-  /** Own rows, `<op>.<row>`, that the base did not know. */
-  readonly fresh: ReadonlySet<string>;
-  readonly cards: ReadonlyMap<string, Pick<CardRow, 'metadata'>>;
-  readonly soleOperator: boolean;
-}
+};
 
 export interface Classified {
   readonly findings: readonly Finding[];
@@ -86,7 +80,7 @@ class Classification {
   }
 
   #add(facts: Parameters<typeof finding>[0]): void {
-    this.#findings.push(finding(facts, { soleOperator: this.#evidence.soleOperator }));
+    this.#findings.push(finding(facts, this.#evidence));
   }
 
   /** Money that came from the wallet, or from nowhere in the sums. */

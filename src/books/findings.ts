@@ -135,7 +135,10 @@ export type FindingFacts = Pick<Finding, 'class' | 'candidates' | 'cents'> &
   Partial<Pick<Finding, 'records' | 'rows' | 'isWrong' | 'note'>>;
 
 /** A finding with all its parts. `soleOperator`: nobody else may move money, so `other_…` is wrong. */
-export function finding(facts: FindingFacts, { soleOperator = false } = {}): Finding {
+export function finding(
+  facts: FindingFacts,
+  { soleOperator = false }: { readonly soleOperator?: boolean | undefined } = {},
+): Finding {
   const { class: name, candidates, cents, records = [], rows = [], note } = facts;
   const { isWrong = false, isOfOthers: isOther = false } = rowOf(name);
   const isProvisional = name === 'hold_released';

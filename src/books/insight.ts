@@ -66,16 +66,30 @@ const BOOKS_DAYS = 7;
 export function attentionOf(rows: AttentionRows): readonly Attention[] {
   const { cards, known } = rows;
   return [
-    ...rows.unknown.map(unknownRows),
-    ...rows.open.map(openRows),
+    ...rows.unknown.map(({ op, rows: count, since }) =>
+      about('unknown_rows', { op, text: `${counted(count, 'row')} unknown since ${dayText(dayOf(since))}` }),
+    ),
+    ...rows.open.map(({ op, rows: count, since, cents: amount = cents(0) }) => {
+      const text = `stopped on ${dayText(dayOf(since))} with ${counted(count, 'row')} not sent; ${dollars(amount)} in all`;
+      return about('open_rows', { op, text });
+    }),
     ...books(rows),
     ...lowWallet(rows),
-    ...cards.flatMap(card => declines(card, known)),
-    ...cards.flatMap(card => nearLimit(card, known)),
-    ...cards.flatMap(nearAutoFreeze),
-    ...cards.flatMap(card => expiry(card, known)),
+    ...ABOUT_CARDS.flatMap(({ kind, of, text, next }) =>
+      cards.flatMap(card => {
+        const value = of(card, known);
+        return value === undefined ? [] : [ofCard(kind, card, text(value, card), next?.(card))];
+      }),
+    ),
     ...idle(cards, known),
   ];
+}
+
+/** About an operation, which makes `--check` fail, or about what else the subject says. */
+function about(kind: AttentionKind, { op = null, ...told }: Pick<Attention, 'text'> & Partial<Attention>): Attention {
+  const [severity, subject, next] =
+    op === null ? (['warning', '', ''] as const) : (['error', op, `cardwright ops resume ${op}`] as const);
+  return { kind, severity, subject, card_id: null, op, next, ...told };
 }
 
 /** A fact of a card that is neither ended nor unknown to the service, where it is worth telling; undefined otherwise. */
@@ -88,44 +102,70 @@ const worthTelling = (fact: string, isWorth: (value: number) => boolean) => (car
 const nearLimitUse = worthTelling('limit_use', use => use >= NEAR_LIMIT);
 const daysToExpiry = worthTelling('expires_days', days => days <= EXPIRY_DAYS);
 const idleDays = worthTelling('unused_days', days => days >= IDLE_DAYS);
-const manyDeclines = worthTelling('declines_1d', count => count >= MANY_DECLINES);
 
 /** Neither ended nor unknown to the service. */
 function isAlive({ status, gone_at }: CardRow): boolean {
   return status !== 'terminated' && gone_at === null;
 }
 
-function unknownRows({ op, rows, since }: LeftRows): Attention {
-  return ofRun('unknown_rows', op, `${rows} ${rows === 1 ? 'row' : 'rows'} unknown since ${dayText(dayOf(since))}`);
-}
+const moneyOf = ({ balance_cents }: CardRow) => dollars(cents(balance_cents ?? 0));
 
-function openRows({ op, rows, since, cents: amount = cents(0) }: LeftRows): Attention {
-  const left = `stopped on ${dayText(dayOf(since))} with ${rows} ${rows === 1 ? 'row' : 'rows'} not sent`;
-  return ofRun('open_rows', op, `${left}; ${dollars(amount)} in all`);
-}
+/** What is told of a card where its value is worth it. */
+const ABOUT_CARDS: readonly {
+  readonly kind: AttentionKind;
+  readonly of: (card: CardRow, known: FactSources) => number | undefined;
+  readonly text: (value: number, card: CardRow) => string;
+  readonly next?: (card: CardRow) => string;
+}[] = [
+  {
+    kind: 'declines',
+    of: worthTelling('declines_1d', count => count >= MANY_DECLINES),
+    text: count => `${count} declines in 24 hours`,
+    next: ({ card_id }) => `cardwright tx list --card ${card_id} --type decline`,
+  },
+  {
+    kind: 'near_limit',
+    of: nearLimitUse,
+    text: (use, { spending_limit_cents: limit }) =>
+      `about ${Math.floor(use / 100)} % of its monthly limit of ${dollars(cents(limit ?? 0))}`,
+  },
+  {
+    kind: 'near_auto_freeze',
+    // Its next purchases may freeze it. A line of zero freezes nothing.
+    of: ({ status, gone_at, balance_cents: balance, auto_freeze_cents: line }) =>
+      status === 'active' &&
+      gone_at === null &&
+      balance &&
+      line &&
+      line > 0 &&
+      balance >= line &&
+      balance * 10 <= line * 11
+        ? line
+        : undefined,
+    text: (line, card) => `${moneyOf(card)} left, freezes below ${dollars(cents(line))}`,
+  },
+  {
+    kind: 'expires',
+    of: daysToExpiry,
+    text: (days, card) => `${days < 0 ? 'expired,' : `expires in ${counted(days, 'day')}`} with ${moneyOf(card)}`,
+  },
+];
 
-function ofRun(kind: 'unknown_rows' | 'open_rows', op: string, text: string): Attention {
-  return {
-    kind,
-    severity: 'error',
-    subject: op,
-    card_id: null,
-    op,
-    text,
-    next: `cardwright ops resume ${op}`,
-  };
+function ofCard(kind: AttentionKind, card: CardRow, text: string, next = `cardwright cards get ${card.card_id}`) {
+  const { card_id, last4, label } = card;
+  return about(kind, { subject: [last4 ?? card_id, label].filter(Boolean).join(' '), card_id, text, next });
 }
 
 function books({ report, known }: AttentionRows): Attention[] {
   if (report === undefined) return [];
-  const of = { subject: 'books', card_id: null, op: null, next: 'cardwright books reconcile' } as const;
+  const of = { subject: 'books', next: 'cardwright books reconcile' };
   const since = dayText(dayOf(report.at_ms));
   if (report.verdict === 'unexplained') {
     const text = `${dollars(report.residual_cents)} unexplained since ${since}`;
-    return [{ kind: 'books_unexplained', severity: 'error', ...of, text }];
+    return [about('books_unexplained', { ...of, severity: 'error', text })];
   }
   if (known.activities.now - report.at_ms < BOOKS_DAYS * DAY) return [];
-  return [{ kind: 'books_old', severity: 'warning', ...of, text: `not reconciled since ${since}` }];
+  return [about('books_old', { ...of, text: `not reconciled since ${since}` })];
 }
 
 /** Below what goes from it to cards in seven days, by the average of the last 30. */
@@ -139,48 +179,7 @@ function lowWallet({ wallet, moves, known }: AttentionRows): Attention[] {
   if (funded === 0 || wallet * 30 >= funded * WALLET_DAYS) return [];
   const week = cents(Math.round((funded * WALLET_DAYS) / 30));
   const text = `${dollars(wallet)} left; cards take about ${dollars(week)} a week`;
-  const next = 'cardwright wallet addresses';
-  return [{ kind: 'wallet_low', severity: 'warning', subject: 'wallet', card_id: null, op: null, text, next }];
-}
-
-function ofCard(
-  kind: AttentionKind,
-  card: CardRow,
-  told: { readonly text: string; readonly next?: string },
-): Attention {
-  const { card_id, last4, label } = card;
-  const subject = [last4 ?? card_id, label ?? ''].filter(part => part !== '').join(' ');
-  return { kind, severity: 'warning', subject, card_id, op: null, next: `cardwright cards get ${card_id}`, ...told };
-}
-
-function declines(card: CardRow, known: FactSources): Attention[] {
-  const count = manyDeclines(card, known);
-  if (count === undefined) return [];
-  const next = `cardwright tx list --card ${card.card_id} --type decline`;
-  return [ofCard('declines', card, { text: `${count} declines in 24 hours`, next })];
-}
-
-function nearLimit(card: CardRow, known: FactSources): Attention[] {
-  const use = nearLimitUse(card, known);
-  if (use === undefined) return [];
-  const limit = dollars(cents(card.spending_limit_cents ?? 0));
-  return [ofCard('near_limit', card, { text: `about ${Math.floor(use / 100)} % of its monthly limit of ${limit}` })];
-}
-
-/** Its next purchases may freeze it. */
-function nearAutoFreeze(card: CardRow): Attention[] {
-  const { status, gone_at, balance_cents: balance, auto_freeze_cents: line } = card;
-  if (status !== 'active' || gone_at !== null || balance === null || line === null || line <= 0) return [];
-  if (balance < line || balance * 10 > line * 11) return [];
-  return [ofCard('near_auto_freeze', card, { text: `${dollars(balance)} left, freezes below ${dollars(line)}` })];
-}
-
-function expiry(card: CardRow, known: FactSources): Attention[] {
-  const days = daysToExpiry(card, known);
-  if (days === undefined) return [];
-  const money = dollars(cents(card.balance_cents ?? 0));
-  const text = days < 0 ? `expired, with ${money}` : `expires in ${countOf(days)} with ${money}`;
-  return [ofCard('expires', card, { text })];
+  return [about('wallet_low', { subject: 'wallet', text, next: 'cardwright wallet addresses' })];
 }
 
 /** More of them than these are one line. */
@@ -189,36 +188,27 @@ const MOST_IDLE_LINES = 3;
 /** Cards with money a line each while they are few; those without money are one line, the last. */
 function idle(cards: readonly CardRow[], known: FactSources): Attention[] {
   const all = cards.filter(card => idleDays(card, known) !== undefined);
+  const hasMoney = ({ balance_cents }: CardRow) => (balance_cents ?? 0) > 0;
   const [rich, empty] = [all.filter(hasMoney), all.filter(card => !hasMoney(card))];
-  if (all.length <= MOST_IDLE_LINES) return [...rich, ...empty].map(card => idleLine(card, idleDays(card, known) ?? 0));
+  const lines = (of: readonly CardRow[]) =>
+    of.map(card => ofCard('idle', card, `idle ${counted(idleDays(card, known) ?? 0, 'day')} with ${moneyOf(card)}`));
+  const group = (of: readonly CardRow[], what: string): Attention[] => {
+    const [subject, text] = [counted(of.length, 'card'), `idle ${IDLE_DAYS} days or more ${what}`];
+    return of.length === 0
+      ? []
+      : [about('idle', { subject, text, next: `cardwright cards list --idle ${IDLE_DAYS}d` })];
+  };
+  if (all.length <= MOST_IDLE_LINES) return lines([...rich, ...empty]);
   const held = cents(rich.reduce((sum, card) => sum + (card.balance_cents ?? 0), 0));
-  return [
-    ...(rich.length <= MOST_IDLE_LINES
-      ? rich.map(card => idleLine(card, idleDays(card, known) ?? 0))
-      : [idleGroup(rich.length, `with ${dollars(held)} in all`)]),
-    ...(empty.length === 0 ? [] : [idleGroup(empty.length, 'without money')]),
-  ];
+  const ofRich = rich.length <= MOST_IDLE_LINES ? lines(rich) : group(rich, `with ${dollars(held)} in all`);
+  return [...ofRich, ...group(empty, 'without money')];
 }
 
-const hasMoney = ({ balance_cents }: CardRow) => (balance_cents ?? 0) > 0;
-
-function idleLine(card: CardRow, days: number): Attention {
-  return ofCard('idle', card, { text: `idle ${countOf(days)} with ${dollars(cents(card.balance_cents ?? 0))}` });
-}
-
-function idleGroup(count: number, text: string): Attention {
-  const subject = `${count} ${count === 1 ? 'card' : 'cards'}`;
-  const of = { subject, card_id: null, op: null, text: `idle ${IDLE_DAYS} days or more ${text}` };
-  return { kind: 'idle', severity: 'warning', ...of, next: `cardwright cards list --idle ${IDLE_DAYS}d` };
-}
-
-function countOf(days: number): string {
-  return `${days} ${days === 1 ? 'day' : 'days'}`;
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 // The numbers of an overview
-
-export type CardCounts = ReturnType<typeof countCards>;
 
 /** `other` is in a state that the interface does not name. */
 export function countCards(cards: readonly CardRow[], known: FactSources) {

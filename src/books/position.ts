@@ -1,27 +1,29 @@
 /** An account at one instant, and what two instants leave unexplained: of each card, of the wallet, of what was spent. */
 
 import { CliError } from '../core/errors.ts';
+import { cents } from '../core/money.ts';
 import type { CardSums } from './records.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
 
-/** A card at an instant; all sums are from its beginning, integer cents. */
-export interface CardPosition extends Omit<CheckpointCardRow, 'cut_id'> {
-  /** Nothing bounds what it holds now. */
-  readonly unbounded: boolean;
+/** A card at an instant, as a checkpoint keeps it. Of now `unverified` is 2 where nothing bounds what it holds, else 0. */
+export type CardPosition = Omit<CheckpointCardRow, 'cut_id'>;
+
+export type Totals = Pick<
+  CheckpointRow,
+  'wallet_cents' | 'total_deposited_cents' | 'total_spent_cents' | 'carried_cents'
+>;
+
+export interface Position extends Totals {
+  readonly cards: ReadonlyMap<string, CardPosition>;
 }
 
-export interface Position {
-  readonly at: number;
-  readonly wallet: number;
-  readonly deposited: number;
-  readonly spent: number;
-  readonly cards: ReadonlyMap<string, CardPosition>;
-  /** What `hold_released` on terminated cards explained of the wallet so far. */
-  readonly carried: number;
-}
+const NONE = cents(0);
 
 /** Before anything happened: what the first checkpoint is compared with. */
-export const NOTHING_YET: Position = { at: 0, wallet: 0, deposited: 0, spent: 0, cards: new Map(), carried: 0 };
+export const NOTHING_YET: Position = {
+  ...{ wallet_cents: NONE, total_deposited_cents: NONE, total_spent_cents: NONE, carried_cents: NONE },
+  cards: new Map(),
+};
 
 /** All counting rules that a service may have, the defaults first, then those with fewest deviations. */
 export const ALL_RULES: readonly CountingRules[] = (['net', 'gross'] as const)
@@ -36,14 +38,12 @@ function deviations({ total_spent, cards_total_balance, balance }: CountingRules
   return Number(total_spent !== 'net') + Number(cards_total_balance !== 'all') + Number(balance !== 'available');
 }
 
-interface Observed {
-  readonly at: number;
+/** What was read of an account. */
+export interface Observed {
   readonly wallet: WalletRow;
-  readonly cards: readonly Pick<CardRow, 'card_id' | 'status' | 'balance_cents' | 'gone_at'>[];
-  readonly records: ReadonlyMap<string, CardSums>;
+  readonly cards: readonly CardRow[];
+  readonly records: { readonly cards: ReadonlyMap<string, CardSums> };
   readonly moves: readonly MoveRow[];
-  /** Own rows, `<op>.<row>`, that count as done whatever the journal says, with their cards. */
-  readonly counted: ReadonlyMap<string, string>;
 }
 
 export const rowName = ({ op, row }: Pick<MoveRow, 'op' | 'row'>) => `${op}.${row}`;
@@ -75,14 +75,20 @@ function ownSums(moves: readonly MoveRow[], counted: ReadonlyMap<string, string>
   return sums;
 }
 
-/** The position that was observed. Cards that only records or own rows name count as gone. */
-export function positionOf({ at, wallet, cards, records, moves, counted }: Observed): Position {
+/**
+ * The position that was observed. `counted` are own rows, `<op>.<row>`, that count as done whatever the journal says, with
+ * their cards. Cards that only records or own rows name count as gone.
+ */
+export function positionOf(
+  { wallet, cards, records: { cards: records }, moves }: Observed,
+  counted: ReadonlyMap<string, string>,
+): Position {
   const own = ownSums(moves, counted);
   const positions = new Map<string, CardPosition>();
   const place = (card_id: string, status: string, balance_cents: number) => {
     const { settled, refunded, holds, unbounded } = records.get(card_id) ?? NO_SUMS;
-    const spent = { settled_cents: settled, refunded_cents: refunded, holds_cents: holds, unbounded };
-    const ofCard = { card_id, status, balance_cents, unverified: 0 as const };
+    const spent = { settled_cents: settled, refunded_cents: refunded, holds_cents: holds };
+    const ofCard = { card_id, status, balance_cents, unverified: unbounded ? 2 : 0 } as const;
     positions.set(card_id, { ...ofCard, ...spent, ...(own.get(card_id) ?? NO_OWN) });
   };
   for (const { card_id, status, balance_cents, gone_at } of cards) {
@@ -93,24 +99,11 @@ export function positionOf({ at, wallet, cards, records, moves, counted }: Obser
     if (!positions.has(card_id)) place(card_id, 'unlisted', 0);
   }
   return {
-    at,
-    wallet: wallet.balance_cents,
-    deposited: wallet.total_deposited_cents ?? 0,
-    spent: wallet.total_spent_cents ?? 0,
+    wallet_cents: wallet.balance_cents,
+    total_deposited_cents: wallet.total_deposited_cents ?? NONE,
+    total_spent_cents: wallet.total_spent_cents ?? NONE,
+    carried_cents: NONE,
     cards: positions,
-    carried: 0,
-  };
-}
-
-/** The position that a kept checkpoint stands for. */
-export function positionOfCheckpoint(checkpoint: CheckpointRow, rows: Iterable<CheckpointCardRow>): Position {
-  return {
-    at: checkpoint.at_ms,
-    wallet: checkpoint.wallet_cents,
-    deposited: checkpoint.total_deposited_cents,
-    spent: checkpoint.total_spent_cents,
-    cards: new Map([...rows].map(row => [row.card_id, { ...row, unbounded: false }])),
-    carried: checkpoint.carried_cents,
   };
 }
 
@@ -183,16 +176,18 @@ export function residualsBetween(base: Position, now: Position, rules: CountingR
   const refundedInAll = (position: Position) =>
     [...position.cards.values()].reduce((sum, each) => sum + each.refunded_cents, 0);
   // A gross total is made net by the refunds that are listed, so that one set of sums serves both.
-  const spent = now.spent - base.spent - (rules.total_spent === 'gross' ? refundedInAll(now) - refundedInAll(base) : 0);
-  const deposits = now.deposited - base.deposited;
-  const wallet = now.wallet - base.wallet - (deposits - own + returned);
-  const identity = deposits - spent - (now.wallet - base.wallet) - balances - holds;
+  const ofRefunds = rules.total_spent === 'gross' ? refundedInAll(now) - refundedInAll(base) : 0;
+  const spent = now.total_spent_cents - base.total_spent_cents - ofRefunds;
+  const deposits = now.total_deposited_cents - base.total_deposited_cents;
+  const inWallet = now.wallet_cents - base.wallet_cents;
+  const wallet = inWallet - (deposits - own + returned);
+  const identity = deposits - spent - inWallet - balances - holds;
   const found = { spent: spent - spentByRecords, wallet, identity };
   const rest = found.identity + found.spent + found.wallet + ofCards;
   if (rest !== 0 || ![spentByRecords, own, returned, balances, holds].every(Number.isSafeInteger)) {
     throw new CliError('internal', { message: `the sums of the books leave ${rest} cents, and must leave none` });
   }
-  const { carried } = base;
+  const { carried_cents: carried } = base;
   return { cards, ...found, walletLow: walletLow - carried, walletHigh: walletHigh - carried, deposits };
 }
 
@@ -203,7 +198,6 @@ const NO_CARD: Omit<CardPosition, 'card_id' | 'status'> = {
   holds_cents: 0,
   ...NO_OWN,
   unverified: 0,
-  unbounded: false,
 };
 
 function changeOf(
@@ -213,7 +207,7 @@ function changeOf(
 ): CardChange {
   const a = old ?? { ...NO_CARD, card_id, status: 'unlisted' };
   // A card that was in the base and is named by nobody now is gone: its money went back, or the wallet will show it.
-  const b = now ?? { ...a, status: 'terminated', balance_cents: 0, holds_cents: 0 };
+  const b = now ?? { ...a, status: 'terminated', balance_cents: 0, holds_cents: 0, unverified: 0 };
   const isOver = b.status === 'terminated';
   const holds = countedHolds(b, rules) - countedHolds(a, rules);
   const created = b.created_cents - a.created_cents;
@@ -222,7 +216,7 @@ function changeOf(
   const settled = b.settled_cents - a.settled_cents;
   const refunded = b.refunded_cents - a.refunded_cents;
   const rest = b.balance_cents - a.balance_cents - (created + funded - withdrawn - settled + refunded - holds);
-  const isOpen = b.unbounded && countsHolds(b, rules);
+  const isOpen = b.unverified === 2 && countsHolds(b, rules);
   const wasOpen = a.unverified === 2 && countsHolds(a, rules);
   return {
     card_id,

@@ -8,33 +8,30 @@ import {
   type CardChange,
   type CardPosition,
   NOTHING_YET,
+  type Observed,
   type Position,
   positionOf,
-  positionOfCheckpoint,
   type Residuals,
   Unexplained,
 } from './position.ts';
 import type { RecordSums } from './records.ts';
-import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
+import type { CheckpointCardRow, CheckpointRow, CountingRules, MoveRow } from './rows.ts';
 
 export const VERDICTS = ['baseline', 'balanced', 'provisional', 'unexplained'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Wallet, cards, records and own rows of one instant, and the checkpoint they are compared with. */
-export interface Reconciling {
+export interface Reconciling extends Observed {
   /** Undefined for the first checkpoint of an account. */
-  readonly base: { readonly checkpoint: CheckpointRow; readonly cards: Iterable<CheckpointCardRow> } | undefined;
+  readonly base: { readonly checkpoint: CheckpointRow; readonly cards: readonly CheckpointCardRow[] } | undefined;
   /** Id of the checkpoint that this makes. */
   readonly checkpointId: string;
   /** ms UTC; every record has `first_seen` at or before it. */
   readonly at: number;
-  readonly wallet: WalletRow;
-  readonly cards: readonly CardRow[];
   /** Of all records, with `since` the time of the base. */
   readonly records: RecordSums;
-  readonly moves: readonly MoveRow[];
-  /** Own rows, `<op>.<row>`, that became done since the base was made and that it does not count; none when left out. */
-  readonly late?: ReadonlyMap<string, LateRow>;
+  /** Own rows, `<op>.<row>`, that became done since the base was made. */
+  readonly late: ReadonlyMap<string, LateRow>;
   /** Own rows, `<op>.<row>`, that the base did not know. */
   readonly fresh: ReadonlySet<string>;
   readonly soleOperator?: boolean;
@@ -67,17 +64,18 @@ interface Reading {
 
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
 export function reconcile(input: Reconciling): Reconciled {
-  const { base, at, wallet, cards, records, moves, late = new Map(), fresh, soleOperator = false } = input;
-  const before = base === undefined ? NOTHING_YET : positionOfCheckpoint(base.checkpoint, base.cards);
+  const { base, cards, records, moves, late } = input;
+  const before: Position = base
+    ? { ...base.checkpoint, cards: new Map(base.cards.map(row => [row.card_id, row])) }
+    : NOTHING_YET;
   const counted: ReadonlyMap<string, string> = new Map(
     Object.entries(JSON.parse(base?.checkpoint.counted_rows ?? '{}') as Record<string, string>),
   );
-  const now = positionOf({ at, wallet, cards, records: records.cards, moves, counted });
+  const now = positionOf(input, counted);
 
   // Explained by each way to count that fitted so far; at first the default, and the three in which one number counts otherwise.
   const asked = base === undefined ? ALL_RULES.slice(0, 4) : (JSON.parse(base.checkpoint.rules) as CountingRules[]);
-  const known = new Map(cards.map(card => [card.card_id, card]));
-  const evidence = { records, moves, counted, late, fresh, cards: known, soleOperator };
+  const evidence = { ...input, counted, cards: new Map(cards.map(card => [card.card_id, card])) };
   const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
   const readings: Reading[] = [];
   for (const rules of asked) {
@@ -114,10 +112,10 @@ export function reconcile(input: Reconciling): Reconciled {
   const rules = fitting.map(each => each.rules);
   // What counts as done from now on is in the sums that the next checkpoint is compared with.
   const all = new Map([...counted, ...classified.counted]);
-  const kept = positionOf({ at, wallet, cards, records: records.cards, moves, counted: all });
+  const { cards: keptCards, ...totals } = positionOf(input, all);
   return {
     verdict: isWrong ? 'unexplained' : good,
-    findings: [...classified.findings, ...purposesMissed(kept, before, moves)],
+    findings: [...classified.findings, ...purposesMissed(keptCards, before, moves)],
     residual: wrongCents(classified.findings),
     changes: [...residuals.cards.values()],
     wallet: walletChange(base?.checkpoint, now, residuals, classified),
@@ -125,28 +123,26 @@ export function reconcile(input: Reconciling): Reconciled {
     classified,
     checkpoint: {
       cut_id: input.checkpointId,
-      at_ms: at,
+      at_ms: input.at,
       exact: isExact ? 1 : 0,
       baseline: base === undefined ? 1 : 0,
       rules: JSON.stringify(rules),
-      wallet_cents: cents(now.wallet),
-      total_deposited_cents: cents(now.deposited),
-      total_spent_cents: cents(now.spent),
+      ...totals,
       carried_cents: cents(isExact ? 0 : (base?.checkpoint.carried_cents ?? 0) + classified.carried),
       counted_rows: JSON.stringify(Object.fromEntries(all)),
     },
-    checkpointCards: [...kept.cards.values()].map(({ unbounded, ...card }) => {
+    checkpointCards: [...keptCards.values()].map(card => {
       // Terminated cards share the wallet: a hold of the first checkpoint that was too high may hide what another released.
       const isShared = card.status === 'terminated' && residuals.walletLow < 0;
       const wasUnverified = base === undefined || isShared || (before.cards.get(card.card_id)?.unverified ?? 0) > 0;
-      const isOpen = card.holds_cents > 0 || unbounded;
+      const isOpen = card.holds_cents > 0 || card.unverified === 2;
       // Below nothing a release is what the holds of the first checkpoint were too high by.
       const released = Math.max(0, classified.released.get(card.card_id) ?? 0);
       return {
         cut_id: input.checkpointId,
         ...card,
         holds_cents: Math.max(0, card.holds_cents - released),
-        unverified: !isOpen || !wasUnverified ? 0 : unbounded ? 2 : 1,
+        unverified: isOpen && wasUnverified ? card.unverified || 1 : 0,
       };
     }),
   };
@@ -191,7 +187,7 @@ function totalsThatDiffer(
  * Cards on which more was spent than they were given for a purpose, and those on which nothing was: they hold the money still, or
  * were terminated since the checkpoint before. None of them is wrong.
  */
-function purposesMissed({ cards }: Position, before: Position, moves: readonly MoveRow[]): readonly Finding[] {
+function purposesMissed(cards: Position['cards'], before: Position, moves: readonly MoveRow[]): readonly Finding[] {
   const given = new Map<string, { cents: number; words: Set<string> } | undefined>();
   for (const { card_id, purpose, cents, outcome } of moves) {
     if (card_id === null || outcome !== 'done') continue;
@@ -214,7 +210,7 @@ function purposesMissed({ cards }: Position, before: Position, moves: readonly M
     if (spent > amount && spent !== (wasKnown === undefined ? 0 : spentOf(wasKnown)))
       return [finding({ class: 'beyond_purpose', cents: amount - spent, ...about })];
     const isNews = status === 'terminated' ? wasKnown?.status !== 'terminated' : position.balance_cents > 0;
-    const isUsed = position.settled_cents > 0 || position.holds_cents > 0 || position.unbounded;
+    const isUsed = position.settled_cents > 0 || position.holds_cents > 0 || position.unverified === 2;
     if (isUsed || !isNews) return [];
     return [finding({ class: 'purpose_unspent', cents: amount, ...about })];
   });
@@ -283,5 +279,5 @@ function walletChange(
   const returned = Math.max(0, back);
   const other = taken + Math.min(0, back) + left - residual;
   const opening = base?.wallet_cents ?? 0;
-  return { opening, deposits: residuals.deposits, ...sums, returned, other, residual, closing: now.wallet };
+  return { opening, deposits: residuals.deposits, ...sums, returned, other, residual, closing: now.wallet_cents };
 }

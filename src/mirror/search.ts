@@ -37,61 +37,63 @@ export interface CardQuery extends SearchQuery {
   readonly bin_id?: string | undefined;
 }
 
-/** Conditions of a `where`, with the values of their question marks. */
-interface Conditions {
-  readonly where: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** A condition with its values. */
+/** A condition of a `where`, with the values of its question marks. */
 type Condition = readonly [condition: string, ...values: SqlValue[]];
-
-const every = (conditions: readonly Condition[]): Conditions => ({
-  where: conditions.map(([condition]) => condition).join(' and '),
-  values: conditions.flatMap(([, ...values]) => values),
-});
 
 const where = (condition: string, value: SqlValue | undefined): Condition[] =>
   value === undefined ? [] : [[condition, value]];
 
-/** Conditions on `tx t`, without those that are gone. Throws `usage` for words that hold no letter, digit or symbol. */
-function transactionConditions(db: MirrorDatabase, query: TransactionQuery): Conditions {
-  return every([
-    ['t.gone_at is null'],
-    ...checkedWords(query.words).map(
-      (word): Condition => [
-        `(t.merchant in (select value from json_each(?)) or t.card_id in (select value from json_each(?)))`,
-        namesWith(db, 'select name as key, name as text from merchant', word),
-        namesWith(db, CARDS, word),
-      ],
-    ),
-    ...where('t.card_id = ?', query.card_id),
-    ...where('t.type = ?', query.type),
-    ...where('t.at_ms >= ?', query.from === undefined ? undefined : Date.parse(query.from)),
-    ...where('t.at_ms <= ?', query.to === undefined ? undefined : Date.parse(query.to)),
-    ...where('t.cents >= ?', query.min),
-    ...where('t.cents <= ?', query.max),
-    ...where('t.mcc = ?', query.mcc),
-    ...labelled(db, 't.card_id', query.label),
-  ]);
+/** What is read: rows of a table called `r`, newest first, and how the service would show them. */
+interface Subject<Query, Row, Shown> {
+  readonly table: 'tx' | 'card';
+  readonly order: string;
+  readonly conditions: (query: Query) => readonly Condition[];
+  readonly shown: (row: Row) => Shown;
 }
 
-/** Conditions on `card c`, without those that are gone. */
-function cardConditions(db: MirrorDatabase, query: CardQuery): Conditions {
-  return every([
-    ['c.gone_at is null'],
-    ...checkedWords(query.words).map(
-      (word): Condition => ['c.card_id in (select value from json_each(?))', namesWith(db, CARDS, word)],
-    ),
-    ...where('c.status = ?', query.status),
-    ...where('c.bin_id = ?', query.bin_id),
-    ...where('c.balance_cents >= ?', query.min),
-    ...where('c.balance_cents <= ?', query.max),
-    ...labelled(db, 'c.card_id', query.label),
-  ]);
+const TRANSACTIONS: Subject<TransactionQuery, TxRow, Transaction> = {
+  table: 'tx',
+  order: 'r.at_ms desc, r.tx_id desc',
+  conditions: query => [
+    ...where('r.card_id = ?', query.card_id),
+    ...where('r.type = ?', query.type),
+    ...where('r.at_ms >= ?', query.from === undefined ? undefined : Date.parse(query.from)),
+    ...where('r.at_ms <= ?', query.to === undefined ? undefined : Date.parse(query.to)),
+    ...where('r.cents >= ?', query.min),
+    ...where('r.cents <= ?', query.max),
+    ...where('r.mcc = ?', query.mcc),
+  ],
+  shown: wireTransaction,
+};
+
+const CARDS: Subject<CardQuery, StoredCard, Card> = {
+  table: 'card',
+  order: 'r.created_ms desc, r.card_id desc',
+  conditions: query => [
+    ...where('r.status = ?', query.status),
+    ...where('r.bin_id = ?', query.bin_id),
+    ...where('r.balance_cents >= ?', query.min),
+    ...where('r.balance_cents <= ?', query.max),
+  ],
+  shown: wireCard,
+};
+
+/** Words and labels are found by names. Throws `usage` for words that hold no letter, digit or symbol. */
+function textConditions(db: MirrorDatabase, table: 'tx' | 'card', { words, label }: SearchQuery): readonly Condition[] {
+  const ofCard = 'r.card_id in (select value from json_each(?))';
+  const labelled = 'select card_id as key, label as text from card where label is not null';
+  return [
+    ...checkedWords(words).map((word): Condition => {
+      const cards = namesWith(db, CARD_TEXTS, word);
+      if (table === 'card') return [ofCard, cards];
+      const merchants = namesWith(db, 'select name as key, name as text from merchant', word);
+      return [`(r.merchant in (select value from json_each(?)) or ${ofCard})`, merchants, cards];
+    }),
+    ...(label === undefined ? [] : [[ofCard, namesWith(db, labelled, label)] as const]),
+  ];
 }
 
-const CARDS = `select card_id as key, coalesce(label, '') || ' ' || coalesce(last4, '') || ' ' || metadata as text from card`;
+const CARD_TEXTS = `select card_id as key, coalesce(label, '') || ' ' || coalesce(last4, '') || ' ' || metadata as text from card`;
 
 /** A list as JSON: the engine folds ASCII letters alone, so texts are compared here. */
 function namesWith(db: MirrorDatabase, texts: string, part: string): string {
@@ -105,12 +107,6 @@ function namesWith(db: MirrorDatabase, texts: string, part: string): string {
 
 /** Without accents and capitals. */
 const folded = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-
-function labelled(db: MirrorDatabase, column: string, part: string | undefined): Condition[] {
-  if (part === undefined) return [];
-  const labels = 'select card_id as key, label as text from card where label is not null';
-  return [[`${column} in (select value from json_each(?))`, namesWith(db, labels, part)]];
-}
 
 function checkedWords(typed: readonly string[] | undefined): string[] {
   if (typed === undefined) return [];
@@ -128,86 +124,66 @@ function checkedWords(typed: readonly string[] | undefined): string[] {
 
 export interface Found<Row> {
   readonly total: number;
-  /** Pages of rows, newest first. */
+  /** Pages of rows, newest first; of none one empty page. */
   readonly pages: AsyncIterable<ListPage<Row>>;
 }
 
-const ROWS = 100;
-
-export function findTransactions(db: MirrorDatabase, query: TransactionQuery, perPage = ROWS): Found<Transaction> {
-  const conditions = transactionConditions(db, query);
-  const total = count(db, 'tx t', conditions);
-  const sql = `select t.* from tx t where ${conditions.where} order by t.at_ms desc, t.tx_id desc`;
-  return { total, pages: paged(db.each<TxRow>(sql, ...conditions.values), { total, perPage, shown: wireTransaction }) };
+interface Paging {
+  readonly page?: number;
+  readonly per_page?: number;
 }
 
-export function findCards(db: MirrorDatabase, query: CardQuery, perPage = ROWS): Found<Card> {
-  const conditions = cardConditions(db, query);
-  const total = count(db, 'card c', conditions);
-  const sql = `select c.* from card c where ${conditions.where} order by c.created_ms desc, c.card_id desc`;
-  return { total, pages: paged(db.each<StoredCard>(sql, ...conditions.values), { total, perPage, shown: wireCard }) };
+export const findTransactions = (db: MirrorDatabase, query: TransactionQuery & Paging) =>
+  found(db, TRANSACTIONS, query);
+export const findCards = (db: MirrorDatabase, query: CardQuery & Paging) => found(db, CARDS, query);
+
+function found<Query extends SearchQuery, Row, Shown>(
+  db: MirrorDatabase,
+  { table, order, conditions, shown }: Subject<Query, Row, Shown>,
+  query: Query & Paging,
+): Found<Shown> {
+  const all = [...textConditions(db, table, query), ...conditions(query)];
+  const from = `from ${table} r where ${['r.gone_at is null', ...all.map(([condition]) => condition)].join(' and ')}`;
+  const values = all.flatMap(([, ...of]) => of);
+  const total = db.get<{ n: number }>(`select count(*) as n ${from}`, ...values)?.n ?? 0;
+  return { total, pages: pages() };
+
+  async function* pages(): AsyncGenerator<ListPage<Shown>> {
+    const { page: first = 1, per_page = 100 } = query;
+    const facts = { per_page, total, total_pages: Math.ceil(total / per_page) };
+    const sql = `select r.* ${from} order by ${order} limit -1 offset ?`;
+    let [page, data]: [number, Shown[]] = [first, []];
+    for (const row of db.each<Row>(sql, ...values, (first - 1) * per_page)) {
+      data.push(shown(row));
+      if (data.length < per_page) continue;
+      yield { data, page: { page, ...facts } };
+      [page, data] = [page + 1, []];
+    }
+    if (data.length > 0 || page === first) yield { data, page: { page, ...facts } };
+  }
 }
 
 /** Reading operations of the service, answered by the copy. Whatever it does not hold is refused in words. */
 export function copyReader(db: MirrorDatabase): Reader {
-  const list = (operation: string, input: Readonly<Record<string, unknown>>) => {
-    const perPage = Number(input['per_page'] ?? LIMITS.pageSize.defaults);
-    const found =
-      operation === 'cards.list'
-        ? findCards(db, input as CardQuery, perPage)
-        : operation === 'transactions.list'
-          ? findTransactions(db, input as TransactionQuery, perPage)
-          : undefined;
-    if (found === undefined) throw notHeld(operation);
-    return fromPage(found.pages as AsyncIterable<ListPage<object>>, Number(input['page'] ?? 1));
+  const pages = (operation: string, input: Readonly<Record<string, unknown>>): AsyncIterable<ListPage<object>> => {
+    const query = { per_page: LIMITS.pageSize.defaults, ...input };
+    if (operation === 'cards.list') return findCards(db, query).pages;
+    if (operation === 'transactions.list') return findTransactions(db, query).pages;
+    throw new CliError('unreachable', {
+      message: `the mirror does not hold what ${operation} reads; leave --offline out`,
+      operation,
+      outcome: 'not_sent',
+    });
   };
   const reader = {
     async read(operation: string, input: Readonly<Record<string, unknown>>) {
       if (operation === 'cards.get') return oneCard(db, String(input['card_id']));
-      for await (const page of list(operation, input)) return page;
+      for await (const page of pages(operation, input)) return page;
       return { data: [], page: {} };
     },
-    pages: list,
+    pages,
   };
   return reader as unknown as Reader;
-}
-
-async function* fromPage(pages: AsyncIterable<ListPage<object>>, first: number): AsyncGenerator<ListPage<object>> {
-  let isEmpty = true;
-  for await (const page of pages) {
-    if ((page.page.page ?? 1) < first) continue;
-    isEmpty = false;
-    yield page;
-  }
-  if (isEmpty) yield { data: [], page: { page: first } };
-}
-
-interface Paging<Row, Shown> {
-  readonly total: number;
-  readonly perPage: number;
-  readonly shown: (row: Row) => Shown;
-}
-
-/** An empty list is one empty page. */
-async function* paged<Row, Shown>(
-  rows: Iterable<Row>,
-  { total, perPage, shown }: Paging<Row, Shown>,
-): AsyncGenerator<ListPage<Shown>> {
-  const total_pages = Math.ceil(total / perPage);
-  let data: Shown[] = [];
-  let page = 1;
-  for (const row of rows) {
-    data.push(shown(row));
-    if (data.length < perPage) continue;
-    yield { data, page: { page, per_page: perPage, total, total_pages } };
-    data = [];
-    page += 1;
-  }
-  if (data.length > 0 || page === 1) yield { data, page: { page, per_page: perPage, total, total_pages } };
-}
-
-function count(db: MirrorDatabase, from: string, { where, values }: Conditions): number {
-  return db.get<{ n: number }>(`select count(*) as n from ${from} where ${where}`, ...values)?.n ?? 0;
 }
 
 type StoredCard = CardRow & { readonly created_at: string | null; readonly expires_at: string | null };
@@ -266,12 +242,4 @@ function withoutNothing(shown: object, nullable: readonly string[]): object {
     ([name, value]) => value != null || (value === null && nullable.includes(name)),
   );
   return Object.fromEntries(members);
-}
-
-function notHeld(operation: string): CliError {
-  return new CliError('unreachable', {
-    message: `the mirror does not hold what ${operation} reads; leave --offline out`,
-    operation,
-    outcome: 'not_sent',
-  });
 }
