@@ -25,56 +25,34 @@ export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
 
 // File systems that others share over a network: their locks and syncs do not hold what a journal needs of them.
 
-/** What is asked of the system; tests hand in their own. */
-const REAL = {
-  /** The magic number of the file system that holds the path. */
-  type: async (path: string) => (await statfs(path)).type,
-  mounts: () => readFile('/proc/self/mountinfo', 'utf8'),
-};
+/** Names of Linux; behind FUSE stands anything, and these are shared. */
+const NETWORK =
+  /^(?:nfs4?|smb[23]?|smbfs|cifs|afs|ceph|coda|ncpfs|lustre|gfs2|fuse\.(?:sshfs|rclone|s3fs|gcsfuse|davfs2?|glusterfs|ceph|cephfs|curlftpfs|smbnetfs|goofys|juicefs))$/;
 
-/** Magic numbers of Linux, <linux/magic.h>. */
-const NETWORK: Readonly<Record<number, string>> = {
-  26985: 'nfs',
-  20859: 'smb',
-  4283649346: 'cifs',
-  4266872130: 'smb2',
-  1397113167: 'afs',
-  1799439955: 'afs',
-  12805120: 'ceph',
-  1937076805: 'coda',
-  22092: 'ncp',
-  198183888: 'lustre',
-  18225520: 'gfs2',
-};
-const FUSE = 0x65735546;
-/** Behind FUSE stands anything; these are shared. */
-const SHARED_BY_FUSE =
-  /^fuse\.(?:sshfs|rclone|s3fs|gcsfuse|davfs2?|glusterfs|ceph|cephfs|curlftpfs|smbnetfs|goofys|juicefs)$/;
+/** What the system says of its mounts; tests hand in their own. */
+const mountsOfLinux = () => readFile('/proc/self/mountinfo', 'utf8');
 
 /** Its name when the folder lies on one; undefined where it does not, or the system does not say (Linux alone does). */
 export async function networkFileSystem(
   folder: string,
   platform: NodeJS.Platform,
-  systems = REAL,
+  mounts = mountsOfLinux,
 ): Promise<string | undefined> {
   if (platform !== 'linux') return undefined;
   try {
-    // Some are given with a sign.
-    const type = (await systems.type(folder)) >>> 0;
-    if (type !== FUSE) return NETWORK[type];
-    const name = mountedAs(await realpath(folder), await systems.mounts());
-    return name !== undefined && SHARED_BY_FUSE.test(name) ? name : undefined;
+    const name = mountedAs(await realpath(folder), await mounts());
+    return NETWORK.test(name) ? name : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Type of the mount that lies nearest above a path. */
-function mountedAs(path: string, mounts: string): string | undefined {
-  let [nearest, name] = ['', undefined as string | undefined];
+function mountedAs(path: string, mounts: string): string {
+  let [nearest, name] = ['', ''];
   for (const line of mounts.split('\n')) {
     const [before = '', after = ''] = line.split(' - ');
-    const [place, type] = [before.split(' ')[4]?.replace(/\\040/g, ' '), after.split(' ')[0]];
+    const [place, type = ''] = [before.split(' ')[4]?.replace(/\\040/g, ' '), after.split(' ')[0]];
     const holds = place !== undefined && (path === place || path.startsWith(place === '/' ? '/' : `${place}/`));
     if (holds && place.length >= nearest.length) [nearest, name] = [place, type];
   }

@@ -16,7 +16,7 @@ import {
   v,
   wholeNumber,
   type YamlFault,
-  type YamlNode,
+  type YamlTree,
   yes,
 } from '../terminal/yaml-file.ts';
 
@@ -284,5 +284,5 @@ export interface Fleet {
   /** Fields that the defaults say. */
   readonly defaultFields: ReadonlySet<string>;
   /** The file, for the places of faults. */
-  readonly root: YamlNode;
+  readonly root: YamlTree;
 }

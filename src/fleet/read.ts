@@ -5,13 +5,13 @@ import type { CliError } from '../core/errors.ts';
 import { cents, plainAmount } from '../core/money.ts';
 import {
   checkYamlFile,
-  entryIn,
   faultyFile,
+  placeIfThere,
   placeIn,
   v,
   type YamlFault,
-  type YamlNode,
   type YamlPosition,
+  type YamlTree,
 } from '../terminal/yaml-file.ts';
 import {
   type BinWish,
@@ -112,13 +112,13 @@ function checkIds({ wishes, retired, root }: Fleet, now = Infinity, fault: Fault
 
 // Places of faults
 
-const keyOf = (root: YamlNode, entry: string) => placeIn(root, ['cards', entry], true);
+const keyOf = (root: YamlTree, entry: string) => placeIn(root, ['cards', entry], true);
 
 /** Where a field of a card stands: in its entry, its template or the defaults; else the key of its entry. */
-function placeOf(root: YamlNode, { entry, template }: Pick<Wish, 'entry' | 'template'>, field: string): YamlPosition {
+function placeOf(root: YamlTree, { entry, template }: Pick<Wish, 'entry' | 'template'>, field: string): YamlPosition {
   const layers = [['cards', entry], ...(template === undefined ? [] : [['templates', template]]), ['defaults']];
-  const [found] = layers.flatMap(layer => entryIn(root, [...layer, field]) ?? []);
-  return found === undefined ? keyOf(root, entry) : found.node;
+  const [found] = layers.flatMap(layer => placeIfThere(root, [...layer, field]) ?? []);
+  return found ?? keyOf(root, entry);
 }
 
 /** A fault that only the account can tell, at the field it is about. */
@@ -140,7 +140,7 @@ const DOLLAR = cents(100);
 const FUNDING = `${plainAmount(cents(LIMITS.fundingAmount.min))} to ${plainAmount(cents(LIMITS.fundingAmount.max))}`;
 
 /** Every card that the entries ask for, in their order. */
-function expandEntries({ defaults, templates = {}, cards }: FleetFile, root: YamlNode, fault: Fault): readonly Wish[] {
+function expandEntries({ defaults, templates = {}, cards }: FleetFile, root: YamlTree, fault: Fault): readonly Wish[] {
   const wishes: Wish[] = [];
   const taken = new Map<string, string>();
   for (const [key, entry] of Object.entries(cards ?? {})) {
@@ -194,7 +194,7 @@ function expandEntries({ defaults, templates = {}, cards }: FleetFile, root: Yam
       });
     }
   }
-  if (wishes.length > MOST_CARDS) fault(root, `${wishes.length} cards, at most ${MOST_CARDS}`);
+  if (wishes.length > MOST_CARDS) fault(placeIn(root, []), `${wishes.length} cards, at most ${MOST_CARDS}`);
   return wishes;
 }
 
@@ -272,7 +272,7 @@ function metadataOf({ metadata, owner, team }: Layer): Readonly<Record<string, s
 function checkedMoves(
   { moved = {} }: FleetFile,
   names: ReadonlySet<string>,
-  root: YamlNode,
+  root: YamlTree,
   fault: Fault,
 ): ReadonlyMap<string, string> {
   for (const [old, name] of Object.entries(moved ?? {})) {

@@ -3,138 +3,122 @@
  * loaded by the commands that read such a file.
  */
 import * as v from 'valibot';
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import { type CliError, notSent } from '../core/errors.ts';
 import { cents, parseAmount, plainAmount } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
 
 export { v };
 
-// The tree of a file: every node knows its place, from 1
+// The tree of a file, and where things stand in it, from 1
 
 export interface YamlPosition {
   readonly line: number;
   readonly column: number;
 }
 
-export interface YamlEntry extends YamlPosition {
-  readonly name: string;
-  readonly node: YamlNode;
-}
-
-export type YamlNode = YamlPosition &
-  (
-    | {
-        readonly kind: 'value';
-        readonly value: string | number | boolean | null;
-        /** Text in the file, without the quotes: `500.00` of the number 500. Empty where nothing stands. */
-        readonly written: string;
-      }
-    | { readonly kind: 'list'; readonly items: readonly YamlNode[] }
-    | { readonly kind: 'map'; readonly entries: readonly YamlEntry[] }
-  );
-
 export interface YamlFault extends YamlPosition {
   readonly text: string;
+}
+
+/** A text that is YAML, as the library holds it. */
+export interface YamlTree {
+  readonly document: Document.Parsed;
+  readonly lines: LineCounter;
 }
 
 const DEEPEST = 24;
 /** What every object of JavaScript has: the library skips them, and nothing of a file is skipped. */
 export const NO_KEYS: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
-/**
- * Only what JSON could hold is taken: no aliases, no tags, one document, text for keys, each once. What is wrong is listed; of a
- * text that is no YAML there is no tree.
- */
-export function yamlTree(text: string): { readonly faults: readonly YamlFault[]; readonly root?: YamlNode } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    version: '1.2',
-    schema: 'core',
-    // The library compares each key with all others of its map; below they are compared in a set.
-    uniqueKeys: false,
-  });
-  const faults: YamlFault[] = [];
-  const fault = (at: number, what: string) => {
-    const { line, col } = lines.linePos(at);
-    faults.push({ line, column: col, text: what });
-  };
-  for (const { code, message, pos } of document.errors)
-    fault(pos[0], IN_OUR_WORDS[code] ?? message.replace(/\s+/g, ' ').trim());
-  if (faults.length > 0) return { faults };
-  const read = (node: unknown, at: number, depth: number): YamlNode => {
-    const { range, tag } = (node ?? {}) as { range?: readonly number[] | null; tag?: string };
-    const start = range?.[0] ?? at;
-    const { line, col: column } = lines.linePos(start);
-    if (depth > DEEPEST) fault(start, `nested more than ${DEEPEST} levels deep`);
-    else if (tag !== undefined) fault(start, `a tag (${tag}) means nothing here`);
-    else if (isMap(node)) {
-      const seen = new Map<string, number>();
-      const entries = node.items.map(({ key, value }) => {
-        const { line, column, ...named } = read(key, start, depth + 1);
-        const name = named.kind === 'value' ? String(named.value) : '';
-        const first = seen.get(name);
-        if (named.kind !== 'value' || typeof named.value !== 'string') fault(start, 'a key must be text');
-        else if (NO_KEYS.has(name)) faults.push({ line, column, text: `${name} can be no key` });
-        else if (first !== undefined)
-          faults.push({ line, column, text: `"${shown(name)}" stands twice, first at line ${first}` });
-        else seen.set(name, line);
-        return { name, line, column, node: read(value, start, depth + 1) };
-      });
-      return { kind: 'map', line, column, entries };
-    } else if (isSeq(node)) {
-      return { kind: 'list', line, column, items: node.items.map(item => read(item, start, depth + 1)) };
-    } else if (isScalar(node)) {
-      const { value, source: written = '' } = node;
-      const isPlain = value === null || ['string', 'number', 'boolean'].includes(typeof value);
-      return { kind: 'value', line, column, value: isPlain ? (value as string | null) : String(value ?? ''), written };
-    } else if (node !== null && node !== undefined) fault(start, 'an alias means nothing here: write it out');
-    return { kind: 'value', line, column, value: null, written: '' };
-  };
-  const root = read(document.contents, 0, 0);
-  return { faults, root };
-}
-
 const IN_OUR_WORDS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'tabs may not indent',
   MULTIPLE_DOCS: 'a second document begins here; a file holds one: write it into a file of its own, without ---',
 };
 
-/** The JSON value of a node. With `asWritten`, numbers and truths are the text that stands there: `25.00`, `0742`. */
-function plainOf(node: YamlNode, asWritten: boolean): unknown {
-  if (node.kind === 'list') return node.items.map(item => plainOf(item, asWritten));
-  if (node.kind === 'map')
-    return Object.fromEntries(node.entries.map(({ name, node: value }) => [name, plainOf(value, asWritten)]));
-  return asWritten && node.value !== null ? node.written : node.value;
+/**
+ * Only what JSON could hold is taken: no aliases, no tags, one document, text for keys, each once. With `asWritten`, numbers and
+ * truths are the text that stands there: `25.00`, `0742`.
+ */
+function yamlTree(text: string, asWritten: boolean): YamlTree & { readonly faults: readonly YamlFault[] } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    version: '1.2',
+    ...(asWritten ? { schema: 'failsafe', customTags: tags => [...tags, 'null'] } : { schema: 'core' }),
+    // The library compares each key with all others of its map; below they are compared in a set.
+    uniqueKeys: false,
+  });
+  const faults: YamlFault[] = [];
+  const fault = (at: number, what: string) => faults.push({ ...positionOf(lines, at), text: what });
+  for (const { code, message, pos } of document.errors)
+    fault(pos[0], IN_OUR_WORDS[code] ?? message.replace(/\s+/g, ' ').trim());
+  visit(document, {
+    Node(_, node, path) {
+      const at = node.range?.[0] ?? 0;
+      if (isAlias(node)) fault(at, 'an alias means nothing here: write it out');
+      else if (path.filter(isCollection).length > DEEPEST) fault(at, `nested more than ${DEEPEST} levels deep`);
+      else {
+        if (node.tag !== undefined) fault(at, `a tag (${node.tag}) means nothing here`);
+        if (isMap(node)) checkKeys(node, at);
+        return undefined;
+      }
+      return visit.REMOVE;
+    },
+  });
+  function checkKeys(map: YAMLMap, at: number): void {
+    const seen = new Map<string, Pair>();
+    for (const pair of [...map.items]) {
+      const [name, place] = isScalar(pair.key) ? [pair.key.value, pair.key.range?.[0] ?? at] : [undefined, at];
+      const first = seen.get(String(name));
+      if (typeof name !== 'string') fault(at, 'a key must be text');
+      else if (NO_KEYS.has(name)) fault(place, `${name} can be no key`);
+      else if (first !== undefined) {
+        const { line } = positionOf(lines, (first.key as Scalar).range?.[0] ?? at);
+        fault(place, `"${shown(name)}" stands twice, first at line ${line}`);
+        map.items.splice(map.items.indexOf(first), 1);
+      }
+      seen.set(String(name), pair);
+    }
+  }
+  return { document, lines, faults };
+}
+
+function positionOf(lines: LineCounter, at: number): YamlPosition {
+  const { line, col } = lines.linePos(at);
+  return { line, column: col };
 }
 
 /** From the root inwards: names of members and places in lists. */
 export type YamlPath = readonly (string | number)[];
 
-/** The member or list place at a path; undefined where nothing stands. */
-export function entryIn(root: YamlNode, path: YamlPath): YamlEntry | undefined {
-  let found: YamlEntry = { ...root, name: '', node: root };
-  for (const step of path) {
-    const { node } = found;
-    const item = node.kind === 'list' ? node.items[Number(step)] : undefined;
-    const next =
-      node.kind === 'map'
-        ? node.entries.findLast(({ name }) => name === step)
-        : item && { ...item, name: '', node: item };
-    if (next === undefined) return undefined;
-    found = next;
-  }
-  return found;
+/** Where a value stands, or with `ofKey` its key; undefined where nothing stands. */
+export function placeIfThere({ document, lines }: YamlTree, path: YamlPath, ofKey = false): YamlPosition | undefined {
+  const above = ofKey ? document.getIn(path.slice(0, -1), true) : undefined;
+  const pair = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;
+  const found = pair === undefined ? document.getIn(path, true) : pair.key;
+  return isNode(found) ? positionOf(lines, found.range?.[0] ?? 0) : undefined;
 }
 
-/** Where a value stands, or with `ofKey` its key; where nothing stands, the place of what it would stand in. */
-export function placeIn(root: YamlNode, path: YamlPath, ofKey = false): YamlPosition {
-  const found = entryIn(root, path);
-  if (found === undefined) return placeIn(root, path.slice(0, -1));
-  const { line, column } = ofKey ? found : found.node;
-  return { line, column };
+/** Where nothing stands, the place of what it would stand in. */
+export function placeIn(tree: YamlTree, path: YamlPath, ofKey = false): YamlPosition {
+  const found = placeIfThere(tree, path, ofKey);
+  if (found !== undefined) return found;
+  return path.length === 0 ? { line: 1, column: 1 } : placeIn(tree, path.slice(0, -1));
 }
 
 // Faults
@@ -183,7 +167,7 @@ interface Source {
 
 /** A file with all that is wrong in it. */
 interface CheckedYaml<Value> {
-  readonly root: YamlNode;
+  readonly root: YamlTree;
   readonly faults: readonly YamlFault[];
   /** Undefined where something does not fit the schema. */
   readonly value: Value | undefined;
@@ -195,13 +179,13 @@ interface CheckedYaml<Value> {
 /** Throws `usage` where the text is no YAML at all. */
 export function checkYamlFile<Value>(text: string, schema: Schema<Value>, source: Source): CheckedYaml<Value> {
   const { more = [], asWritten = true } = source;
-  const { faults, root } = yamlTree(text);
-  if (root === undefined) throw faultyFile([...faults, ...more], source);
-  const plain = plainOf(root, asWritten);
+  const { faults, ...root } = yamlTree(text, asWritten);
+  if (root.document.errors.length > 0) throw faultyFile([...faults, ...more], source);
+  const plain: unknown = root.document.toJS();
   const { issues = [], output, success } = v.safeParse(schema, plain);
+  const misfits = issues.map(({ path = [] }) => path.map(({ key }) => key as string | number));
   const isNew = (one: YamlFault) => !faults.some(({ line, column }) => line === one.line && column === one.column);
   const found = issues.flatMap(issue => faultOf(issue, root)).filter(isNew);
-  const misfits = issues.map(({ path = [] }) => path.map(({ key }) => key as string | number));
   return { root, plain, misfits, faults: [...faults, ...found, ...more], value: success ? output : undefined };
 }
 
@@ -210,13 +194,13 @@ export function readYamlFile<Value>(
   text: string,
   schema: Schema<Value>,
   source: Source,
-): { value: Value; root: YamlNode } {
+): { value: Value; root: YamlTree } {
   const { faults, value, root } = checkYamlFile(text, schema, source);
   if (faults.length > 0) throw faultyFile(faults, source);
   return { value: value as Value, root };
 }
 
-function faultOf(issue: v.BaseIssue<unknown>, root: YamlNode, above: YamlPath = []): readonly YamlFault[] {
+function faultOf(issue: v.BaseIssue<unknown>, root: YamlTree, above: YamlPath = []): readonly YamlFault[] {
   const items = issue.path ?? [];
   const path = [...above, ...items.map(({ key }) => key as string | number)];
   // Of forms that a value may have, the one that was begun says what is wrong with it.
