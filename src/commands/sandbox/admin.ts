@@ -1,125 +1,125 @@
-/**
- * Commands that send one operation of the control surface, made from its row: an argument `webhook` is the member
- * `webhook_id` of the request, and a flag that names a field of the row is that field.
- */
+/** Commands that send one operation of the control surface: arguments, flags, request and list are made from its row. */
 import type { Context } from '../../cli/context.ts';
-import { type Paging, pagedListing, pagesAsked } from '../../cli/listing.ts';
+import { PAGING_FLAGS, type Paging, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command as declareCommand } from '../../cli/parsing/command.ts';
-import type { Arguments, Command, Declaration, InputOfCommand } from '../../cli/parsing/declaration.ts';
-import type { FlagSources } from '../../cli/parsing/flag.ts';
+import type { Arguments, Command, Declaration } from '../../cli/parsing/declaration.ts';
+import { argument, type FlagSources, type OwnFlag } from '../../cli/parsing/flag.ts';
 import type { PagedName } from '../../contract/calls.ts';
-import type { Shape } from '../../contract/field.ts';
-import type { InputOf, ItemOf, ResultOf } from '../../contract/operation.ts';
+import type { Field } from '../../contract/field.ts';
+import type { InputOf, ItemOf, ListPage, Operation, ResultOf } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
-import {
-  ADMIN_OPERATIONS,
-  type AdminName,
-  type AdminOperations,
-  type SandboxAdmin,
-} from '../../contract/sandbox/admin.ts';
-import { notSent, usage } from '../../core/errors.ts';
+import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import { usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 
 /** Declares a command of a sandbox: only with one the rows of the control surface are loaded. */
 export const command: typeof declareCommand = declaration =>
   declareCommand(declaration, { ...CALLS, ...ADMIN_OPERATIONS });
 
+type Request<N extends AdminName> = InputOf<AdminOperations[N]>;
+
 /**
- * Sends one operation to the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where
- * there is one: it knows then what was done, and sends what follows. Else to the one every command steers. Throws `usage`
- * in a dry run.
+ * Sends one operation. A change goes to the sandbox that is started on this store, where there is one: it knows then what was
+ * done, and sends what follows. Else to the one every command steers. Throws `usage` in a dry run.
  */
 export async function runAdmin<N extends AdminName>(
   ctx: Context,
   operation: N,
-  input: InputOf<AdminOperations[N]>,
-  elsewhere?: () => Promise<SandboxAdmin | undefined>,
+  input: Request<N>,
 ): Promise<ResultOf<AdminOperations[N]>> {
-  if (ctx.dryRun) {
-    throw usage('simulations touch the sandbox alone and have no dry run');
-  }
+  if (ctx.dryRun) throw usage('simulations touch the sandbox alone and have no dry run');
   const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
-  const found =
-    elsewhere === undefined && isChange ? await (await ctx.sandbox.servers()).control() : await elsewhere?.();
-  const admin = found ?? (await ctx.sandbox.admin());
+  const started = isChange ? await (await ctx.sandbox.servers()).control() : undefined;
+  const admin = started ?? (await ctx.sandbox.admin());
   return (await admin.send(operation, input)).result;
-}
-
-/** The sandbox elsewhere that is meant, or the one that is started for this store. Throws `unreachable` where there is neither. */
-export async function startedSandbox({ sandbox }: Context, start = 'cardwright sandbox start'): Promise<SandboxAdmin> {
-  const isElsewhere = (await sandbox.elsewhere()) !== undefined;
-  const admin = isElsewhere ? await sandbox.admin() : await (await sandbox.servers()).control();
-  if (admin !== undefined) return admin;
-  throw notSent('unreachable', 'no sandbox is started for this store', start);
 }
 
 /** A page, some or all of a list of the control surface. `as` makes the row that is shown of one that came. */
 export async function adminListing<N extends PagedName<AdminOperations>>(
   ctx: Context,
   [operation, noun]: readonly [operation: N, noun: string],
-  query: Omit<InputOf<AdminOperations[N]>, 'page' | 'per_page'>,
+  query: Omit<Request<N>, 'page' | 'per_page'>,
   asked: Paging,
   as: (row: ItemOf<AdminOperations[N]>) => object = row => row as object,
 ): Promise<Listing> {
   const { page, perPage: per_page } = asked;
   const admin = await ctx.sandbox.admin();
   async function* pages() {
-    const input = { ...query, page, per_page } as InputOf<AdminOperations[N]>;
-    for await (const each of admin.pages(operation, input)) yield { ...each, data: each.data.map(as) };
+    for await (const each of admin.pages(operation, { ...query, page, per_page } as Request<N>))
+      yield { ...each, data: each.data.map(as) };
   }
   return pagedListing(pages(), { noun, ...pagesAsked(ctx, asked) });
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface RequestFields {
-  readonly path: string;
-  readonly params?: Shape;
-  readonly query?: Shape;
-  readonly body?: Shape;
-}
-
-/** What a person typed as the request of the operation, by the names of its row. */
-function requestOf(operation: AdminName, flags: FlagSources<AdminName>, typed: Values): Values {
-  const { params, query, body }: RequestFields = ADMIN_OPERATIONS[operation];
-  const fields = { ...params, ...query, ...body };
-  const member = (name: string) => {
-    const source = flags[name];
-    if (typeof source === 'string') return source.slice(source.indexOf('.') + 1);
-    return `${name}_id` in fields ? `${name}_id` : name;
-  };
-  const given = Object.entries(typed).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [member(name), value]));
-}
-
-/** `check` may refuse, or say the request in other words. */
-export type AdminDeclaration<N extends AdminName, Args extends Arguments, Flags extends FlagSources<N>> = Omit<
-  Declaration<N, Args, Flags, ResultOf<AdminOperations[N]>>,
-  'run' | 'summary'
-> & {
+export interface AdminDeclaration<N extends AdminName>
+  extends Omit<
+    Declaration<N, Arguments, FlagSources<N>, ResultOf<AdminOperations[N]>>,
+    'run' | 'summary' | 'operation' | 'args' | 'flags'
+  > {
   readonly operation: N;
   /** That of its row when left out. */
   readonly summary?: string;
-  readonly check?: (
-    typed: InputOfCommand<N, Args, Flags>,
-    ctx: Context,
-  ) => Values | undefined | Promise<Values | undefined>;
-};
+  /** Members of its body that are arguments, as those of its path are. */
+  readonly args?: readonly string[];
+  /** The flag of a member, where it is not the name of the member without `_id`; null for none. */
+  readonly named?: Readonly<Record<string, string | null>>;
+  /** Flags that are no members of the request, or members as a person says them. */
+  readonly flags?: Readonly<Record<string, OwnFlag>>;
+  /** May refuse the request, and say members of it in other words. */
+  readonly check?: (request: Request<N> & Values, ctx: Context) => Values | undefined | Promise<Values | undefined>;
+  /** The row that is shown of one that came, of a list. */
+  readonly as?: (row: ItemOf<AdminOperations[N]>) => object;
+}
 
 /** A command that sends its operation and shows the answer. */
-export function adminCommand<
-  const N extends AdminName,
-  const Args extends Arguments = Record<never, never>,
-  const Flags extends FlagSources<N> = Record<never, never>,
->(declaration: AdminDeclaration<N, Args, Flags>): Command {
-  const { check, ...declared } = declaration;
-  return command<N, Args, Flags, ResultOf<AdminOperations[N]>>({
-    ...(declared as unknown as Declaration<N, Args, Flags, ResultOf<AdminOperations[N]>>),
-    summary: declared.summary ?? ADMIN_OPERATIONS[declared.operation].summary,
-    async run(ctx, typed) {
-      const checked = await check?.(typed, ctx);
-      const input = requestOf(declared.operation, declared.flags ?? {}, { ...typed, ...checked });
-      return runAdmin(ctx, declared.operation, input as InputOf<AdminOperations[N]>);
+export function adminCommand<const N extends AdminName>(declaration: AdminDeclaration<N>): Command {
+  const { operation, args: operands = [], named = {}, flags = {}, check, as, ...declared } = declaration;
+  const row: Operation = ADMIN_OPERATIONS[operation];
+  const members = { ...row.params, ...row.query, ...row.body };
+  const isPaged = row.returns.kind === 'page';
+  /** What a person types, by member. */
+  const keys = new Map(Object.keys(members).map(member => [member, named[member] ?? keyOf(member, members)]));
+  const keyed = (names: readonly string[], made: (member: string) => unknown) =>
+    Object.fromEntries(names.map(member => [keys.get(member), made(member)]));
+  const flagged = Object.keys({ ...row.query, ...row.body }).filter(
+    member => !operands.includes(member) && named[member] !== null,
+  );
+  return command({
+    ...(declared as object),
+    path: declared.path,
+    examples: declared.examples,
+    operation,
+    summary: declared.summary ?? row.summary,
+    args: keyed([...Object.keys(row.params ?? {}), ...operands], member =>
+      argument(members[member] as Field<unknown, unknown>),
+    ) as Arguments,
+    flags: {
+      ...keyed(flagged, member => `${row.body?.[member] === undefined ? 'query' : 'body'}.${member}`),
+      ...(isPaged && PAGING_FLAGS),
+      ...flags,
+    } as FlagSources<N>,
+    async run(ctx, typed: Values) {
+      const request = { ...typed, ...Object.fromEntries([...keys].map(([member, key]) => [member, typed[key]])) };
+      const whole: Values = { ...request, ...(await check?.(request as Request<N> & Values, ctx)) };
+      const given = Object.keys(members).filter(member => whole[member] !== undefined);
+      const input = Object.fromEntries(given.map(member => [member, whole[member]]));
+      if (isPaged) {
+        const { page, per_page, ...query } = input;
+        const asked = { ...typed, page, perPage: per_page } as Paging;
+        return adminListing(ctx, [operation as 'events', declared.noun ?? 'row'], query, asked, as as undefined);
+      }
+      const result = await runAdmin(ctx, operation, input as Request<N>);
+      if (as === undefined) return result;
+      const list = result as ListPage<ItemOf<AdminOperations[N]>>;
+      return { ...list, data: list.data.map(as) };
     },
   });
+}
+
+/** `card_id` is `card`, `crypto_amount` is `cryptoAmount`. */
+function keyOf(member: string, members: object): string {
+  const short = member.replace(/_id$/, '');
+  return (short in members ? member : short).replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

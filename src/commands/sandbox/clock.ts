@@ -1,16 +1,15 @@
 /** The clock of the sandbox. */
 
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
-import { argument, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
+import { columnsOf } from '../../cli/listing.ts';
+import { option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { TIMER } from '../../contract/sandbox/inspector.ts';
-import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { lineBlock, tableBlock } from '../../terminal/view.ts';
-import { adminCommand, adminListing, command, runAdmin } from './admin.ts';
+import { adminCommand, command, runAdmin } from './admin.ts';
 
 const CLOCK = ADMIN_OPERATIONS['clock.show'].returns.shape;
 const SHOWN = {
@@ -70,19 +69,16 @@ export const setSandboxClock = adminCommand({
   summary: 'Set the clock of the sandbox, forwards or backwards',
   about: 'What becomes due happens before the next request. To see it in order, use sandbox clock advance.',
   operation: 'clock.set',
-  args: { mode: argument(takes.choice(CLOCK_MODES, 'Mode of the clock.')) },
-  flags: {
-    // Not a time word: `7d` would be a time in the past of another clock.
-    at: option(takes.text('Time to set, ISO 8601 UTC.'), '<time>'),
-    rate: 'body.rate',
-  },
+  args: ['mode'],
+  // Not a time word: `7d` would be a time in the past of another clock.
+  flags: { at: option(takes.text('Time to set, ISO 8601 UTC.'), '<time>') },
   examples: {
     'Stop it': 'sandbox clock set frozen',
     'A minute a second': 'sandbox clock set scaled --rate 60',
     'Real time again': 'sandbox clock set real',
   },
   check({ mode, rate }) {
-    if ((mode === 'scaled') === (rate !== undefined)) return;
+    if ((mode === 'scaled') === (rate !== undefined)) return undefined;
     throw usage(
       mode === 'scaled'
         ? 'a scaled clock needs --rate, its seconds in one real second'
@@ -116,9 +112,7 @@ export const advanceSandboxClock = command({
     if (by !== undefined && durationOf(by) === undefined) {
       throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
-    // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
-    const way = async () => (await ctx.sandbox.servers()).control();
-    return runAdmin(ctx, 'clock.advance', { by, to: at }, way).catch(thrown => {
+    return runAdmin(ctx, 'clock.advance', { by, to: at }).catch(thrown => {
       // The move may have begun: the clock itself says how far it is.
       const isLost = thrown instanceof CliError && thrown.facts.outcome === 'unknown';
       throw isLost ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
@@ -127,18 +121,15 @@ export const advanceSandboxClock = command({
   show: showAdvanced,
 });
 
-export const clockTimers = command({
+export const clockTimers = adminCommand({
   path: 'sandbox clock timers',
-  summary: 'List what happens by itself, earliest first',
   about:
     'Holds and codes that expire, confirmations of deposits, attempts of deliveries. Those that failed stand first, with what they said. Looking changes nothing in the sandbox.',
   operation: 'timers',
-  flags: { ...PAGED_FLAGS },
   examples: {
     'What comes next': 'sandbox clock timers --limit 5',
     'All of it, as data': 'sandbox clock timers --all --json',
   },
-  run: (ctx, asked) => adminListing(ctx, ['timers', 'timer'], {}, asked),
   noun: 'timer',
   idField: 'ref',
   columns: columnsOf(TIMER, 'due_at kind ref state:2 error:3', {

@@ -2,19 +2,17 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
-import { argument, local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { columnsOf } from '../../cli/listing.ts';
+import { local, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { ATTEMPT, DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
-import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
-import { adminCommand, adminListing, command } from './admin.ts';
+import { checkEvents } from '../webhooks/subscriptions.ts';
+import { adminCommand } from './admin.ts';
 
 type Delivery = ItemOf<AdminOperations['deliveries']>;
-
-const delivery = argument(takes.text('Delivery.'));
 
 export const DELIVERY_COLUMNS = [
   ...columnsOf(DELIVERY, 'id state event:2 webhook_id:4 event_id:5 attempt:3', {
@@ -43,9 +41,8 @@ function showQueued(made: Delivery): Shown {
   };
 }
 
-export const listDeliveries = command({
+export const listDeliveries = adminCommand({
   path: 'sandbox deliveries list',
-  summary: 'List deliveries to subscriptions with their attempts, newest first',
   answers: {
     list: {
       ...ADMIN_OPERATIONS.deliveries.returns.shape,
@@ -55,25 +52,11 @@ export const listDeliveries = command({
   about:
     'sandbox start, sandbox exec and webhooks listen send deliveries; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what was answered.',
   operation: 'deliveries',
-  flags: {
-    webhook: 'query.webhook_id',
-    event: 'query.event',
-    eventId: 'query.event_id',
-    state: 'query.state',
-    ...PAGED_FLAGS,
-  },
   examples: {
     'The newest': 'sandbox deliveries list',
     'What did not arrive, with every attempt': 'sandbox deliveries list --state failed --all --json',
   },
-  run: (ctx, { webhook, event, eventId, state, ...asked }) =>
-    adminListing(
-      ctx,
-      ['deliveries', 'delivery'],
-      { webhook_id: webhook, event, event_id: eventId, state },
-      asked,
-      (row: Delivery) => ({ ...row, last: lastAnswer(row) }),
-    ),
+  as: (row: Delivery) => ({ ...row, last: lastAnswer(row) }),
   noun: 'delivery',
   columns: DELIVERY_COLUMNS,
 });
@@ -115,7 +98,6 @@ export const showDelivery = adminCommand({
   about:
     'The digest is that of the bytes that are sent. webhooks verify --explain tells why a receiver gets another signature. Looking changes nothing in the sandbox.',
   operation: 'deliveries.get',
-  args: { delivery },
   examples: { 'In words': 'sandbox deliveries show dlv_1' },
   show,
 });
@@ -123,7 +105,6 @@ export const showDelivery = adminCommand({
 export const redeliver = adminCommand({
   path: 'sandbox deliveries redeliver',
   operation: 'deliveries.redeliver',
-  args: { delivery },
   examples: {
     'Once more': 'sandbox deliveries redeliver dlv_1',
     'What became of it, as data': 'sandbox deliveries redeliver dlv_1 --json',
@@ -136,8 +117,6 @@ export const recoverDeliveries = adminCommand({
   about:
     'Includes events of the time when it was disabled. Events that were delivered or are on their way are left out.',
   operation: 'deliveries.recover',
-  args: { webhook },
-  flags: { since: 'body.since' },
   examples: {
     'What was missed in the last hour': 'sandbox deliveries recover wh_1 --since 1h',
     'Since a day': 'sandbox deliveries recover wh_1 --since 2026-11-01',
@@ -170,12 +149,7 @@ export const sendDelivery = adminCommand({
     '--sign former takes the secret from before the last rotation, while both are valid.',
   ],
   operation: 'deliveries.send',
-  args: { webhook },
-  flags: {
-    event: 'body.event',
-    body: option(local('file', 'File with the exact body; - for standard input.'), '<file|->'),
-    sign: 'body.sign',
-  },
+  flags: { body: option(local('file', 'File with the exact body; - for standard input.'), '<file|->') },
   examples: {
     'A settlement': 'sandbox deliveries send wh_1 --event transaction.settled',
     'An example with a wrong signature': 'sandbox deliveries send wh_1 --event card.created --sign wrong',
@@ -193,8 +167,6 @@ export const rotateSecret = adminCommand({
   about:
     'While both are valid, the signature header holds one signature of each, separated by a comma, the new one first. At most two secrets sign: a second rotation ends the oldest at once.',
   operation: 'deliveries.rotate',
-  args: { webhook },
-  flags: { overlap: 'body.overlap' },
   examples: {
     'A day to change receivers': 'sandbox deliveries rotate wh_1',
     'The old one ends now': 'sandbox deliveries rotate wh_1 --overlap 0s',

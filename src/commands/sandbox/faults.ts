@@ -101,7 +101,7 @@ export const addFaults = command({
   columns: FAULT_COLUMNS,
 });
 
-export const listFaults = command({
+export const listFaults = adminCommand({
   path: 'sandbox faults list',
   summary: 'List fault rules and how often each was applied',
   answers: { list: FAULT_ROW },
@@ -110,10 +110,7 @@ export const listFaults = command({
     'All rules': 'sandbox faults list',
     'The ids alone': 'sandbox faults list -o id',
   },
-  async run(ctx) {
-    const { data, page } = await runAdmin(ctx, 'faults', {});
-    return { data: data.map(inWords), page };
-  },
+  as: inWords,
   noun: 'rule',
   columns: FAULT_COLUMNS,
 });

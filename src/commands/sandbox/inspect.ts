@@ -1,7 +1,6 @@
 /** What happened in the sandbox and why. Looking leaves no trace. */
 
-import { columnsOf, PAGED_FLAGS } from '../../cli/listing.ts';
-import { argument, takes } from '../../cli/parsing/flag.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
@@ -10,9 +9,8 @@ import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.
 import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
-import { card } from '../cards/cards.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
-import { adminCommand, adminListing, command } from './admin.ts';
+import { adminCommand } from './admin.ts';
 
 type Checked = ResultOf<AdminOperations['ledger.check']>;
 
@@ -76,7 +74,6 @@ export const whyDeclined = adminCommand({
     'Looking changes nothing in the sandbox.',
   ],
   operation: 'transactions.why',
-  args: { transaction: argument(takes.text('Transaction.', { names: 'transaction' })) },
   examples: { 'In words': 'sandbox why txn_1' },
   columns: ['transaction outcome decline_reason', { decline_reason: 'REASON' }],
   noun: 'transaction',
@@ -94,7 +91,7 @@ const TIMELINE_COLUMNS = columnsOf(TIMELINE_ITEM, 'at:2 kind number:4 text amoun
   id: { kind: 'id' },
 });
 
-export const cardTimeline = command({
+export const cardTimeline = adminCommand({
   path: 'sandbox timeline',
   summary: 'Show what happened to a card: requests, money, challenges, events, deliveries',
   about: [
@@ -102,17 +99,15 @@ export const cardTimeline = command({
     'Of each kind the newest 10,000 are looked at; of requests, those that are still in the log. Looking changes nothing in the sandbox.',
   ],
   operation: 'cards.timeline',
-  args: { card },
-  flags: { kinds: 'query.kinds', ...PAGED_FLAGS },
   examples: {
     'The newest': 'sandbox timeline card_1',
     'Money alone, all of it': 'sandbox timeline card_1 --kinds transaction,entry --all',
   },
-  async run(ctx, { card, kinds, ...asked }) {
+  check({ kinds }) {
     const known: readonly string[] = TIMELINE_KINDS;
     const other = kinds?.split(',').find(kind => !known.includes(kind.trim()));
     if (other !== undefined) throw usage(`--kinds ${quote(other)} is none of ${known.join(', ')}`);
-    return adminListing(ctx, ['cards.timeline', 'item'], { card_id: card, kinds }, asked);
+    return undefined;
   },
   noun: 'item',
   columns: TIMELINE_COLUMNS,
@@ -125,7 +120,7 @@ const EVENT_COLUMNS = columnsOf(EVENT, 'seq type created_at:2 id:3 body:6', {
   body: { shrink: true },
 });
 
-export const sandboxEvents = command({
+export const sandboxEvents = adminCommand({
   path: 'sandbox events',
   summary: 'List the events that the sandbox recorded, newest first',
   about: [
@@ -133,24 +128,16 @@ export const sandboxEvents = command({
     'Looking changes nothing in the sandbox.',
   ],
   operation: 'events',
-  flags: {
-    type: 'query.type',
-    card: 'query.card_id',
-    after: 'query.after',
-    ...PAGED_FLAGS,
-  },
+  named: { order: null },
   examples: {
     'The newest': 'sandbox events',
     'What came after number 2, in its order': 'sandbox events --after 2 --all --json',
   },
-  run(ctx, { type, card, after, ...asked }) {
+  check({ type, after }) {
     if (type !== undefined) checkEvents([type]);
-    const query = { type, card_id: card, after, order: after === undefined ? 'desc' : 'asc' } as const;
-    return adminListing(ctx, ['events', 'event'], query, asked, (event: Event) => ({
-      ...event,
-      body: withoutCode(event.type, event.body),
-    }));
+    return { order: after === undefined ? 'desc' : 'asc' };
   },
+  as: (event: Event) => ({ ...event, body: withoutCode(event.type, event.body) }),
   noun: 'event',
   columns: EVENT_COLUMNS,
 });

@@ -8,7 +8,7 @@ import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { lineBlock } from '../../terminal/view.ts';
-import { command, startedSandbox } from './admin.ts';
+import { command } from './admin.ts';
 
 const PRINT = 'cardwright sandbox open --print';
 const LOOK_EVERY = 100;
@@ -99,7 +99,11 @@ export const openInspector = command({
     const place = pageAddress(what);
     if (place === undefined)
       throw usage(`${JSON.stringify(what)} is no view and no id; views: ${PAGE_VIEWS.join(', ')}`);
-    const admin = await startedSandbox(ctx, 'cardwright sandbox start --detach');
+    const admin = (await ctx.sandbox.elsewhere())
+      ? await ctx.sandbox.admin()
+      : await (await ctx.sandbox.servers()).control();
+    if (admin === undefined)
+      throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start --detach');
     if (end) return { opened: false, ended: (await admin.send('page.end', {})).result.ended };
     const access = lookOnly ? ('look' as const) : ('full' as const);
     if (!print) {

@@ -3,7 +3,7 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { argument, flagName, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { flagName, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
   ADMIN_OPERATIONS,
@@ -16,7 +16,7 @@ import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.t
 import { violation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { lineBlock } from '../../terminal/view.ts';
-import { command, runAdmin } from './admin.ts';
+import { adminCommand, command } from './admin.ts';
 import { openPage } from './open.ts';
 
 /** With these two every command, and every program that reads them, speaks to the server. */
@@ -240,7 +240,7 @@ export const stopSandbox = command({
   show: row => ({ data: { ...row }, blocks: [lineBlock(`Stopped: ${row.url} (process ${row.pid}).`)] }),
 });
 
-export const sandboxAccount = command({
+export const sandboxAccount = adminCommand({
   path: 'sandbox account',
   summary: 'Open an account of a server of many; it is made on first use',
   about: [
@@ -255,19 +255,17 @@ export const sandboxAccount = command({
       admin_token: tells.text('Token for its control surface.'),
     },
   },
-  args: { name: argument(ADMIN_OPERATIONS['accounts.open'].body.name) },
-  flags: { data: 'body.data', seed: 'body.seed', dialect: 'body.dialect' },
+  args: ['name'],
   examples: {
     'For a colleague': 'sandbox account ana',
     'For one job, with the same ids each time': 'sandbox account job-17 --seed 7 --data empty --json',
   },
-  async run(ctx, input) {
-    const { name, api_key, admin_token } = await runAdmin(ctx, 'accounts.open', input);
-    return { name, api_key: api_key.expose(), admin_token: admin_token.expose() };
-  },
   columns: 'name api_key admin_token',
   noun: 'account',
   idField: 'name',
+  show: ({ name, api_key, admin_token }) => ({
+    data: { name, api_key: api_key.expose(), admin_token: admin_token.expose() },
+  }),
 });
 
 export const sandboxStatus = command({

@@ -2,20 +2,13 @@
 
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
-import type { Arguments, Command } from '../../cli/parsing/declaration.ts';
-import { argument, type FlagSources, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
+import type { Command } from '../../cli/parsing/declaration.ts';
+import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { type AdminDeclaration, adminCommand, command, runAdmin } from './admin.ts';
-
-const AUTHORIZATION = takes.text('Authorization.', { names: 'transaction' });
-
-const authorization = argument(AUTHORIZATION);
-const maybeAuthorization = optionalArgument(AUTHORIZATION);
-export const challenge = argument(takes.text('Challenge.', { names: 'challenge' }));
-export const deposit = argument(takes.text('Deposit; the whole id.'));
 
 type Simulated = ResultOf<AdminOperations['simulate.authorize']>;
 
@@ -49,30 +42,17 @@ function showSimulated(done: Simulated): Shown {
 type SimulationName = AdminName extends infer Name ? (Name extends `simulate.${infer Word}` ? Word : never) : never;
 
 /** A command that sends the simulation of its name. */
-function simulate<
-  const Name extends SimulationName,
-  const Args extends Arguments = Record<never, never>,
-  const Flags extends FlagSources<`simulate.${Name}`> = Record<never, never>,
->(
+function simulate<const Name extends SimulationName>(
   name: Name,
-  declared: Omit<AdminDeclaration<`simulate.${Name}`, Args, Flags>, 'path' | 'operation' | 'show'>,
+  declared: Omit<AdminDeclaration<`simulate.${Name}`>, 'path' | 'operation' | 'show'>,
 ): Command {
   const all = { ...declared, path: `sandbox simulate ${name}`, operation: `simulate.${name}`, show: showSimulated };
-  return adminCommand(all as unknown as AdminDeclaration<`simulate.${Name}`, Args, Flags>);
+  return adminCommand(all as unknown as AdminDeclaration<`simulate.${Name}`>);
 }
 
 export const simulateAuthorize = simulate('authorize', {
   about: 'A declined authorization is a result, not a failure: the command ends with 0 and says why.',
-  flags: {
-    card: 'body.card_id',
-    amount: 'body.amount',
-    merchant: 'body.merchant',
-    mcc: 'body.mcc',
-    country: 'body.country',
-    decline: 'body.force_decline',
-    '3ds': 'body.three_ds',
-    mismatch: 'body.mismatch',
-  },
+  named: { force_decline: 'decline', three_ds: '3ds' },
   examples: {
     'A coffee': 'sandbox simulate authorize --card card_1 --amount 4.50',
     'One that needs a code first': 'sandbox simulate authorize --card card_1 --amount 59 --3ds challenge',
@@ -81,29 +61,22 @@ export const simulateAuthorize = simulate('authorize', {
 
 export const simulateIncrement = simulate('increment', {
   about: 'The checks of an authorization run again. If the increase is declined, the authorization does not change.',
-  args: { authorization },
-  flags: { amount: 'body.amount' },
   examples: { 'Five dollars more': 'sandbox simulate increment txn_1 --amount 5' },
 });
 
 export const simulateSettle = simulate('settle', {
   summary: 'Simulate the settlement of an authorization, in full or in part',
-  args: { authorization },
-  flags: {
-    amount: 'body.amount',
-    notFinal: option(takes.flag('More settlements will follow; keep the rest of the hold.')),
-  },
+  named: { final: null },
+  flags: { notFinal: option(takes.flag('More settlements will follow; keep the rest of the hold.')) },
   examples: {
     'All of it': 'sandbox simulate settle txn_1',
     'A part, more to come': 'sandbox simulate settle txn_1 --amount 12 --not-final',
   },
-  check: ({ notFinal }) => ({ notFinal: undefined, final: notFinal ? false : undefined }),
+  check: ({ notFinal }) => ({ final: notFinal ? false : undefined }),
 });
 
 export const simulateReverse = simulate('reverse', {
   summary: 'Simulate a reversal: release a hold, in full or in part',
-  args: { authorization },
-  flags: { amount: 'body.amount' },
   examples: {
     'All of it': 'sandbox simulate reverse txn_1',
     'A part of it': 'sandbox simulate reverse txn_1 --amount 5',
@@ -135,7 +108,7 @@ export const simulateRefund = command({
   summary: 'Simulate a refund, with or without a purchase before it',
   about: 'With --card instead of an authorization the refund belongs to no purchase and can have any amount.',
   operation: 'simulate.refund',
-  args: { authorization: maybeAuthorization },
+  args: { authorization: optionalArgument(takes.text('Authorization.', { names: 'transaction' })) },
   flags: {
     amount: 'body.amount',
     card: option(takes.text('Card that gets the money, without a purchase before it.', { names: 'card' })),
@@ -161,13 +134,6 @@ export const simulateRefund = command({
 export const simulateForcePost = simulate('force-post', {
   about:
     'It is never declined. The balance can fall below 0; on a terminated card the amount is taken from the wallet.',
-  flags: {
-    card: 'body.card_id',
-    amount: 'body.amount',
-    merchant: 'body.merchant',
-    mcc: 'body.mcc',
-    country: 'body.country',
-  },
   examples: {
     'A toll road': 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784',
     'More than the card holds': 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
@@ -175,7 +141,6 @@ export const simulateForcePost = simulate('force-post', {
 });
 
 export const simulateChallenge = simulate('challenge', {
-  flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
   examples: {
     'For $59': 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"',
     'Its id, for the next command': 'sandbox simulate challenge --card card_1 --amount 12.50 -q',
@@ -184,7 +149,7 @@ export const simulateChallenge = simulate('challenge', {
 
 export const simulateAnswer = simulate('answer', {
   summary: 'Answer a 3DS challenge as the card holder',
-  args: { challenge },
+  named: { answer: null, otp: null },
   flags: {
     right: option(takes.flag('With the right code.')),
     wrong: option(takes.flag('With a wrong code; the third one ends the challenge.')),
@@ -197,18 +162,11 @@ export const simulateAnswer = simulate('answer', {
   check({ right, wrong, code }) {
     const given = [right, wrong, code].filter(value => value !== undefined);
     if (given.length !== 1) throw usage('sandbox simulate answer needs one of --right, --wrong and --code');
-    return {
-      right: undefined,
-      wrong: undefined,
-      code: undefined,
-      otp: code,
-      ...(code === undefined && { answer: right ? 'right' : 'wrong' }),
-    };
+    return code === undefined ? { answer: right ? 'right' : 'wrong' } : { otp: code };
   },
 });
 
 export const simulateCancel = simulate('cancel', {
-  args: { challenge },
   examples: { 'No code is typed': 'sandbox simulate cancel tds_1' },
 });
 
@@ -216,20 +174,13 @@ export const simulateDeposit = simulate('deposit', {
   summary: 'Simulate a crypto deposit; it counts once it is confirmed',
   about:
     'A confirmation is added with every block on the clock of the sandbox, unless you give --confirmations manual.',
-  flags: {
-    currency: 'body.currency',
-    amount: 'body.amount',
-    cryptoAmount: 'body.crypto_amount',
-    confirmations: 'body.confirmations',
-  },
   examples: {
     '$500 in USDT': 'sandbox simulate deposit --currency usdt --amount 500',
     'A hundredth of a bitcoin': 'sandbox simulate deposit --currency btc --crypto-amount 0.01',
   },
-  check({ amount, cryptoAmount }) {
-    if ((amount === undefined) === (cryptoAmount === undefined)) {
-      throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
-    }
+  check({ amount, crypto_amount: crypto }) {
+    if ((amount === undefined) !== (crypto === undefined)) return;
+    throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
   },
 });
 
@@ -237,7 +188,7 @@ export const simulateConfirm = command({
   path: 'sandbox simulate confirm',
   summary: 'Confirm a pending deposit and credit it to the wallet',
   operation: 'simulate.confirm',
-  args: { deposit },
+  args: { deposit: argument(takes.text('Deposit; the whole id.')) },
   flags: {
     blocks: option(takes.integer('Add only this many confirmations; all by default.', { min: 1, max: 1000 })),
   },
@@ -253,6 +204,5 @@ export const simulateConfirm = command({
 });
 
 export const simulateFail = simulate('fail', {
-  args: { deposit },
   examples: { 'It was dropped from the chain': 'sandbox simulate fail dep_1' },
 });

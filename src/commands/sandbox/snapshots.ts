@@ -55,7 +55,7 @@ export const saveSnapshot = adminCommand({
   about:
     'Holds cards, ledger, events, clock and seed, with a checksum of every file. An older snapshot of that name is replaced; any other file of that name is not touched.',
   operation: 'snapshots.save',
-  args: { name: snapshotName },
+  args: ['name'],
   examples: {
     'Before a risky test': 'sandbox snapshot save before',
     'Before an upgrade': 'sandbox snapshot save upgrade-2',
@@ -67,14 +67,12 @@ export const saveSnapshot = adminCommand({
   says: saved => `Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.`,
 });
 
-export const listSnapshots = command({
+export const listSnapshots = adminCommand({
   path: 'sandbox snapshot list',
-  summary: 'List snapshots by name',
   about:
     'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot restore.',
   operation: 'snapshots',
   examples: { 'All of them': 'sandbox snapshot list' },
-  run: ctx => runAdmin(ctx, 'snapshots', {}),
   noun: 'snapshot',
   idField: 'name',
   columns: SNAPSHOT_COLUMNS,

@@ -61,18 +61,18 @@ const simulation = rowsWith({
 
 /** What is done to a thing that is there, which its path names. */
 const doneTo =
-  <const Id extends string>(id: Id, things: string) =>
+  <const Id extends string>(id: Id, things: string, facts: Pick<Field<string, string>, 'names'> = {}) =>
   <const Takes extends Partial<Operation> = Record<never, never>>(
     what: string,
     summary: string,
     doc: string,
     takes = {} as Takes,
   ) => {
-    const params = { [id]: must(text(doc)) } as { readonly [Name in Id]: Field<string, string, true> };
+    const params = { [id]: must(text(doc, facts)) } as { readonly [Name in Id]: Field<string, string, true> };
     return simulation(summary, `POST /simulate/${things}/{${id}}/${what}`, { params, ...takes });
   };
-const ofAuthorization = doneTo('authorization_id', 'authorizations');
-const ofChallenge = doneTo('challenge_id', 'challenges');
+const ofAuthorization = doneTo('authorization_id', 'authorizations', { names: 'transaction' });
+const ofChallenge = doneTo('challenge_id', 'challenges', { names: 'challenge' });
 const ofDeposit = doneTo('deposit_id', 'deposits');
 
 export const SIMULATIONS = {
