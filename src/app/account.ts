@@ -1,13 +1,17 @@
-/** Which account a run speaks for, and which sandbox its simulations go to. */
+/** Which account a run speaks for, and which sandbox its simulations go to; what is kept of them for completion. */
+import { resolve as resolvePath } from 'node:path';
+import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/setting-names.ts';
+import type { Whose } from '../id-cache/shown.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
-import type { BegunRun } from './terminal.ts';
+import type { AppHost } from './process-host.ts';
+import type { BegunRun } from './run.ts';
 
 /** Whether it was thrown because nothing chooses a profile. */
 export function isNothingChosen(thrown: unknown): boolean {
@@ -171,4 +175,34 @@ function halfNamed(given: string, missing: string): CliError {
     `${given} is set without ${missing}: address and token name a sandbox together`,
     'cardwright help environment',
   );
+}
+
+/** What is seen with another key, address or contract, or in another dialect, is another's. */
+export function whoseOf(host: AppHost, profile: ResolvedProfile): Whose {
+  const { name, mode, baseUrl, keyHint, contractFile } = profile;
+  const dialect = baseUrl === undefined ? host.env['CARDWRIGHT_SANDBOX_DIALECT'] : undefined;
+  const contract = contractFile === undefined ? undefined : resolvePath(host.cwd, contractFile);
+  const parts = [mode, baseUrl, keyHint, contract, dialect];
+  return { profile: name, place: JSON.stringify(parts.map(part => part ?? null)) };
+}
+
+/** What throws away the cards of this user's sandbox makes what is known of them void. */
+export function forgetting(host: AppHost, admin: SandboxAdmin): SandboxAdmin {
+  return {
+    ...admin,
+    async send(operation, input, options) {
+      const answered = await admin.send(operation, input, options);
+      const { ADMIN_OPERATIONS } = await import('../contract/sandbox/admin.ts');
+      if (ADMIN_OPERATIONS[operation].effect === 'irreversible') await forgetSandbox(host);
+      return answered;
+    },
+  };
+}
+
+/** The ids of completion and the mirror: another account with the same ids would be mixed into them. */
+export async function forgetSandbox({ folders }: AppHost): Promise<void> {
+  const { forgetShown } = await import('../id-cache/shown.ts');
+  await forgetShown(folders.cache, 'sandbox');
+  const { mirrorPath, removeMirror } = await import('../mirror/file.ts');
+  await removeMirror(mirrorPath(folders.data, 'sandbox'));
 }

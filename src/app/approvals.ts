@@ -5,7 +5,6 @@ import {
   type Approver,
   approverLine,
   readApproverLine,
-  readApprovers,
   shownRequest,
   signRequest,
   visible,
@@ -16,43 +15,10 @@ import { type CliError, notSent, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
 import { unknownOp } from '../journal/changes.ts';
-import type { ClaimRules } from '../journal/claim.ts';
 import { detail } from '../journal/ops.ts';
-import {
-  type ApprovalState,
-  approvalState,
-  approversOf,
-  claimRules,
-  keepApproval,
-  pendingOp,
-  type RulesSettings,
-  rejectOp,
-} from '../journal/rules.ts';
-import { selfFor } from './journal.ts';
-import type { Run } from './run.ts';
-import type { JournalPlace } from './shared-journal.ts';
-
-/** What a claim asks of limits and approvals. */
-export function rulesFor(run: Run, place: JournalPlace): ClaimRules {
-  return claimRules(rulesSettings(run, place));
-}
-
-function rulesSettings({ host, opened, limits }: Run, place: JournalPlace): RulesSettings {
-  return {
-    isShared: place.user !== undefined,
-    sources: limits.sources,
-    async approvers() {
-      const { approvers: lines, path } = await limits.managed();
-      if (lines !== undefined) return readApprovers(lines.join('\n'), path);
-      // In a shared journal an admin of the database says who may approve.
-      const { approvers_file: file } = await opened.settings();
-      return place.user !== undefined || file === undefined
-        ? undefined
-        : readApprovers(await host.readFile(file), file);
-    },
-    requester: `${host.user}@${host.machine}`,
-  };
-}
+import { type ApprovalState, approvalState, approversOf, keepApproval, pendingOp, rejectOp } from '../journal/rules.ts';
+import type { Run } from './connections.ts';
+import { type JournalPlace, rulesSettings, selfFor } from './journal.ts';
 
 /** Changes that are shown one by one before a person approves. */
 const MOST_SHOWN = 20;
@@ -64,24 +30,30 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
   const keyPath = join(host.folders.config, 'approval-key.json');
   const person = place.user ?? host.user;
 
-  async function keyText(): Promise<{ readonly text: string; readonly where: string } | undefined> {
+  /** The key of this user; undefined where there is none. */
+  async function kept() {
     const text = await readPrivate(keyPath, files);
     if (text !== undefined) return { text, where: keyPath };
     const keychain = await host.keychain();
-    const kept = (await keychain.problem()) === undefined ? await keychain.read(KEYCHAIN_ENTRY) : undefined;
-    return kept === undefined ? undefined : { text: kept.expose(), where: 'keychain' };
+    const found = (await keychain.problem()) === undefined ? await keychain.read(KEYCHAIN_ENTRY) : undefined;
+    return found && { text: found.expose(), where: 'keychain' };
   }
 
-  async function shownKey(kept: { readonly text: string; readonly where: string }): Promise<OwnKey> {
-    const { publicKey, keyid } = readPublicKey(kept.text, kept.where);
-    const known = await approvers();
-    const listed = known.find(each => each.keyid === keyid);
+  async function needed() {
+    const found = await kept();
+    if (found === undefined)
+      throw usage('there is no approval key of this user on this machine', 'cardwright ops keys create');
+    return found;
+  }
+
+  async function ownKey(): Promise<OwnKey> {
+    const { text, where } = await needed();
+    const { publicKey, keyid } = readPublicKey(text, where);
+    const listed = (await approvers()).find(each => each.keyid === keyid);
     const named = listed?.person ?? person;
     return {
-      person: named,
-      keyid,
+      ...{ person: named, keyid, place: where },
       line: approverLine(named, publicKey),
-      place: kept.where,
       listed: listed !== undefined,
     };
   }
@@ -104,9 +76,8 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
     review: async op => heldRequest(await stateOf(op)),
     async approve(op, passphrase) {
       const { text } = await stateOf(op);
-      const kept = await keyText();
-      if (kept === undefined) throw noKey();
-      const key = openKey(kept.text, kept.where, await passphrase(), host.scrypt);
+      const own = await needed();
+      const key = openKey(own.text, own.where, await passphrase(), host.scrypt);
       return heldRequest(await keepApproval(await place.open(), op, signRequest(text, key), settings));
     },
     async reject(op, reason) {
@@ -117,7 +88,7 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
       return detail(database, self, op);
     },
     async createKey(passphrase, where) {
-      if ((await keyText()) !== undefined) throw keyIsThere();
+      if ((await kept()) !== undefined) throw keyIsThere();
       const text = createKey(passphrase, { random: count => host.random.bytes(count), scrypt: host.scrypt });
       if (where === 'keychain') {
         const problem = await (await host.keychain()).write(KEYCHAIN_ENTRY, new Secret(text));
@@ -130,13 +101,9 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
         });
       }
       if (place.user === undefined) await listHere(approverLine(person, readPublicKey(text, where).publicKey));
-      return shownKey({ text, where: where === 'file' ? keyPath : where });
+      return ownKey();
     },
-    async ownKey() {
-      const kept = await keyText();
-      if (kept === undefined) throw noKey();
-      return shownKey(kept);
-    },
+    ownKey,
     approvers,
   };
 
@@ -167,10 +134,6 @@ function heldRequest({ request, changes, counted, needed }: ApprovalState): Held
     facts: shownRequest(request),
     requests: changes.length > MOST_SHOWN ? [...shown, `and ${changes.length - MOST_SHOWN} more`] : shown,
   };
-}
-
-function noKey(): CliError {
-  return usage('there is no approval key of this user on this machine', 'cardwright ops keys create');
 }
 
 function keyIsThere(): CliError {

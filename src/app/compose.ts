@@ -38,7 +38,7 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
     registry: REGISTRY,
     redact,
     async completionValues() {
-      const { completionValues } = await import('./completion-values.ts');
+      const { completionValues } = await import('./completion.ts');
       return completionValues(host);
     },
     async answerQuery() {

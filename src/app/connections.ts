@@ -1,16 +1,30 @@
-/** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
+/** One run and what is opened for it: the service it speaks to, the profile's or the embedded sandbox; limits, journal, audit log. */
+import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
+import type { AuditLog } from '../audit/log.ts';
 import type { Observed, Wait } from '../client/request.ts';
 import { NO_OVERRIDES } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
-import type { Service } from '../contract/service.ts';
+import type { Reader, Service } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { isKept } from '../id-cache/path.ts';
+import type { Database } from '../journal/database.ts';
+import { LIMIT_NAMES, limitWords, readLimits, type SourcedLimits, sourceWords, strictest } from '../limits/limits.ts';
+import { readManagedLimits } from '../limits/managed-file.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './account.ts';
-import type { BegunRun } from './terminal.ts';
+import {
+  checkSandboxIsMeant,
+  forgetting,
+  identityOf,
+  isNothingChosen,
+  namedElsewhere,
+  resolve,
+  whoseOf,
+} from './account.ts';
+import type { BegunRun } from './run.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;
@@ -130,7 +144,6 @@ export function connections(settings: BegunRun) {
     const place = await adminPlace();
     const made = (await client('admin', place, 'sandbox')) as SandboxAdmin;
     if (place.socketPath === undefined) return made;
-    const { forgetting } = await import('./id-cache.ts');
     return forgetting(host, made);
   });
 
@@ -180,10 +193,7 @@ export function connections(settings: BegunRun) {
     async close() {
       for (const close of closers.splice(0)) await close();
       if (shown.length === 0 || !isKept(host, (await resolved()).name)) return;
-      const [{ whoseOf }, { rememberShown, idsIn }] = await Promise.all([
-        import('./id-cache.ts'),
-        import('../id-cache/shown.ts'),
-      ]);
+      const { rememberShown, idsIn } = await import('../id-cache/shown.ts');
       const seen = shown.map(each => idsIn(...each)).filter(each => each !== undefined);
       await rememberShown(host, whoseOf(host, await resolved()), seen);
     },
@@ -202,4 +212,101 @@ async function trusted(
   const risk = checkVerification(origin, mode, host.env);
   if (risk !== undefined) warn(risk);
   return trustedBy(host.env, path => host.readFile(path));
+}
+
+/** One run, for whatever is put together for it. What is a function is opened once, when it is first asked for. */
+export type Run = Readonly<ReturnType<typeof openRun>>;
+
+/** Pages from which on a list is a long one, and its rows much garbage. */
+const MANY_PAGES = 60;
+
+/** Nothing is opened yet. */
+export function openRun(begun: BegunRun) {
+  const { host, files } = begun;
+  const { clock, folders, pid, user, machine } = host;
+  const opened = connections(begun);
+
+  /** Reading operations alone, the bare results. */
+  const reader = once(async (): Promise<Reader> => {
+    const service = await opened.service();
+    type Input = Parameters<typeof opened.noteShown>[1];
+    async function* noted<Page>(pages: AsyncIterable<Page>, operation: string, input: Input) {
+      let count = 0;
+      for await (const page of pages) {
+        count += 1;
+        if (count === MANY_PAGES) await host.keepSmallAtOnce();
+        opened.noteShown(operation, input, page);
+        yield page;
+      }
+    }
+    return {
+      async read(operation, input, options) {
+        const { result } = await service.send(operation, input as never, options);
+        opened.noteShown(operation, input as Input, result);
+        return result as never;
+      },
+      pages: (operation, input, options) => noted(service.pages(operation, input, options), operation, input as Input),
+    };
+  });
+
+  /** The journal of this machine, which holds its audit log too. */
+  const local = once(async () => {
+    const { hasJournal, JOURNAL_FILE, openSqlite } = await import('../journal/sqlite.ts');
+    let database: Promise<Database> | undefined;
+    const open = () => {
+      if (database === undefined) {
+        database = openSqlite({ stateFolder: folders.state, files, clock });
+        opened.onClose(async () => (await database?.catch(() => undefined))?.close());
+      }
+      return database;
+    };
+    return {
+      path: join(folders.state, JOURNAL_FILE),
+      /** Makes it where there is none. */
+      open,
+      /** Undefined where there is none. */
+      existing: async () => (database !== undefined || hasJournal(folders.state) ? open() : undefined),
+    };
+  });
+
+  const managed = once(async () => {
+    const { mode, baseUrl } = await opened.identity();
+    return readManagedLimits(host.limitsFile, mode === 'sandbox' ? undefined : new URL(baseUrl).origin);
+  });
+  const sources = once(async (): Promise<readonly SourcedLimits[]> => {
+    const [{ profile }, settings] = [await opened.identity(), await opened.settings()];
+    const read = readLimits(settings);
+    if ('wrong' in read)
+      throw new CliError('internal', { message: `${read.wrong} of profile ${profile} cannot be read` });
+    return [...(await managed()).sources, { source: { kind: 'profile', name: profile }, limits: read.limits }];
+  });
+
+  return {
+    ...begun,
+    opened,
+    reader,
+    local,
+    audit: once(async (): Promise<AuditLog> => {
+      const { auditLog } = await import('../audit/log.ts');
+      const { path, open, existing } = await local();
+      return auditLog({ path, database: open, existing, clock, pid, user, host: machine });
+    }),
+    limits: {
+      /** Throws `guarded` for a managed file that does not count. */
+      managed,
+      sources,
+      /** Each limit that is set, and by whom. */
+      async shown() {
+        const limits = strictest(await sources());
+        const { reveal, path } = await managed();
+        const shown = LIMIT_NAMES.flatMap(name => {
+          const set = limits[name];
+          return set === undefined
+            ? []
+            : [{ name: name as string, value: limitWords(name, set.value), source: sourceWords(set.source) }];
+        });
+        return reveal === undefined ? shown : [...shown, { name: 'reveal', value: reveal, source: path }];
+      },
+    },
+  };
 }

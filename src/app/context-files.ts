@@ -14,8 +14,8 @@ import {
   writeAtomically,
   writeReadyFile,
 } from '../files/users-file.ts';
+import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
-import type { Run } from './run.ts';
 
 export function contextFiles(run: Run): ContextFiles {
   const { host, files, terminal } = run;

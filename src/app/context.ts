@@ -4,14 +4,14 @@ import type { OpenContext } from '../cli/run.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import { asCliError } from '../core/errors.ts';
 import type { AfterAnswer } from '../journal/run.ts';
+import { strictest } from '../limits/limits.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { confirmWithPerson } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { createWriter } from '../writes/single-write.ts';
-import { once } from './connections.ts';
+import { once, openRun, type Run } from './connections.ts';
 import { contextFiles, openInput } from './context-files.ts';
-import { openRun, type Run } from './run.ts';
-import { beginRun, type Opening } from './terminal.ts';
+import { beginRun, type Opening } from './run.ts';
 
 const programs = () => import('./programs.ts');
 
@@ -115,12 +115,8 @@ function changesOf(run: Run) {
   });
   const journal = {
     open: once(async () => {
-      const [{ journalFor }, { rulesFor }] = await Promise.all([import('./journal.ts'), import('./approvals.ts')]);
-      const found = await place();
-      return journalFor(run, found, {
-        rules: rulesFor(run, found),
-        afterAnswer: work => void afterAnswer.push(work),
-      });
+      const { journalFor } = await import('./journal.ts');
+      return journalFor(run, await place(), work => void afterAnswer.push(work));
     }),
     approvals,
     admin: once(async () => {
@@ -136,7 +132,7 @@ function changesOf(run: Run) {
   const pipeline = createPipeline({
     ...asker,
     recorder,
-    readOnly: async () => (await limits.strictest()).read_only?.source,
+    readOnly: async () => strictest(await limits.sources()).read_only?.source,
   });
   const { write, confirmCount } = createWriter({
     ...{ ...asker, signal, clock, random, notice, pipeline, reader, planned },
@@ -161,11 +157,11 @@ function changesOf(run: Run) {
 
 function contextSandbox(run: Run): ContextSandbox {
   const { host, opened } = run;
-  const started = () => import('./sandbox-started.ts');
+  const started = () => import('./sandbox.ts');
   return {
     admin: opened.admin,
     elsewhere: opened.sandboxElsewhere,
-    servers: async () => (await import('./sandbox-server.ts')).sandboxServersFor(run),
+    servers: async () => (await import('./sandbox.ts')).sandboxServersFor(run),
     exportTo: async path => (await started()).exportFrom(run, path),
     async importFrom(path) {
       const { importFrom } = await started();

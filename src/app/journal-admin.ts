@@ -15,9 +15,8 @@ import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
-import { selfFor, sharedAddress } from './journal.ts';
-import type { Run } from './run.ts';
-import { type JournalPlace, postgresSettings, sharedPlace } from './shared-journal.ts';
+import type { Run } from './connections.ts';
+import { type JournalPlace, postgresSettings, selfFor, sharedAddress, sharedPlace } from './journal.ts';
 
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;
@@ -87,7 +86,7 @@ export function journalAdmin(
 
   return {
     async init(text, wishes) {
-      const settings = postgresSettings(run, text);
+      const settings = await postgresSettings(run, text);
       const { did, journal, isNew } = await initJournal(settings);
       const done = [...did, `The journal ${journal} is ${isNew ? 'made' : 'as it was'}.`];
       done.push(...(await asAdmin(settings, tx => setWishes(tx, wishes))));
@@ -159,7 +158,7 @@ export function journalAdmin(
       const address = await sharedAddress(run);
       if (address === undefined)
         throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
-      return leaveJournal(postgresSettings(run, address), role);
+      return leaveJournal(await postgresSettings(run, address), role);
     },
     async setAsideSandbox() {
       const { state: stateFolder, data } = host.folders;

@@ -1,27 +1,48 @@
+/** Where the operations of a run are kept: the file of this machine, or the journal that several people share. */
+import { readApprovers } from '../approvals/request.ts';
 import { keyPrint } from '../core/key-print.ts';
-import type { ClaimRules } from '../journal/claim.ts';
-import type { Database } from '../journal/database.ts';
+import type { Database, Transaction } from '../journal/database.ts';
 import { type Self, selfOf } from '../journal/holder.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import { noteKnownState } from '../journal/known-states.ts';
 import { newestOps } from '../journal/ops.ts';
+import type { PostgresSettings } from '../journal/postgres.ts';
 import type { Op } from '../journal/records.ts';
+import { claimRules, type RulesSettings } from '../journal/rules.ts';
 import type { AfterAnswer } from '../journal/run.ts';
+import type { SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
+import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
-import type { Run } from './run.ts';
-import type { JournalPlace } from './shared-journal.ts';
 
-/** The file of this machine. */
-async function localPlace({ host, files, opened, local }: Run): Promise<JournalPlace> {
+/** Where the operations of a run are kept. */
+export interface JournalPlace {
+  /** Opens it, and makes it where there is none. */
+  open(): Promise<Database>;
+  /** Opens it to read; undefined where there is none. */
+  existing(): Promise<Database | undefined>;
+  /** Of a shared journal: the role that this run works as. */
+  readonly user?: string | undefined;
+  /** Of a shared journal: the account of this run. */
+  readonly account?: ((tx: Pick<Transaction, 'all'>) => Promise<string>) | undefined;
+  /** Print of the API key; `salt` is the random value of the journal. */
+  keyPrint(salt: string): Promise<string>;
+}
+
+/** The journal that is named by `--journal`, the environment or the profile; the file of this machine else, and for a sandbox. */
+export async function placeFor(run: Run): Promise<JournalPlace> {
+  const { host, files, opened, local } = run;
   const { folders, machine } = host;
+  const isSandbox = async () => (await opened.identity()).mode === 'sandbox';
+  const address = await sharedAddress(run);
+  if (address !== undefined && !(await isSandbox())) return sharedPlace(run, address);
   const { open, existing } = await local();
   const stateFolders = { configFolder: folders.config, stateFolder: folders.state, machine };
   let noted: Promise<void> | undefined;
   return {
     async open() {
       const opening = await open();
-      if ((await opened.identity()).mode === 'sandbox') return opening;
+      if (await isSandbox()) return opening;
       const { refuseBesideShared } = await import('../journal/shared-place.ts');
       // Where this machine keeps the account of this run in a shared journal.
       await refuseBesideShared(folders.state, files, opened.key);
@@ -34,19 +55,38 @@ async function localPlace({ host, files, opened, local }: Run): Promise<JournalP
   };
 }
 
-/** The journal that is named by `--journal`, the environment or the profile; the file of this machine else, and for a sandbox. */
-export async function placeFor(run: Run): Promise<JournalPlace> {
-  const address = await sharedAddress(run);
-  if (address === undefined || (await run.opened.identity()).mode === 'sandbox') return localPlace(run);
-  const { sharedPlace } = await import('./shared-journal.ts');
-  return sharedPlace(run, address);
-}
-
 /** Undefined where operations are kept on this machine. */
 export async function sharedAddress({ host: { env }, globals, opened }: Run): Promise<string | undefined> {
   const named =
     globals.journal ?? env['CARDWRIGHT_JOURNAL_URL'] ?? (await opened.settings().catch(() => undefined))?.journal;
   return named === undefined || named === 'local' ? undefined : named;
+}
+
+/** How a database is reached from this machine. Throws `usage` for an address that cannot be used, `guarded` for an unsafe one. */
+export async function postgresSettings({ host, keys, terminal }: Run, text: string): Promise<PostgresSettings> {
+  const { postgresAddress } = await import('../journal/postgres.ts');
+  const { env, clock, random, signal } = host;
+  const address = postgresAddress(text, env, host.user);
+  if (address.password !== undefined) keys.add(address.password);
+  return { address, env, clock, random, signal, onPassword: word => void keys.add(word), ...terminal.waiting };
+}
+
+/** Nothing is connected to yet. */
+export async function sharedPlace(run: Run, text: string): Promise<SharedPlace> {
+  const { host, files, opened, terminal } = run;
+  const { sharedPlace: placeOf } = await import('../journal/shared-place.ts');
+  const place = placeOf({
+    postgres: await postgresSettings(run, text),
+    acting: opened.acting,
+    key: opened.key,
+    stateFolder: host.folders.state,
+    files,
+    local: async () => (await run.local()).existing(),
+    confirm: async question =>
+      terminal.canAsk && terminal.prompts.confirm(question, { flag: 'cardwright journal init --key' }),
+  });
+  opened.onClose(place.close);
+  return place;
 }
 
 /** This process, as the journal of a run names it. */
@@ -58,36 +98,38 @@ export function selfFor(host: AppHost, { user = host.user }: Pick<JournalPlace, 
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-interface JournalSettings {
-  readonly rules: ClaimRules;
-  readonly afterAnswer: (work: AfterAnswer) => void;
+/** What a claim asks of limits and approvals. */
+export function rulesSettings({ host, opened, limits }: Run, { user }: JournalPlace): RulesSettings {
+  return {
+    isShared: user !== undefined,
+    sources: limits.sources,
+    async approvers() {
+      const { approvers: lines, path } = await limits.managed();
+      if (lines !== undefined) return readApprovers(lines.join('\n'), path);
+      // In a shared journal an admin of the database says who may approve.
+      const { approvers_file: file } = await opened.settings();
+      return user !== undefined || file === undefined ? undefined : readApprovers(await host.readFile(file), file);
+    },
+    requester: `${host.user}@${host.machine}`,
+  };
 }
 
-export function journalFor(
-  { host, globals, opened, notice }: Run,
-  place: JournalPlace,
-  { rules, afterAnswer }: JournalSettings,
-): Journal {
-  const { random, clock } = host;
+/** Takes what is to be done once the answer was given. */
+export function journalFor(run: Run, place: JournalPlace, afterAnswer: (work: AfterAnswer) => void): Journal {
+  const { host, globals, opened, notice } = run;
+  const { random, clock, signal: stop, cut } = host;
+  const { service, acting, sandboxHonoursKeys, serviceNow } = opened;
   return createJournal({
     database: place.open,
     existing: place.existing,
     account: place.account,
     keyPrint: place.keyPrint,
-    rules,
+    rules: claimRules(rulesSettings(run, place)),
     self: selfFor(host, place),
-    clock,
-    random,
-    service: opened.service,
-    acting: opened.acting,
-    sandboxHonoursKeys: opened.sandboxHonoursKeys,
-    serviceNow: opened.serviceNow,
-    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
-    stop: host.signal,
-    cut: host.cut,
-    hold: () => host.holdCut(),
-    notice,
     afterAnswer,
+    ...{ clock, random, service, acting, sandboxHonoursKeys, serviceNow, stop, cut, notice },
+    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
+    hold: () => host.holdCut(),
   });
 }
 
@@ -100,10 +142,7 @@ export async function journalPath(host: AppHost): Promise<string | undefined> {
 }
 
 /** Operations of this machine, newest first, for completion; none where the journal cannot be read. */
-export async function recentOps(
-  host: AppHost,
-  wish: { readonly unfinished: boolean; readonly most: number },
-): Promise<readonly Op[]> {
+export async function recentOps(host: AppHost, wish: Parameters<typeof newestOps>[1]): Promise<readonly Op[]> {
   if (!hasJournal(host.folders.state)) return [];
   const database = await openQuietly(host).catch(() => undefined);
   const found = await (database && newestOps(database, wish))?.catch(() => []);

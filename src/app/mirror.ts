@@ -1,7 +1,6 @@
 /** The mirror of the profile of this run, on the real disk. */
 import { statSync } from 'node:fs';
 import type { MoveRow } from '../books/rows.ts';
-import type { Reader } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
@@ -13,14 +12,11 @@ import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
-import type { Connections } from './connections.ts';
+import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
-import type { Run } from './run.ts';
 
-export async function mirrorFor(
-  { host, opened, reader, terminal, warn }: Run,
-  journal: () => Promise<Journal>,
-): Promise<Mirror> {
+export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Promise<Mirror> {
+  const { host, opened, reader, terminal, warn } = run;
   const { progress, life } = terminal;
   const acting = await opened.acting();
   const { profile, mode, origin } = acting;
@@ -45,7 +41,7 @@ export async function mirrorFor(
     serviceNow: opened.serviceNow,
     // Sandboxes are on this machine alone: nobody moves the clock of another service.
     ...((mode === 'sandbox' || checkBaseUrl(origin, mode).loopback) && {
-      movedClock: () => askedTime(opened, reader),
+      movedClock: () => askedTime(run),
     }),
     ownOperations: async () => operationsIn(await journal(), acting),
     warn,
@@ -64,7 +60,7 @@ export async function mirrorFor(
 }
 
 /** Any answer tells the time. A sandbox that gives none keeps nobody from reading the copy. */
-async function askedTime(opened: Connections, reader: () => Promise<Reader>): Promise<number | undefined> {
+async function askedTime({ opened, reader }: Run): Promise<number | undefined> {
   if (opened.serviceNow() === undefined) {
     await reader()
       .then(service => service.read('wallet.get', {}))

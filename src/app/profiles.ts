@@ -8,8 +8,8 @@ import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import { checkSettingName, loosens, PATH_SETTINGS, type ProfileSettings, parseSetting } from '../profile/settings.ts';
+import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
-import type { Run } from './run.ts';
 
 /** The built-in profile, which is never saved. */
 const SANDBOX_ROW: ProfileRow = {

@@ -13,9 +13,9 @@ import type { Clipboard } from '../terminal/clipboard.ts';
 import { lineBlock, pairsBlock } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
+import type { Run } from './connections.ts';
 import { checkNewFile, createFile } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
-import type { Run } from './run.ts';
 
 type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 

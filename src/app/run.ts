@@ -1,139 +1,105 @@
-/** One run as the parts of the program have it: what is opened for it when it is first asked for. */
-import { join } from 'node:path';
-import type { AuditLog } from '../audit/log.ts';
-import type { ReadName } from '../contract/calls.ts';
-import type { Reader, ReadOptions, Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
-import type { Database } from '../journal/database.ts';
-import {
-  LIMIT_NAMES,
-  limitWords,
-  readLimits,
-  type SourcedLimits,
-  type StrictestLimits,
-  sourceWords,
-  strictest,
-} from '../limits/limits.ts';
-import { readManagedLimits } from '../limits/managed-file.ts';
-import { type Connections, connections, once } from './connections.ts';
+/** A run as it begins: what it is opened with, and its questions, progress and notices. */
+import type { Globals } from '../cli/parsing/globals.ts';
+import { withRepeated } from '../cli/repeated.ts';
+import type { Machine } from '../cli/run.ts';
+import type { Environment } from '../platform/host.ts';
+import { createProgress, createSignOfLife, type ProgressMode } from '../terminal/progress.ts';
+import { createPrompts, typedInput } from '../terminal/prompts.ts';
+import { screenWidth } from '../terminal/screen.ts';
 import type { AppHost } from './process-host.ts';
-import type { BegunRun } from './terminal.ts';
 
-/** One run, for whatever is put together for it. What is a function is opened once, when it is first asked for. */
-export interface Run extends BegunRun {
-  readonly opened: Connections;
-  readonly reader: () => Promise<Reader>;
-  readonly limits: RunLimits;
-  /** The journal of this machine, which holds its audit log too. */
-  readonly local: () => Promise<LocalDatabase>;
-  readonly audit: () => Promise<AuditLog>;
+/** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
+const URGENT_PATIENCE_MS = 5_000;
+
+/** What a run is opened with. */
+export interface Opening {
+  readonly host: AppHost;
+  readonly version: string;
+  readonly globals: Globals;
+  /** Filled with what takes secrets of this run out of a text. */
+  readonly redactions: ((text: string) => string)[];
+  /** Filled with the keys of this run, which are taken out of all output. */
+  readonly keys: Set<string>;
+  /** Filled with what makes room on a terminal for the answer. */
+  readonly beforeOutput: Set<() => void>;
+  /** It only looks, or freezes cards: it does not wait long for a shared journal. */
+  readonly isUrgent: boolean;
+  /** Words after `--`. */
+  readonly rest: readonly string[];
+  /** The program once more, over another host, to run a line of its own in this process. */
+  readonly again: (host: AppHost) => Machine;
 }
 
-/** Nothing is opened yet. */
-export function openRun(begun: BegunRun): Run {
-  const { host } = begun;
-  const opened = connections(begun);
-  const local = once(async () => localDatabase(begun, opened));
+export type BegunRun = ReturnType<typeof beginRun>;
+
+/** A run that can speak to a person; nothing is opened yet. `files` is for private files of ours. */
+export function beginRun(opening: Opening) {
+  const terminal = openTerminal(opening);
+  const { notice, warn } = terminal;
+  const { platform, noise: random } = opening.host;
+  return { ...opening, terminal, notice, warn, files: { platform, random, warn } };
+}
+
+/** The terminal of one run; nothing is read or asked yet. */
+function openTerminal(opening: Opening) {
+  const { host, globals } = opening;
+  const { stdout, stderr } = host.streams;
+  const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json'].includes(globals.format);
+  const columns = () => screenWidth(host.env, stderr);
+  const mode = progressMode(opening);
+  const { clock, onCrash, writeTerminal } = host;
+  const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen });
+  if (stdout.isTerminal) opening.beforeOutput.add(progress.clear);
+  // A program that reads the answer may draw on the same terminal.
+  const watched = stderr.isTerminal && (stdout.isTerminal || !globals.machine);
+  const notice = (text: string) => {
+    if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
+  };
+  const forPeople = watched && stdout.isTerminal && !globals.machine;
+  const life = createSignOfLife({ mode, watched, forPeople, progress, clock });
   return {
-    ...begun,
-    opened,
-    reader: once(async () => readerOf(host, await opened.service(), opened.noteShown)),
-    limits: runLimits(host, opened),
-    local,
-    audit: once(async () => {
-      const { auditLog } = await import('../audit/log.ts');
-      const { path, open, existing } = await local();
-      const { clock, pid, user, machine } = host;
-      return auditLog({ path, database: open, existing, clock, pid, user, host: machine });
+    stdin: typedInput(host.streams.stdin, notice),
+    prompts: createPrompts({
+      streams: host.streams,
+      allowed: !globals.noInput,
+      accessible: globals.accessible || host.env['TERM'] === 'dumb',
+      // Opened when something is asked: Node's streams take a while.
+      get input() {
+        return host.promptInput;
+      },
+      get output() {
+        return host.promptOutput;
+      },
+      signal: host.signal,
     }),
+    progress,
+    canAsk: !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal,
+    notice,
+    /** A notice that begins with `warning:`. */
+    warn: (text: string) => notice(`warning: ${text}`),
+    /** A line that was asked for by name: `--quiet` does not take it away. */
+    trace: (line: string) => progress.line(line),
+    maskInLog: (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text)),
+    life,
+    /** How long this command waits for a shared journal, and how a person is told. */
+    waiting: { onWait: life.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
   };
 }
 
-/** Pages from which on a list is a long one, and its rows much garbage. */
-const MANY_PAGES = 60;
-
-/** Reading operations alone, the bare results. */
-type Values = Readonly<Record<string, unknown>>;
-
-function readerOf(host: AppHost, service: Service, noteShown: Connections['noteShown']): Reader {
-  async function* noted<Page>(pages: AsyncIterable<Page>, operation: string, input: Values) {
-    let count = 0;
-    for await (const page of pages) {
-      count += 1;
-      if (count === MANY_PAGES) await host.keepSmallAtOnce();
-      noteShown(operation, input, page);
-      yield page;
-    }
-  }
-  return {
-    read: async <N extends ReadName>(operation: N, input: Parameters<Reader['read']>[1], options?: ReadOptions) => {
-      const { result } = await service.send(operation, input as never, options);
-      noteShown(operation, input as Values, result);
-      return result as never;
-    },
-    pages: (operation, input, options) => noted(service.pages(operation, input, options), operation, input as Values),
-  };
+/** One redrawn line for a person at a terminal, a sentence now and then for a screen reader and a log. */
+function progressMode({ host, globals }: Opening): ProgressMode {
+  if (globals.quiet) return 'none';
+  const canRedraw = host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb';
+  return canRedraw && !globals.accessible ? 'redraw' : 'lines';
 }
 
-/** A limit for people. */
-interface ShownLimit {
-  readonly name: string;
-  readonly value: string;
-  readonly source: string;
-}
-
-type RunLimits = ReturnType<typeof runLimits>;
-
-function runLimits(host: AppHost, opened: Connections) {
-  const managed = once(async () => {
-    const { mode, baseUrl } = await opened.identity();
-    return readManagedLimits(host.limitsFile, mode === 'sandbox' ? undefined : new URL(baseUrl).origin);
-  });
-  const sources = once(async (): Promise<readonly SourcedLimits[]> => {
-    const [{ profile }, settings] = [await opened.identity(), await opened.settings()];
-    const read = readLimits(settings);
-    if ('wrong' in read)
-      throw new CliError('internal', { message: `${read.wrong} of profile ${profile} cannot be read` });
-    const own: SourcedLimits = { source: { kind: 'profile', name: profile }, limits: read.limits };
-    return [...(await managed()).sources, own];
-  });
-  return {
-    /** Throws `guarded` for a managed file that does not count. */
-    managed,
-    sources,
-    strictest: async (): Promise<StrictestLimits> => strictest(await sources()),
-    /** Each limit that is set, and by whom. */
-    async shown(): Promise<readonly ShownLimit[]> {
-      const limits = strictest(await sources());
-      const { reveal, path } = await managed();
-      const shown = LIMIT_NAMES.flatMap(name => {
-        const set = limits[name];
-        return set === undefined ? [] : [{ name, value: limitWords(name, set.value), source: sourceWords(set.source) }];
-      });
-      return reveal === undefined ? shown : [...shown, { name: 'reveal', value: reveal, source: path }];
-    },
-  };
-}
-
-type LocalDatabase = Awaited<ReturnType<typeof localDatabase>>;
-
-/** The journal of this machine, which holds its audit log too. Opened once. */
-async function localDatabase({ host, files }: BegunRun, opened: Connections) {
-  const { hasJournal, JOURNAL_FILE, openSqlite } = await import('../journal/sqlite.ts');
-  const { clock, folders } = host;
-  let database: Promise<Database> | undefined;
-  const open = () => {
-    if (database === undefined) {
-      database = openSqlite({ stateFolder: folders.state, files, clock });
-      opened.onClose(async () => (await database?.catch(() => undefined))?.close());
-    }
-    return database;
-  };
-  return {
-    path: join(folders.state, JOURNAL_FILE),
-    /** Makes it where there is none. */
-    open,
-    /** Undefined where there is none. */
-    existing: async () => (database !== undefined || hasJournal(folders.state) ? open() : undefined),
-  };
+/**
+ * `::add-mask::` lines under GitHub Actions, nothing elsewhere. `write` must not pass a redactor: the runner reads the
+ * text itself, and takes the line out of the log.
+ */
+function maskInLog(texts: readonly string[], env: Environment, write: (text: string) => void): void {
+  if (env['GITHUB_ACTIONS'] !== 'true' || texts.length === 0) return;
+  // A line break in a text would begin a command of its own.
+  const escaped = texts.map(each => each.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'));
+  write(escaped.map(each => `::add-mask::${each}\n`).join(''));
 }

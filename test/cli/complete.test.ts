@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contractValues } from '../../src/app/completion-values.ts';
 import { completionText, type ValueProvider } from '../../src/cli/completion/complete.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { flagName } from '../../src/cli/parsing/flag.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import { runWords } from './line.ts';
+import { contractValues, runWords } from './line.ts';
 
 const settings = { registry: REGISTRY, provide: contractValues };
 

@@ -1,6 +1,8 @@
 /** The machine of `cli/` over the real registry, without anything behind it: what needs a service fails loudly. */
 
-import { contractValues } from '../../src/app/completion-values.ts';
+import { completionValues } from '../../src/app/completion.ts';
+import type { AppHost } from '../../src/app/process-host.ts';
+import type { ValueProvider } from '../../src/cli/completion/complete.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { type Machine, run } from '../../src/cli/run.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
@@ -8,6 +10,10 @@ import type { Environment, Host } from '../../src/platform/host.ts';
 import { type MemoryStreamsOptions, memoryStreams } from '../support/streams.ts';
 
 export const NOW = Date.parse('2026-11-20T14:03:11Z');
+
+/** What completion knows without a file of this machine. */
+export const contractValues: ValueProvider = async wanted =>
+  wanted.names === 'event' ? completionValues({} as AppHost)(wanted) : [];
 
 interface LineOptions extends MemoryStreamsOptions {
   readonly env?: Environment;

@@ -1,28 +1,136 @@
-/** Sandboxes that serve: in the background, for one program, with scenarios; and their state as a file. */
+/** Sandboxes that serve: the one of this machine, in the background, for one program, with scenarios; and its state as a file. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { InputRows, PrivateSandbox, PrivateSandboxOptions, Restored, ServerRow } from '../cli/context.ts';
-import type { ServerOptions } from '../contract/sandbox/admin.ts';
+import type {
+  InputRows,
+  PrivateSandbox,
+  PrivateSandboxOptions,
+  Restored,
+  SandboxServers,
+  ServerRow,
+  StartedServer,
+} from '../cli/context.ts';
+import type { AccountsServerOptions, ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, type ErrorKind, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
 import { foldersFor } from '../platform/folders.ts';
 import { within } from '../platform/time.ts';
+import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
+import { findServer, resetHard, type Serving, startServer, stopServer } from '../sandbox/serving/started.ts';
 import type { StepDone } from '../scenario/run.ts';
-import { forgetSandbox } from './id-cache.ts';
+import { forgetSandbox } from './account.ts';
+import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
-import type { Run } from './run.ts';
+
+export function sandboxServersFor(run: Run): SandboxServers {
+  const { host, opened, files } = run;
+  const find = () => findServer(host.folders.data, files);
+  const running = async () => {
+    const found = await find();
+    return found && rowOf(host, found);
+  };
+  return {
+    start: options => start(run, options),
+    startAccounts: options => startAccounts(run, options),
+    running,
+    async control() {
+      if ((await opened.sandboxElsewhere()) !== undefined) return undefined;
+      await opened.checkSandboxIsMeant();
+      const found = await find();
+      return found && opened.adminAt(found.origin, found.adminToken);
+    },
+    detach: options => startDaemon(run, options, running),
+    async openPrivate(options) {
+      const made = await openPrivate(run, options);
+      opened.onClose(() => made.close());
+      return made;
+    },
+    async stop() {
+      const found = await find();
+      if (found === undefined)
+        throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start');
+      await stopServer(found, host);
+      return rowOf(host, found);
+    },
+  };
+}
+
+/** What a server that is started here takes of the machine. */
+function surroundings(run: Run) {
+  const { host, version, warn } = run;
+  const { folders, clock, random, noise, pid, platform } = host;
+  host.keepSmall();
+  return {
+    ...{ folders, clock, random, noise, pid, platform, version, pageFiles, warn },
+    scenarios: scenarioPlayer(run),
+    isRunning: (other: number) => host.isRunning(other),
+    onFault: (error: unknown) => warn(error instanceof Error ? error.message : String(error)),
+  };
+}
+
+async function start(run: Run, options: ServerOptions): Promise<StartedServer> {
+  const { host } = run;
+  await removeAbandonedFolders(host);
+  const { readyFile } = options;
+  const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
+  const started = await startServer(surroundings(run), { ...options, readyFile: ready });
+  return served(run, rowOf(host, { ...started.facts, keyFile: started.keyFile }), started);
+}
+
+async function startAccounts(run: Run, options: AccountsServerOptions): Promise<StartedServer> {
+  const { cwd, clock, pid } = run.host;
+  const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
+  const accounts = resolve(cwd, options.accounts);
+  const started = await begin(surroundings(run), { ...options, accounts });
+  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: accounts };
+  return served(run, row, started);
+}
+
+/** What was started serves until a signal comes, and is ended with this run. */
+function served({ host, opened }: Run, row: ServerRow, started: Serving): StartedServer {
+  opened.onClose(async () => {
+    started.stop();
+    // Whoever serves was told how it ended.
+    await started.ended.catch(() => undefined);
+  });
+  return {
+    row,
+    async serve() {
+      const { signal } = host;
+      if (signal.aborted) started.stop();
+      signal.addEventListener('abort', () => started.stop(), { once: true });
+      await started.ended;
+    },
+  };
+}
+
+type Found = Pick<ServerRow, 'url' | 'pid' | 'started_at'> & { readonly keyFile: string };
+
+function rowOf({ folders }: AppHost, { url, pid, started_at, keyFile }: Found): ServerRow {
+  return { url, pid, started_at, store: resolve(folders.data, 'sandbox', 'store.db'), api_key_file: keyFile };
+}
+
+declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
+
+/** Read when it is asked for. Of a program that was not built there is a page that says so. */
+function pageFiles(): PageFiles {
+  if (typeof BUNDLED_FILE !== 'undefined')
+    return JSON.parse(Buffer.from(BUNDLED_FILE('inspector.json')).toString('utf8')) as PageFiles;
+  const text = '<!doctype html><title>cardwright</title>Not built.';
+  return { 'index.html': { type: 'text/html; charset=utf-8', text } };
+}
 
 /** ms until the first answer: a large data set is made first, and a large store is looked through. */
 const PATIENCE = 600_000;
 const LOOK_EVERY = 25;
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
-export async function startDaemon(
+async function startDaemon(
   { host, files }: Run,
   options: ServerOptions,
   running: () => Promise<ServerRow | undefined>,
@@ -116,11 +224,11 @@ function lastLine(output: string): string {
 const FOLDER = 'cardwright-exec-';
 
 /** Takes away what `sandbox exec` left when it was killed, unless its program still goes on. */
-export async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void> {
+async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void> {
   await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
 }
 
-export async function openPrivate(run: Run, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
+async function openPrivate(run: Run, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
   const { host } = run;
   await removeAbandonedFolders(host);
   const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
@@ -213,7 +321,7 @@ function notStarted(error: unknown): unknown {
 /** Runs that are remembered. */
 const MOST_RUNS = 20;
 
-export function scenarioPlayer(run: Run): ScenarioPlayer {
+function scenarioPlayer(run: Run): ScenarioPlayer {
   const runs = new Map<string, ScenarioRun>();
   let isPlaying = false;
   return {
@@ -338,7 +446,6 @@ export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<n
 
 /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
 export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
-  const { resetHard } = await import('../sandbox/serving/started.ts');
   const moved = await resetHard(host);
   await forgetSandbox(host);
   return moved;

@@ -8,7 +8,7 @@ import { statesFor } from '../cli/known-ids.ts';
 import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
 import { readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
-import { whoseOf } from './id-cache.ts';
+import { whoseOf } from './account.ts';
 import type { AppHost } from './process-host.ts';
 
 const MOST_OPS = 50;
@@ -26,8 +26,13 @@ export function completionValues(host: AppHost): ValueProvider {
         return ops(host, wanted);
       case 'fleet':
         return fleets(host);
+      case 'event': {
+        const { EVENTS } = await import('../contract/events.ts');
+        return Object.entries(EVENTS).map(([value, { meaning }]) => ({ value, means: meaning }));
+      }
+      // Every other kind of value lives in the service.
       default:
-        return contractValues(wanted);
+        return [];
     }
   };
 }
@@ -94,12 +99,3 @@ async function fleets(host: AppHost): Promise<readonly Candidate[]> {
   const names = new Set(found.flatMap(({ plan }) => /^fleet\/([^/]+)\/$/.exec(plan.markerPrefix ?? '')?.[1] ?? []));
   return [...names].map(value => ({ value, means: 'a fleet of this machine' }));
 }
-
-// Values completion knows from the contract alone, without asking anything.
-
-/** Names of events; every other kind of value lives in the service. */
-export const contractValues: ValueProvider = async ({ names }) => {
-  if (names !== 'event') return [];
-  const { EVENTS } = await import('../contract/events.ts');
-  return Object.entries(EVENTS).map(([value, { meaning }]) => ({ value, means: meaning }));
-};
