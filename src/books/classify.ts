@@ -1,7 +1,7 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
 import { addTo } from '../core/objects.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
-import { rowsDone, type UnknownRow } from './own-rows.ts';
+import { type LateRow, rowsDone, type UnknownRow } from './own-rows.ts';
 import {
   type CardChange,
   type Cause,
@@ -11,16 +11,27 @@ import {
   rowName,
   Unexplained,
 } from './position.ts';
-import type { Reconciling } from './reconcile.ts';
-import type { NewRecord, Structure } from './records.ts';
+import type { NewRecord, RecordSums, Structure } from './records.ts';
 import type { CardRow, MoveRow } from './rows.ts';
 import { type Guess, search } from './search.ts';
 
-type Evidence = Pick<Reconciling, 'records' | 'moves' | 'late' | 'fresh' | 'soleOperator'> & {
-  readonly cards: ReadonlyMap<string, Pick<CardRow, 'metadata'>>;
-  /** Own rows that an earlier checkpoint counts as done, with their cards. */
+/** What is known of a checkpoint beside its sums. */
+export interface Evidence {
+  /** Of all records, with `since` the time of the base. */
+  readonly records: RecordSums;
+  readonly moves: readonly MoveRow[];
+  /** Own rows, `<op>.<row>`, that became done since the base was made. */
+  readonly late: ReadonlyMap<string, LateRow>;
+  /** Own rows, `<op>.<row>`, that the base did not know. */
+  readonly fresh: ReadonlySet<string>;
+  readonly soleOperator?: boolean | undefined;
+}
+
+/** Cards, and own rows that an earlier checkpoint counts as done, with their cards. */
+interface Known {
+  readonly cards: ReadonlyMap<string, CardRow>;
   readonly counted: ReadonlyMap<string, string>;
-};
+}
 
 export interface Classified {
   readonly findings: readonly Finding[];
@@ -37,13 +48,13 @@ export interface Classified {
 }
 
 /** Everything the difference of two positions shows. `residuals` are not changed. */
-export function classify(residuals: Residuals, evidence: Evidence): Classified {
+export function classify(residuals: Residuals, evidence: Evidence & Known): Classified {
   return new Classification(residuals, evidence).result();
 }
 
 class Classification {
   readonly #rest: Unexplained;
-  readonly #evidence: Evidence;
+  readonly #evidence: Evidence & Known;
   readonly #findings: Finding[] = [];
   readonly #counted = new Map<string, string>();
   readonly #others = new Map<string, number>();
@@ -51,7 +62,7 @@ class Classification {
   /** Cards that somebody else made, and how much of the wallet went there so far. */
   readonly #created = new Map<string, number>();
 
-  constructor(residuals: Residuals, evidence: Evidence) {
+  constructor(residuals: Residuals, evidence: Evidence & Known) {
     this.#rest = new Unexplained(residuals);
     this.#evidence = evidence;
   }

@@ -1,8 +1,8 @@
 /** One reconciliation: two positions, what explains their difference, the verdict and the checkpoint that is kept. */
 import { cents } from '../core/money.ts';
-import { type Classified, classify } from './classify.ts';
+import { type Classified, classify, type Evidence } from './classify.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
-import { type LateRow, residualsSince } from './own-rows.ts';
+import { residualsSince } from './own-rows.ts';
 import {
   ALL_RULES,
   type CardChange,
@@ -21,20 +21,14 @@ export const VERDICTS = ['baseline', 'balanced', 'provisional', 'unexplained'] a
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Wallet, cards, records and own rows of one instant, and the checkpoint they are compared with. */
-export interface Reconciling extends Observed {
+export interface Reconciling extends Evidence, Observed {
   /** Undefined for the first checkpoint of an account. */
   readonly base: { readonly checkpoint: CheckpointRow; readonly cards: readonly CheckpointCardRow[] } | undefined;
   /** Id of the checkpoint that this makes. */
   readonly checkpointId: string;
   /** ms UTC; every record has `first_seen` at or before it. */
   readonly at: number;
-  /** Of all records, with `since` the time of the base. */
   readonly records: RecordSums;
-  /** Own rows, `<op>.<row>`, that became done since the base was made. */
-  readonly late: ReadonlyMap<string, LateRow>;
-  /** Own rows, `<op>.<row>`, that the base did not know. */
-  readonly fresh: ReadonlySet<string>;
-  readonly soleOperator?: boolean;
 }
 
 export interface Reconciled {

@@ -55,18 +55,11 @@ export type PostedRow = Pick<
   TxRow,
   'tx_id' | 'type' | 'status' | 'cents' | 'merchant' | 'mcc' | 'merchant_country' | 'authorization_id' | 'at_ms'
 > & {
-  /** Of a purchase in one changing record (A-40) that was seen to change: a line each, oldest first. */
-  readonly steps?: readonly PostedStep[];
-};
-
-/** What a purchase had spent in all from then on: settled less refunded. */
-export interface PostedStep {
-  /** Of the purchase, or when the change was seen. */
-  readonly at: number;
-  readonly spent: number;
+  /** Of a purchase in one changing record (A-40), which has a row for each change that was seen: what this one spent. */
+  readonly spent?: number;
   /** It happened at any time from then on; undefined for the time of the purchase. */
   readonly since?: number;
-}
+};
 
 /** Records since the first checkpoint of the input and seen by the newest one, those that are gone left out. */
 export interface StatementRecords {
@@ -106,24 +99,20 @@ export interface StatementInput {
   readonly pending?: readonly { readonly record: TxRow; readonly held: number }[];
 }
 
-export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
+/** A line before its account is walked: it has no day and no balance yet. */
+export type Draft = { -readonly [Name in keyof Line]: Line[Name] } & {
   /** Of derived lines: the earlier of the two checkpoints, 0 where there is none. */
   readonly since?: number;
   /** Of derived lines without an earlier checkpoint: when the first one was, ms UTC. */
   readonly begins?: number;
   /** It happened at any time after the one and up to the other (ms UTC): balances between are not known. */
-  readonly anyTime?: { readonly after: number; readonly until: number };
+  readonly anyTime?: { readonly after: number; readonly until: number } | undefined;
 };
-
-type CardDraft = Draft & { readonly card_id: string };
 
 /** What moved between the wallet and each card, or is not explained; all lines of a card but those of its records. */
 export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]> {
   const { moves, checkpoints, unproved } = input;
   const byCard = new Map<string, Draft[]>();
-  const add = (draft: CardDraft) => {
-    addTo(byCard, draft.card_id, draft);
-  };
   // Rows that the sums showed to be done count since then, whatever the journal says.
   const newest = (unproved ?? checkpoints.at(-1))?.checkpoint;
   const counted = JSON.parse(newest?.counted_rows ?? '{}') as Readonly<Record<string, string>>;
@@ -132,41 +121,26 @@ export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]>
     const card = shownBySums ?? move.card_id;
     if (card === null || move.cents === 0 || (move.outcome !== 'done' && shownBySums === undefined)) continue;
     const cents = move.operation === 'cards.withdraw' ? -move.cents : move.cents;
-    const of = { at: move.at_ms, source: 'journal', purpose: move.purpose ?? '' } as const;
-    add({ ...transfer(rowName(move), cents), card_id: card, ...of });
+    const of = { id: rowName(move), at: move.at_ms, source: 'journal', purpose: move.purpose ?? '' } as const;
+    addTo(byCard, card, { ...plainLine('transfer', cents), card_id: card, ...of });
   }
-  for (const draft of derived(input)) add(draft);
+  for (const draft of derived(input)) addTo(byCard, draft.card_id ?? '', draft);
   return byCard;
 }
 
-/** A line each time that a purchase in one changing record was seen to change: an amount under a known id stays. */
-export function draftsOfSteps(row: PostedRow, steps: readonly PostedStep[], card_id: string): readonly Draft[] {
-  const plain = ofRecord(row, card_id);
-  let before = 0;
-  return steps.map(({ at, since, spent }, index) => {
-    const cents = before - spent;
-    before = spent;
-    const type = cents > 0 ? 'refund' : 'settlement';
-    const id = index === 0 ? row.tx_id : `${row.tx_id}-${index + 1}`;
-    return {
-      ...plain,
-      id,
-      at,
-      type,
-      cents,
-      ...(since !== undefined && { since, anyTime: { after: since, until: at } }),
-    };
-  });
-}
-
 /** Records of other types are told by the sums alone. */
-export function ofRecord(row: PostedRow, card_id: string): CardDraft {
+export function ofRecord(row: PostedRow, card_id: string): Draft {
   const { settled, refunded } = effectOf(row);
+  const { since, spent = settled - refunded } = row;
+  const isRefund = row.spent === undefined ? row.type === 'refund' : spent < 0;
   return {
     id: row.tx_id,
     at: row.at_ms,
-    type: row.type === 'refund' ? 'refund' : 'settlement',
-    cents: refunded - settled,
+    date: '',
+    time: '',
+    type: isRefund ? 'refund' : 'settlement',
+    cents: -spent,
+    balance: null,
     payee: row.merchant ?? '',
     purpose: '',
     card_id,
@@ -175,30 +149,49 @@ export function ofRecord(row: PostedRow, card_id: string): CardDraft {
     authorization_id: row.authorization_id,
     counter: 'merchant',
     source: 'record',
+    ...(since !== undefined && { since, anyTime: { after: since, until: row.at_ms } }),
   };
 }
 
-/** Between the wallet and a card: positive from the wallet. */
-function transfer(id: string, cents: number) {
-  return {
-    id,
-    type: 'transfer' as const,
-    cents,
-    payee: cents < 0 ? 'To wallet' : 'From wallet',
-    purpose: '',
-    mcc: null,
-    country: null,
-    authorization_id: null,
-    counter: 'wallet' as const,
-  };
+const NO_RECORD = { date: '', time: '', balance: null, purpose: '', mcc: null, country: null, authorization_id: null };
+const COUNTERS = { transfer: 'wallet', deposit: 'deposits', unexplained: 'unexplained' } as const;
+type PlainType = keyof typeof COUNTERS;
+
+/** A line without a merchant. Of a card a transfer is positive from the wallet. */
+function plainLine(type: PlainType, cents: number) {
+  const transfer = cents < 0 ? 'To wallet' : 'From wallet';
+  const payee = type === 'transfer' ? transfer : type === 'deposit' ? 'Deposit' : 'Not explained';
+  return { ...NO_RECORD, type, cents, payee, counter: COUNTERS[type] };
+}
+
+interface Between {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** What two readings differ by, at any time between. Same checkpoints, same id: an import that comes twice is known by it. */
+function derivedLine(type: PlainType, card_id: string | null, cents: number, { since, until }: Between) {
+  const digest = createHash('sha256')
+    .update([since, until, card_id ?? 'wallet', type, cents].join('\n'))
+    .digest();
+  const id = `cw-${base32(digest).slice(0, 20)}`;
+  const anyTime: Draft['anyTime'] = { after: since, until };
+  return { ...plainLine(type, cents), id, card_id, at: until, source: 'derived' as const, anyTime };
+}
+
+/** A line that came after the last exact checkpoint. */
+function unprovedLine(type: PlainType, card_id: string | null, cents: number, span: Between, { to }: Period): Draft {
+  const at = Math.min(span.until, to - 1);
+  const anyTime = { after: span.since, until: at };
+  return { ...derivedLine(type, card_id, cents, span), at, anyTime, unproved: true };
 }
 
 /**
  * What cards changed by between two exact checkpoints, and after the last one, beyond their records and own rows. What came
  * after it is not explained, but for a terminated card, which has nothing but what goes back to the wallet.
  */
-function derived({ checkpoints, unproved, records, moves, cards: known, period }: StatementInput): CardDraft[] {
-  const found: CardDraft[] = [];
+function derived({ checkpoints, unproved, records, moves, cards: known, period }: StatementInput): Draft[] {
+  const found: Draft[] = [];
   const created = new Map(known.map(({ card_id, created_ms }) => [card_id, created_ms]));
   const ends = new Map<string, number[]>();
   for (const { operation, card_id, outcome, at_ms } of moves) {
@@ -218,7 +211,7 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
       if (cents === 0) continue;
       if (each === unproved) {
         const type = row.status === 'terminated' ? 'transfer' : 'unexplained';
-        found.push(lineSince({ type, card_id, cents }, { since, until }, period));
+        found.push(unprovedLine(type, card_id, cents, { since, until }, period));
         continue;
       }
       const fee = records.unknownTypes.find(
@@ -228,23 +221,17 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
         found.push({ ...ofRecord(fee, card_id), type: 'fee', counter: 'fees', cents });
         continue;
       }
-      const base = {
-        ...transfer(derivedId([since, until, card_id, 'transfer', cents]), cents),
-        card_id,
-        source: 'derived' as const,
-        since,
-        ...(since === 0 && { begins: until }),
-      };
+      const base = { ...derivedLine('transfer', card_id, cents, { since, until }), ...sinceThen(since, until) };
       const end = cents < 0 ? (ends.get(card_id) ?? []).find(isBetween) : undefined;
       const made = created.get(card_id);
       if (end !== undefined) {
         // What was posted after the end, or held then and let go later, went at times of its own.
         const isAtOnce = (old?.holds_cents ?? 0) === 0 && !records.wentLater(card_id, { since, end, until });
-        found.push({ ...base, at: end, ...(!isAtOnce && { anyTime: { after: since, until } }) });
+        found.push({ ...base, at: end, anyTime: isAtOnce ? undefined : base.anyTime });
       } else if (old === undefined && cents > 0 && isBetween(made)) {
         // Of a card of somebody else, or from before the books: it had money when it was made, and may have got some later.
         found.push({ ...base, at: made, anyTime: { after: made, until } });
-      } else found.push({ ...base, at: until, anyTime: { after: since, until } });
+      } else found.push(base);
     }
     before = new Map(cards.map(row => [row.card_id, row]));
     since = until;
@@ -252,29 +239,11 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
   return found;
 }
 
-/** A line that came after the last exact checkpoint, at any time since. */
-function lineSince<Card extends string | null>(
-  {
-    type,
-    card_id,
-    cents,
-  }: { readonly type: 'transfer' | 'unexplained'; readonly card_id: Card; readonly cents: number },
-  { since, until }: { readonly since: number; readonly until: number },
-  period: Period,
-) {
-  const at = Math.min(until, period.to - 1);
-  const id = derivedId([since, until, card_id ?? 'wallet', type, cents]);
-  const line = { ...transfer(id, cents), card_id, at, anyTime: { after: since, until: at } };
-  const marked = { ...line, source: 'derived' as const, unproved: true as const };
-  if (type === 'transfer') return marked;
-  return { ...marked, type, counter: 'unexplained' as const, payee: 'Not explained' };
-}
+const sinceThen = (since: number, until: number) => ({ since, ...(since === 0 && { begins: until }) });
 
 /** What a card has that neither records nor own rows explain, from its beginning. */
 function restOf(row: CheckpointCardRow): number {
-  const posted = row.balance_cents + row.holds_cents;
-  const own = row.created_cents + row.funded_cents - row.withdrawn_cents;
-  return posted - (own - row.settled_cents + row.refunded_cents);
+  return row.balance_cents + row.holds_cents - (ownOf(row) - row.settled_cents + row.refunded_cents);
 }
 
 /** Deposits, the other side of every transfer, and what is left of each checkpoint. */
@@ -302,22 +271,8 @@ export function walletDrafts(
     if (total === null || at > end) continue;
     const cents = total - known;
     if (cents !== 0) {
-      const id = derivedId([since, at, 'wallet', 'deposit', cents]);
-      const base = {
-        ...transfer(id, cents),
-        card_id: null,
-        type: 'deposit' as const,
-        counter: 'deposits' as const,
-      };
-      const dated = since === 0 ? { at: Math.min(at, first), begins: at } : { at };
-      drafts.push({
-        ...base,
-        payee: 'Deposit',
-        ...dated,
-        source: 'derived',
-        since,
-        anyTime: { after: since, until: at },
-      });
+      const line = { ...derivedLine('deposit', null, cents, { since, until: at }), ...sinceThen(since, at) };
+      drafts.push(since === 0 ? { ...line, at: Math.min(at, first) } : line);
     }
     [known, since] = [total, at];
   }
@@ -327,23 +282,19 @@ export function walletDrafts(
     const given = drafts.reduce((sum, line) => (line.unproved ? sum + line.cents : sum), 0);
     const cents = walletRest(unproved) - (base === undefined ? 0 : walletRest(base)) - given;
     const span = { since: base?.checkpoint.at_ms ?? 0, until: unproved.checkpoint.at_ms };
-    if (cents !== 0) drafts.push(lineSince({ type: 'unexplained', card_id: null, cents }, span, period));
+    if (cents !== 0) drafts.push(unprovedLine('unexplained', null, cents, span, period));
   }
   return drafts.sort(byTime);
 }
 
 /** What the wallet has that neither deposits nor own rows explain, from its beginning. */
 function walletRest({ checkpoint, cards }: Checkpoint): number {
-  return checkpoint.wallet_cents - checkpoint.total_deposited_cents + cards.reduce(ownSum, 0);
+  const own = cards.reduce((sum, row) => sum + ownOf(row), 0);
+  return checkpoint.wallet_cents - checkpoint.total_deposited_cents + own;
 }
 
-const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CheckpointCardRow) =>
-  sum + created_cents + funded_cents - withdrawn_cents;
-
-/** Same checkpoints, same id: an import that comes twice is known by it. */
-function derivedId(parts: readonly (string | number)[]): string {
-  return `cw-${base32(createHash('sha256').update(parts.join('\n')).digest()).slice(0, 20)}`;
-}
+const ownOf = ({ created_cents, funded_cents, withdrawn_cents }: CheckpointCardRow) =>
+  created_cents + funded_cents - withdrawn_cents;
 
 /** Where a clock went back, several readings are of one instant: what was read first stands first. */
 export function byTime(a: Draft, b: Draft): number {

@@ -14,7 +14,6 @@ import {
   byTime,
   type Checkpoint,
   type Draft,
-  draftsOfSteps,
   type Line,
   movedDrafts,
   ofRecord,
@@ -60,23 +59,12 @@ export interface Statement {
   readonly holds: readonly OpenHold[];
   /** The first checkpoint, where accounts are not known before it. */
   readonly knownSince?: number | undefined;
-  /** Derived lines whose two checkpoints lie on both sides of an end of the period: their day may be another. */
-  readonly straddling: readonly StraddlingLine[];
   /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
   readonly provisional: readonly string[];
   /** It closes by an exact checkpoint. */
   readonly isShown: boolean;
   /** Nothing is pending and 35 days have passed; `standingOf` says whether it is final. */
   readonly isOver: boolean;
-}
-
-/** A derived line whose money may have moved on the other side of an end of the period. */
-export interface StraddlingLine extends Omit<Line, 'balance'>, Pick<StatementAccount, 'kind'> {
-  /** Days of its two readings, on the wall of the asked zone. */
-  readonly since_date: string;
-  readonly until_date: string;
-  /** It stands in the period, and may be older or later; else it stands behind it, and may belong to it. */
-  readonly may: 'be older than' | 'be later than' | 'belong to';
 }
 
 /** Money of a card that an open authorization holds. */
@@ -134,19 +122,26 @@ export function statementOf(input: StatementInput): Statement {
   const begins = [...since.values()].filter(at => at !== undefined);
   const begin = begins.length === 0 ? undefined : Math.max(...begins);
 
-  const straddling = [
-    ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
-    { kind: 'wallet' as const, drafts: wallet },
-  ].flatMap(({ kind, drafts }) => drafts.flatMap(draft => straddlingLine(draft, { kind, period, clock })));
-  const straddled = new Map<string | null, string[]>();
-  for (const line of straddling) {
-    const key = line.kind === 'wallet' ? null : line.card_id;
-    addTo(straddled, key, straddlingText(line, period.name));
-  }
+  // Derived lines whose two readings lie on both sides of an end of the period: their day may be another.
+  const straddled = new Map<string | null, readonly string[]>();
+  for (const [key, drafts] of [
+    ...cards.map(row => [row.card_id, moved.get(row.card_id) ?? []] as const),
+    [null, wallet] as const,
+  ])
+    straddled.set(
+      key,
+      drafts.flatMap(draft => straddlingText(key, draft, input)),
+    );
+
+  const balances = new Map(balancesIn(newest));
+  const shown = new Map<string | null, Shown[]>();
+  for (const each of checkpoints)
+    for (const [key, amount] of balancesIn(each)) addTo(shown, key, { at: each.checkpoint.at_ms, cents: amount });
 
   /** An account with its lines, its balances and what makes it provisional. */
-  function account(key: string | null, drafts: readonly Draft[], closingNow: number, shown: readonly Shown[]) {
-    const at: Balances = { closingNow, knownSince: since.get(key), checkpoints: shown };
+  function account(key: string | null, drafts: readonly Draft[]) {
+    const closingNow = balances.get(key) ?? 0;
+    const at: Balances = { closingNow, knownSince: since.get(key), checkpoints: shown.get(key) ?? [] };
     const provisional = [
       ...(at.knownSince === undefined ? [] : [beginText(at.knownSince)]),
       ...(isShown ? [] : [UNPROVED]),
@@ -159,24 +154,14 @@ export function statementOf(input: StatementInput): Statement {
   }
 
   function* accounts(): Generator<StatementAccount> {
-    if (hasWallet) {
-      const shown = checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, cents: checkpoint.wallet_cents }));
-      const { wallet_cents } = newest.checkpoint;
-      yield { kind: 'wallet', card_id: null, last4: null, label: null, ...account(null, wallet, wallet_cents, shown) };
-    }
-    const posted = postedAt(checkpoints);
-    const postedNow = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
+    if (hasWallet) yield { kind: 'wallet', card_id: null, last4: null, label: null, ...account(null, wallet) };
     for (const { card_id, last4, label, metadata } of cards) {
       const drafts = [...(moved.get(card_id) ?? [])];
       for (const row of records.of(card_id)) {
-        if (row.steps !== undefined) drafts.push(...draftsOfSteps(row, row.steps, card_id));
-        else {
-          const draft = ofRecord(row, card_id);
-          if (draft.cents !== 0) drafts.push(draft);
-        }
+        const draft = ofRecord(row, card_id);
+        if (draft.cents !== 0) drafts.push(draft);
       }
-      drafts.sort(byTime);
-      const made = account(card_id, drafts, postedNow.get(card_id) ?? 0, posted.get(card_id) ?? []);
+      const made = account(card_id, drafts.sort(byTime));
       // A card that was asked for has its statement, and says that nothing happened.
       const isIdle = made.lines.length === 0 && made.opening === 0 && made.closing === 0;
       if (selection === 'card' || !isIdle) yield { kind: 'card', card_id, last4, label, metadata, ...made };
@@ -196,7 +181,6 @@ export function statementOf(input: StatementInput): Statement {
     isShown,
     isOver: isPastPeriod && !isPending,
     ...(begin !== undefined && { knownSince: begin }),
-    straddling,
     provisional: [
       ...(begin === undefined ? [] : [beginText(begin)]),
       ...(isShown ? [] : [UNPROVED]),
@@ -252,15 +236,10 @@ interface Balances {
   readonly checkpoints: readonly Shown[];
 }
 
-function postedAt(checkpoints: readonly Checkpoint[]): ReadonlyMap<string, readonly Shown[]> {
-  const posted = new Map<string, Shown[]>();
-  for (const { checkpoint, cards } of checkpoints) {
-    for (const { card_id, balance_cents, holds_cents } of cards) {
-      const shown = { at: checkpoint.at_ms, cents: balance_cents + holds_cents };
-      addTo(posted, card_id, shown);
-    }
-  }
-  return posted;
+/** What each account had at a checkpoint; null is the wallet. */
+function balancesIn({ checkpoint, cards }: Checkpoint): readonly (readonly [string | null, number])[] {
+  const ofCards = cards.map(row => [row.card_id, row.balance_cents + row.holds_cents] as const);
+  return [[null, checkpoint.wallet_cents], ...ofCards];
 }
 
 /** A balance and a list are read one after the other, times are told in whole seconds, and replicas may be behind. */
@@ -298,12 +277,6 @@ const UNPROVED = 'no exact checkpoint shows its closing balances';
 const beginText = (at: number) =>
   `the books begin at ${isoSeconds(at)}, the first reconcile: what was there before is not known, and nothing is missing. From the next period on each opening is the closing before it`;
 
-function straddlingText({ kind, card_id, cents: amount, ...line }: StraddlingLine, period: string): string {
-  const moved = `${dollars(cents(amount))} moved between ${line.since_date} and ${line.until_date}`;
-  const whose = nameOf(kind === 'wallet' ? null : card_id);
-  return `${whose}: ${moved}. It is counted on ${line.date}, and may ${line.may} ${period}`;
-}
-
 function holdsOf({ pending = [], clock }: StatementInput, cards: readonly StatementCard[]): readonly OpenHold[] {
   const asked = new Set(cards.map(card => card.card_id));
   return pending.flatMap(({ record: { tx_id, at_ms, card_id, merchant }, held }) => {
@@ -324,34 +297,19 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
   let balance = opening;
   // A purchase was for what its card was last given money for.
   let givenFor = '';
-  const lines: Line[] = [];
+  const lines: Draft[] = [];
   for (const [index, draft] of drafts.entries()) {
     const isKnown = !uncertain(index) && (knownSince === undefined || draft.at >= knownSince);
     if (draft.source === 'journal' && draft.purpose !== '') givenFor = draft.purpose;
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
+    // To spread a draft takes four times as long, and there is one for each line.
     const { date, time } = clock.at(draft.at);
-    const { id, at, type, cents, payee, purpose, card_id, mcc, country, authorization_id, counter, source, unproved } =
-      draft;
-    // Named one by one: to spread a draft takes four times as long, and there is one for each line.
-    lines.push({
-      id,
-      at,
-      date,
-      time,
-      type,
-      cents,
-      balance: isKnown ? balance : null,
-      payee,
-      purpose: source === 'record' ? givenFor : purpose,
-      card_id,
-      mcc,
-      country,
-      authorization_id,
-      counter,
-      source,
-      ...(unproved && { unproved }),
-    });
+    draft.date = date;
+    draft.time = time;
+    draft.balance = isKnown ? balance : null;
+    if (draft.source === 'record') draft.purpose = givenFor;
+    lines.push(draft);
   }
   if (balance !== closing || !Number.isSafeInteger(balance)) {
     throw new CliError('internal', { message: `a statement closes at ${balance} and should at ${closing} cents` });
@@ -392,100 +350,77 @@ function firstFrom(drafts: readonly Draft[], from: number): number {
   return low;
 }
 
-/** Before the first checkpoint nothing was observed, so nothing says that it came earlier. An own end has a time of its own. */
-function straddlingLine(
-  { anyTime, since = 0, ...draft }: Draft,
-  { kind, period, clock }: Pick<StatementInput, 'period' | 'clock'> & Pick<StatementAccount, 'kind'>,
-): readonly StraddlingLine[] {
+/**
+ * Before the first checkpoint nothing was observed, so nothing says that it came earlier. An own end has a time of its own. A
+ * line of the period may be older or later; one behind it may belong to it.
+ */
+function straddlingText(
+  key: string | null,
+  { at, cents: amount, anyTime, since = 0 }: Draft,
+  { period: { name, from, to }, clock }: StatementInput,
+): readonly string[] {
   if (since <= 0 || anyTime === undefined) return [];
   const { after, until } = anyTime;
-  const { from, to } = period;
-  const may =
-    draft.at >= to
-      ? after < to && 'belong to'
-      : draft.at < from
-        ? until >= from && 'belong to'
-        : after < from
-          ? 'be older than'
-          : until >= to && 'be later than';
-  if (may === false) return [];
-  const days = { since_date: clock.at(after).date, until_date: clock.at(until).date };
-  return [{ ...draft, kind, ...clock.at(draft.at), ...days, may }];
+  const isIn = at >= from && at < to;
+  if (isIn ? after >= from && until < to : at >= to ? after >= to : until < from) return [];
+  const may = isIn ? (after < from ? 'be older than' : 'be later than') : 'belong to';
+  const [first, last, date] = [after, until, at].map(ms => clock.at(ms).date);
+  const moved = `${dollars(cents(amount))} moved between ${first} and ${last}`;
+  return [`${nameOf(key)}: ${moved}. It is counted on ${date}, and may ${may} ${name}`];
 }
 
 /** `metadata.<key>` is one more. */
 export const GROUPED_BY = ['card', 'label'] as const;
 export type GroupedBy = (typeof GROUPED_BY)[number] | `metadata.${string}`;
 
-/** Signed effects, so that opening and what stands between make the closing. */
-interface Sums {
-  lines: number;
-  deposits: number;
-  /** Between wallet and cards; 0 where both sides stand in the group. */
-  transfers: number;
-  settled: number;
-  refunded: number;
-  fees: number;
-  unexplained: number;
-}
-
-/** A row of sums. A balance before the books begin is null. */
-export interface StatementGroup extends Readonly<Sums> {
-  /** Name of an account, a label or a value; null for cards without one. */
-  readonly group: string | null;
-  readonly cards: number;
-  readonly opening: number | null;
-  readonly closing: number | null;
-}
-
-const COLUMN = {
+const SUMS = {
+  deposit: 'deposits',
+  // Between wallet and cards; 0 where both sides stand in the group.
+  transfer: 'transfers',
   settlement: 'settled',
   refund: 'refunded',
-  transfer: 'transfers',
-  deposit: 'deposits',
   fee: 'fees',
   unexplained: 'unexplained',
-} as const satisfies Readonly<Record<Line['type'], keyof Sums>>;
+} as const satisfies Readonly<Record<Line['type'], string>>;
 
-function sumsOf(lines: Iterable<Line>): Sums {
-  const sums = { lines: 0, deposits: 0, transfers: 0, settled: 0, refunded: 0, fees: 0, unexplained: 0 };
-  for (const { type, cents } of lines) {
-    sums[COLUMN[type]] += cents;
-    sums.lines += 1;
-  }
-  return sums;
-}
+const NO_SUMS = { lines: 0, deposits: 0, transfers: 0, settled: 0, refunded: 0, fees: 0, unexplained: 0 };
 
-type Grouped = Pick<Statement, 'period'> & {
-  readonly accounts: readonly StatementAccount[];
+/** A row of sums, signed so that opening and what stands between make the closing. A balance before the books begin is null. */
+export type StatementGroup = typeof NO_SUMS & {
+  /** Name of an account, a label or a value; null for cards without one. */
+  readonly group: string | null;
+  cards: number;
+  opening: number | null;
+  closing: number | null;
 };
 
 /** `nameOf` names an account. Groups stand in the order of the accounts; labels and values in the order in which they come. */
 export function groupsOf(
-  statement: Grouped,
+  { accounts, period }: { readonly accounts: readonly StatementAccount[]; readonly period: Period },
   by: GroupedBy,
   nameOf: (account: StatementAccount) => string,
 ): readonly StatementGroup[] {
-  const { accounts, period } = statement;
-  const groups = new Map<string, { group: string | null; accounts: StatementAccount[] }>();
+  const groups = new Map<string, StatementGroup>();
   for (const account of accounts) {
     // A label can be called like the wallet.
     const isNamed = by === 'card' || account.kind === 'wallet';
     const value = isNamed ? nameOf(account) : groupValue(account, by) || null;
     const key = `${isNamed ? 'account' : 'value'} ${value}`;
-    const known = groups.get(key);
-    if (known !== undefined) known.accounts.push(account);
-    else groups.set(key, { group: value, accounts: [account] });
+    const group = groups.get(key) ?? { group: value, cards: 0, ...NO_SUMS, opening: 0, closing: 0 };
+    groups.set(key, group);
+    if (account.kind === 'card') group.cards += 1;
+    const known = balancesOf(account, period);
+    for (const end of ['opening', 'closing'] as const) {
+      const [sum, part] = [group[end], known[end]];
+      // A sum with a part that nobody knows is not known.
+      group[end] = sum === null || part === null ? null : sum + part;
+    }
+    for (const { type, cents } of account.lines) {
+      group[SUMS[type]] += cents;
+      group.lines += 1;
+    }
   }
-  return [...groups.values()].map(({ group, accounts: of }) => {
-    const balances = of.map(account => balancesOf(account, period));
-    // A sum with a part that nobody knows is not known.
-    const sum = (end: 'opening' | 'closing') =>
-      balances.reduce<number | null>((all, { [end]: part }) => (all === null || part === null ? null : all + part), 0);
-    const sums = sumsOf(of.flatMap(({ lines }) => lines));
-    const cards = of.filter(({ kind }) => kind === 'card').length;
-    return { group, cards, ...sums, opening: sum('opening'), closing: sum('closing') };
-  });
+  return [...groups.values()];
 }
 
 function groupValue({ label, metadata }: StatementAccount, by: GroupedBy): string | null {

@@ -7,7 +7,6 @@ import type { CheckpointCardRow, ExportRow, MoveRow, TxChangeRow, TxRow, WalletR
 import type {
   Checkpoint,
   PostedRow,
-  PostedStep,
   StatementCard,
   StatementInput,
   StatementRecords,
@@ -248,10 +247,8 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
       ...[tx_id, sync],
     );
     if (now === undefined) continue;
-    const was = asOf(now, each, { changes, checkpoints });
-    const isInPeriod = was.steps === undefined ? was.at_ms >= from : was.steps.some(({ at }) => at >= from);
-    if (was.card_id === null || was.gone_at !== null || !isInPeriod) continue;
-    addTo(rows, was.card_id, was);
+    for (const row of rowsAsOf(now, each, { changes, checkpoints }))
+      if (row.card_id !== null && row.gone_at === null && row.at_ms >= from) addTo(rows, row.card_id, row);
   }
   return { ids: new Set(changesOf.keys()), rows };
 }
@@ -266,28 +263,33 @@ interface Knowing {
   readonly checkpoints: readonly Stand[];
 }
 
-/** The record as it was, and of a purchase in one changing record what it had spent since when. */
-function asOf(now: TxRow, all: readonly Change[], { changes, checkpoints }: Knowing): TxRow & Pick<PostedRow, 'steps'> {
-  const later = all.filter(({ number }) => number > changes);
-  const was = before(now, later);
-  if (!isChangingRecord(was)) return was;
+/** The record as it was, and of a purchase in one changing record a row each time that it was seen to change. */
+function rowsAsOf(now: TxRow, all: readonly Change[], { changes, checkpoints }: Knowing): (TxRow & PostedRow)[] {
   const known = all.filter(({ number }) => number <= changes);
-  let spent = spentBy(before(now, all));
-  const steps: PostedStep[] = spent === 0 ? [] : [{ at: was.at_ms, spent }];
+  const was = before(now, all.slice(known.length));
+  if (!isChangingRecord(was)) return [was];
+  const rows: (TxRow & PostedRow)[] = [];
+  let total = 0;
+  const step = (spent: number, at_ms = was.at_ms, since?: number) => {
+    if (spent === total) return;
+    // An amount under a known id stays.
+    const tx_id = rows.length === 0 ? was.tx_id : `${was.tx_id}-${rows.length + 1}`;
+    rows.push({ ...was, tx_id, at_ms, spent: spent - total, ...(since !== undefined && { since }) });
+    total = spent;
+  };
+  step(spentBy(before(now, all)));
   for (const [index, { seen, number }] of known.entries()) {
     const next = known[index + 1];
     const checkpoint = checkpoints.findLast(each => each.changes < number);
     // One reading shows several fields at once.
     if (next?.seen === seen && checkpoint === checkpoints.findLast(each => each.changes < next.number)) continue;
-    const total = spentBy(before(now, all.slice(index + 1)));
-    if (total === spent) continue;
+    const spent = spentBy(before(now, all.slice(index + 1)));
     const since = Math.max(was.at_ms, checkpoint?.at_ms ?? 0);
     // What no exact checkpoint shows unsettled is of the day of the purchase, the only one that the service tells.
-    const isOfPurchase = steps.length === 0 && since === was.at_ms;
-    steps.push(isOfPurchase ? { at: was.at_ms, spent: total } : { at: Math.max(was.at_ms, seen), since, spent: total });
-    spent = total;
+    if (rows.length === 0 && since === was.at_ms) step(spent);
+    else step(spent, Math.max(was.at_ms, seen), since);
   }
-  return { ...was, steps };
+  return rows;
 }
 
 // Exports that were made of an account, kept to tell later what has come since.
