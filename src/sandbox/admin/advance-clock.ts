@@ -20,6 +20,7 @@ import {
   setClock,
   type Timer,
 } from '../clock/clock.ts';
+import { earliestDue } from '../delivery/dispatcher.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
 import type { Sql } from '../store/sql.ts';
@@ -100,8 +101,9 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
         if (dueAt > shown) setClock(sql, clockShowing(row, dueAt, clock.now()));
       };
       const timer = nextDue(sql, to);
-      const delivery = dispatcher?.nextDue(sql, timer?.dueAt ?? to);
-      if (delivery === undefined || delivery === stuckAt) return fireOne(sql, { ...firingOf(parts, to), onTime });
+      const delivery = dispatcher && earliestDue(sql);
+      if (delivery === undefined || delivery > (timer?.dueAt ?? to) || delivery === stuckAt)
+        return fireOne(sql, { ...firingOf(parts, to), onTime });
       onTime({ dueAt: delivery });
       return delivery;
     });
@@ -117,7 +119,7 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
 
 /** What is due at or before `upTo` is tried; nothing where another process sends. */
 async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promise<readonly Fired[]> {
-  const attempts = (await dispatcher?.fireDue(upTo)) ?? [];
+  const attempts = (await dispatcher?.deliver({ kind: 'idle', upTo })) ?? [];
   return attempts.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery }));
 }
 

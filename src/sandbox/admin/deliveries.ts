@@ -5,7 +5,7 @@ import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
-import { type AdminCall, type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
+import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
 import { type Addressed, paged, webhookOf } from '../handlers/service.ts';
 import { enqueue, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
@@ -129,7 +129,7 @@ const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ?
     and d.state in ('queued', 'sending', 'delivered')) order by e.seq`;
 
 /** An invented event of that name, and a fresh id for it. */
-function exampleRequest({ idSource, now, input }: AdminCall<AdminOperations['deliveries.send']>) {
+function exampleRequest({ idSource, now, input }: Call<AdminOperations['deliveries.send']>) {
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }

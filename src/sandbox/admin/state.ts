@@ -69,21 +69,6 @@ export const STATE = {
       postings: sql.all<{ account: string; amount: Cents }>(postings, id).map(usd),
     }));
   },
-
-  /** Backwards too. What becomes due by it happens before the next request, at its own time. */
-  'clock.set': ({ sql, now, real, isGone, input }) => {
-    const { mode, at, rate } = input;
-    if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
-    if (isAdvanceRunning(sql, isGone)) {
-      throw impossible('the clock is being moved forward: wait for that to end');
-    }
-    const shown = at === undefined ? now : instantOf(at);
-    const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
-    const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
-    forgetAdvance(sql);
-    setClock(sql, clock);
-    return wireClock(clock, mode === 'real' ? real : shown);
-  },
 } satisfies Partial<AdminHandlers>;
 
 type CheckScope = Pick<Call, 'sql' | 'now'>;
@@ -144,6 +129,21 @@ export const OF_SERVER = {
     requestLog.forget();
     requestNumbers.forget();
     return state;
+  },
+
+  /** Backwards too. What becomes due by it happens before the next request, at its own time. */
+  'clock.set': ({ store, clock, isGone }, { mode, at, rate }) => {
+    if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
+    return store.write(sql => {
+      if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved forward: wait for that to end');
+      const real = clock.now();
+      const shown = at === undefined ? sandboxNow(sql, real) : instantOf(at);
+      const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
+      const set = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
+      forgetAdvance(sql);
+      setClock(sql, set);
+      return wireClock(set, mode === 'real' ? real : shown);
+    });
   },
 
   'ledger.check': ({ store }) =>

@@ -1,32 +1,76 @@
-/** Every operation of the control surface and what serves it. A missing one does not compile. */
-import type { AdminOperations } from '../../contract/sandbox/admin.ts';
-import { type AdminHandlers, type AdminName, impossible } from '../calls/handler.ts';
+/** Every operation of the control surface and what serves it, scenarios and the page of the inspector here. A missing one does not compile. */
+import type { AdminName, AdminOperations } from '../../contract/sandbox/admin.ts';
+import { PAGE_PATH } from '../../contract/sandbox/page.ts';
+import { type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
 import { REVEALS } from '../handlers/service.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
 import type { Fields, Route } from '../http/request.ts';
-import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';
+import type { InspectorSessions } from '../page/inspector-sessions.ts';
+import { isoTime } from '../rules/dates.ts';
+import type { LookHandlers, ScenarioPlayer, ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
 import { DELIVERIES, DELIVERY_LOOKS } from './deliveries.ts';
 import { HOLDINGS } from './holdings.ts';
-import { SCENARIOS } from './scenarios.ts';
 import { SNAPSHOTS } from './snapshots.ts';
 import { OF_SERVER, STATE, STATE_LOOKS } from './state.ts';
 import { TIMELINE } from './timeline.ts';
+
+/** Throws `invalid_request` (409) for a sandbox that plays none. */
+function playerOf({ scenarios }: ServiceParts): ScenarioPlayer {
+  if (scenarios !== undefined) return scenarios;
+  throw impossible('This sandbox plays no scenarios itself: cardwright sandbox simulate run');
+}
+
+/** Throws `invalid_request` (409) for a sandbox that shows no page. */
+function inspectorOf({ inspector }: ServiceParts): InspectorSessions {
+  if (inspector !== undefined) return inspector;
+  throw impossible('This sandbox has no page. Start one that has: cardwright sandbox start');
+}
 
 /** These take many transactions of their own, or none. */
 export const SERVICE_HANDLERS = {
   ...OF_SERVER,
   ...SNAPSHOTS,
-  ...SCENARIOS,
   'clock.advance': advanceClock,
-  stop: ({ onStop, pid }: ServiceParts) => {
+  stop: ({ onStop, pid }) => {
     if (onStop === undefined) throw impossible('This sandbox is ended where it was started.');
     onStop();
     return { pid };
   },
+  scenarios: async parts => ({ data: await playerOf(parts).examples(), page: {} }),
+
+  'scenarios.check': (parts, { text }) => playerOf(parts).check(text),
+
+  'scenarios.play': async (parts, { text }) => {
+    const { key, adminToken } = parts;
+    const player = playerOf(parts);
+    const { problems } = await player.check(text);
+    const [first] = problems;
+    if (first !== undefined) {
+      throw new Refused('invalid_request', `text: line ${first.line}, column ${first.column}: ${first.text}`);
+    }
+    const run = await player.play(text, { origin: `http://${inspectorOf(parts).host}`, key, adminToken });
+    if (run === undefined) throw impossible('A scenario is being played: wait for its end.');
+    return run;
+  },
+
+  'scenarios.show': (parts, { run_id: id }) =>
+    found(playerOf(parts).find(id), 'run of a scenario among the newest', id),
+
+  /** Behind `#`, where it reaches no server and no log of one. */
+  'page.tickets': (parts, { access = 'full' }) => {
+    const inspector = inspectorOf(parts);
+    const { ticket, expiresAt } = inspector.ticket(access);
+    return { url: `http://${inspector.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
+  },
+
+  'page.show': parts => inspectorOf(parts).facts,
+
+  'page.end': parts => ({ ended: inspectorOf(parts).end() }),
+
   // Loaded when asked for: no command needs them.
   openapi: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
-  'openapi.sandbox': async ({ version }: ServiceParts) =>
+  'openapi.sandbox': async ({ version }) =>
     (await import('../../contract/openapi/sandbox.ts')).sandboxOpenApiDocument(version),
 } satisfies Partial<ServiceHandlers>;
 

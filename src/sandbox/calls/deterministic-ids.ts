@@ -6,7 +6,6 @@ import { hash } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
 import type { IdForm } from '../store/open.ts';
 import { nextCount, type Sql } from '../store/sql.ts';
-import type { IdSource } from './handler.ts';
 
 interface DeterministicIdParts {
   readonly sql: Sql;
@@ -26,8 +25,12 @@ interface Meta {
 const ID_LENGTH = 24;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Chance for one transaction. */
-export function deterministicIds({ sql, key, webhookSecret, meta: known }: DeterministicIdParts): IdSource {
+/** What begins an id. */
+type Kind = 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt';
+export type IdSource = ReturnType<typeof deterministicIds>;
+
+/** Chance for one transaction: the same calls give the same ids, numbers and codes. */
+export function deterministicIds({ sql, key, webhookSecret, meta: known }: DeterministicIdParts) {
   const drawn = new Map<string, number>();
   const origin = (purpose: string): { seed: number; ids: IdForm; from: string } => {
     // Read each time: a reset changes the seed within its transaction.
@@ -40,15 +43,18 @@ export function deterministicIds({ sql, key, webhookSecret, meta: known }: Deter
     return { seed: meta.seed, ids: meta.ids, from: `key ${nth} ${key}` };
   };
   return {
-    id(kind) {
+    /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
+    id(kind: Kind): string {
       const { seed, ids, from } = origin(kind);
       return ids === 'counted' ? `${kind}_${from.replace('count ', '')}` : idOf(kind, `${seed} ${kind} ${from}`);
     },
-    digits(purpose, count) {
+    /** A number of `count` digits as text, for card numbers, CVVs and codes. */
+    digits(purpose: string, count: number): string {
       const { seed, from } = origin(`digits ${purpose}`);
       return digitsOf(`${seed} ${purpose} ${from}`, count);
     },
-    webhookSecret(use) {
+    /** `whsec_` + 32 bytes base64url (A-72); a sandbox may have one that every new subscription begins with. */
+    webhookSecret(use: 'first' | 'rotated'): string {
       if (webhookSecret !== undefined && use === 'first') return webhookSecret.expose();
       const { seed, from } = origin('secret');
       return `whsec_${hash('sha256', `${seed} secret ${from}`, 'base64url')}`;

@@ -1,76 +1,41 @@
 /** What a handler of the sandbox gets and gives. A missing handler or a reply that lacks a field does not compile. */
-import type { OperationName, Operations } from '../../contract/calls.ts';
+import type { Operations } from '../../contract/calls.ts';
 import type { CARD } from '../../contract/card.ts';
 import type { EventName } from '../../contract/events.ts';
-import type { CompleteOf, InputFields, Shape } from '../../contract/field.ts';
-import type { Operation, ReplyOf } from '../../contract/operation.ts';
+import type { CompleteOf, Shape } from '../../contract/field.ts';
+import type { InputOf, Operation, ReplyOf } from '../../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
-import type { AdminName, AdminOperations, DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
-import type { Cents } from '../../core/money.ts';
+import type { AdminName, AdminOperations } from '../../contract/sandbox/admin.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Sql } from '../store/sql.ts';
-
-/** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
-export interface IdSource {
-  /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
-  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt'): string;
-  /** A number of `count` digits as text, for card numbers, CVVs and codes. */
-  digits(purpose: string, count: number): string;
-  /** `whsec_` + 32 bytes base64url (A-72); a sandbox may have one that every new subscription begins with. */
-  webhookSecret(use: 'first' | 'rotated'): string;
-}
-
-type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape }
-  ? InputFields<S>
-  : unknown;
-
-/** Checked input: path parameters, query (defaults filled in by the handler) and body; money in cents. */
-type CheckedInput<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
+import type { IdSource } from './deterministic-ids.ts';
 
 export interface Call<Row extends Operation = Operation> {
   /** Open transaction; for reading operations a read. The effect, its event and its idempotency record share it. */
   readonly sql: Sql;
   /** Clock of the sandbox, ms UTC. */
   readonly now: number;
-  readonly input: CheckedInput<Row>;
+  /** Checked input: path parameters, query (defaults filled in by the handler) and body; money in cents. */
+  readonly input: InputOf<Row>;
   readonly idSource: IdSource;
   /** Records an event in this transaction, with a row for each matching active subscription (A-82). */
   emit(event: EventName, data: Readonly<Record<string, unknown>>): void;
 }
 
-type HandlersOf<Table extends Readonly<Record<string, Operation>>> = {
-  readonly [N in keyof Table]: (call: Call<Table[N]>) => ReplyOf<Table[N]>;
-};
-
 /** One handler for each operation of the interface. */
-export type Handlers = HandlersOf<Operations>;
-export interface AdminCall<Row extends Operation> extends Call<Row> {
-  /** Real time, ms UTC, for what sets the clock. */
-  readonly real: number;
-  /** Whether a process, by its name, has ended for sure. */
-  readonly isGone: (owner: string) => boolean;
-}
-
-/** The data set that a sandbox was started with. */
-export interface StartedWith {
-  readonly data: DataSet;
-  /** Of `load`. */
-  readonly size?: LoadSize | undefined;
-  /** Of `empty`. */
-  readonly wallet?: Cents | undefined;
-}
+export type Handlers = {
+  readonly [N in keyof Operations]: (call: Call<Operations[N]>) => ReplyOf<Operations[N]>;
+};
 
 /** What serves an operation of the control surface in one transaction; a reply may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in AdminName]: (call: AdminCall<AdminOperations[N]>) => PartialReply<AdminOperations[N]>;
+  readonly [N in AdminName]: (call: Call<AdminOperations[N]>) => PartialReply<AdminOperations[N]>;
 };
 
 /** Of an operation that answers with one thing, whatever of it applies. */
 export type PartialReply<Row extends Operation> = Row['returns']['kind'] extends 'page' | 'list'
   ? ReplyOf<Row>
   : Readonly<Record<string, unknown>>;
-
-export type { AdminName, OperationName };
 
 /** A definite no, answered with the row's status. Thrown by rules and handlers; the effect is rolled back. */
 export class Refused extends Error {

@@ -307,12 +307,8 @@ function secretValues(event: EventName, body: string): readonly string[] {
 export interface Dispatcher {
   /** Sends what is due until idle or until a signal; see `Until`. */
   deliver(until: Until): Promise<readonly DeliveryAttempt[]>;
-  /** Keeps the background from sending, so that only `fireDue` does; call what it returns to let it go on. */
+  /** Keeps everybody from sending but who delivers until idle; call what it returns, once, to let them go on. */
   hold(): () => void;
-  /** When the next delivery is due; undefined when none is due by `upTo`. */
-  nextDue(sql: Sql, upTo: number): number | undefined;
-  /** Tries everything due at or before `upTo` once; the clock stands there already. */
-  fireDue(upTo: number): Promise<readonly DeliveryAttempt[]>;
   /** Ends the background; what is in the air is cut off and goes again later. */
   stop(): Promise<void>;
 }
@@ -331,17 +327,10 @@ export function createDispatcher(
     deliver,
     hold() {
       held += 1;
-      let isOver = false;
       return () => {
-        if (!isOver) held -= 1;
-        isOver = true;
+        held -= 1;
       };
     },
-    nextDue(sql, upTo) {
-      const due = earliestDue(sql);
-      return due !== undefined && due <= upTo ? due : undefined;
-    },
-    fireDue: upTo => deliver({ kind: 'idle', upTo }),
     async stop() {
       stopping.abort();
       await background;
@@ -365,7 +354,6 @@ export interface DeliveryAttempt {
   readonly delivery: string;
   /** When it was due: ms UTC on the clock of the sandbox. */
   readonly dueAt: number;
-  readonly isDelivered: boolean;
 }
 
 /** Subscriptions that are served at the same time. */
@@ -380,16 +368,16 @@ async function runDeliveries(
   const { store, clock } = parts;
   const stop = until.signal ?? new AbortController().signal;
   // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
-  const upTo =
-    until.kind === 'idle'
-      ? (until.upTo ?? (await store.read(sql => sandboxNow(sql, clock.now()))))
-      : Number.MAX_SAFE_INTEGER;
+  const isDraining = until.kind === 'idle';
+  const upTo = isDraining
+    ? (until.upTo ?? (await store.read(sql => sandboxNow(sql, clock.now()))))
+    : Number.MAX_SAFE_INTEGER;
   const attempts: DeliveryAttempt[] = [];
   const inTheAir = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
   const start = (claimed: Claimed) => {
-    const flight = attempt(parts, claimed, stop).then(({ isDelivered, written }) => {
-      if (until.kind === 'idle') attempts.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at, isDelivered });
+    const flight = attempt(parts, claimed, stop).then(({ written }) => {
+      if (isDraining) attempts.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at });
       inTheAir.delete(flight);
       const saved = written.finally(() => writing.delete(saved));
       writing.add(saved);
@@ -405,16 +393,16 @@ async function runDeliveries(
       start(look.claimed);
       continue;
     }
-    if (inTheAir.size === 0 && (until.kind === 'due' || (until.kind === 'idle' && !look.isPending))) break;
-    await moment(parts, inTheAir, { stop, isWaiting: until.kind === 'idle' });
+    if (inTheAir.size === 0 && (until.kind === 'due' || (isDraining && !look.isPending))) break;
+    await moment(parts, inTheAir, { stop, isWaiting: isDraining });
   }
   await Promise.all(inTheAir);
   await Promise.all(writing);
   return attempts;
 }
 
-/** When the next one is due; undefined when none is queued. */
-function earliestDue(sql: Sql): number | undefined {
+/** When the next delivery is due; undefined when none is queued. */
+export function earliestDue(sql: Sql): number | undefined {
   const statement = "select due_at from deliveries where state = 'queued' order by due_at limit 1";
   return sql.get<{ due_at: number }>(statement)?.due_at;
 }
@@ -450,27 +438,7 @@ async function attempt(parts: DeliveryParts, claimed: Claimed, signal: AbortSign
   const isCutOff = reply.status === undefined && signal.aborted;
   const came = { reply, duration: clock.monotonic() - began, isCutOff };
   // Not waited for: the next claim of this subscription joins the same commit.
-  const written = writtenDown(parts, () => store.write(sql => record(sql, parts, claimed, came))).catch(onFault);
-  return { isDelivered: isDelivered(reply), written };
-}
-
-/** Real ms between two tries to write down what came of an attempt. */
-const WRITE_AGAIN = 200;
-
-/**
- * Tries as long as the lease lasts: else a receiver that has answered would be told again. A second time changes nothing,
- * because the lease is given up with the first.
- */
-async function writtenDown({ clock, limits }: DeliveryParts, write: () => Promise<void>): Promise<void> {
-  const until = clock.monotonic() + limits.lease;
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof StoreBusy) || clock.monotonic() >= until) throw error;
-      await clock.sleep(WRITE_AGAIN);
-    }
-  }
+  return { written: store.write(sql => record(sql, parts, claimed, came)).catch(onFault) };
 }
 
 /** Until one of ours has landed, it is time to look again, or the end. */

@@ -210,7 +210,7 @@ export const REVEALS = {
     if (last4 !== call.input.last4) {
       throw new Refused('invalid_request', 'last4: these are not the last four digits of this card');
     }
-    const { number, cvv, exp_month, exp_year } = CARDS['cards.details'](call);
+    const { number, cvv, exp_month, exp_year } = CARDS['cards.details']({ ...call, input: call.input });
     return { number, cvv, exp_month, exp_year };
   },
 

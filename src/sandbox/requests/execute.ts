@@ -5,13 +5,12 @@
  */
 
 import { hash } from 'node:crypto';
-import type { Operation } from '../../contract/operation.ts';
 import { REFUSALS } from '../../contract/refusals.ts';
 import { KEY_RETENTION } from '../../contract/spans.ts';
 import { rest } from '../../platform/time.ts';
 import { ADMIN_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
-import { type AdminCall, type Call, Refused } from '../calls/handler.ts';
+import { type Call, Refused } from '../calls/handler.ts';
 import { type ClockRow, fireAllDue, shownTime } from '../clock/clock.ts';
 import { faultFor, waitBefore } from '../faults/faults.ts';
 import {
@@ -174,7 +173,7 @@ function attempted(
       const answer = sql.undoable(() => {
         refuseProblem(parsed);
         if (serviceHandlerOf(route) !== undefined) return undefined;
-        return handled(parts, parsed, { sql, now, real, idSource: idSourceFor(key) });
+        return handled(parts, parsed, { sql, now, idSource: idSourceFor(key) });
       });
       return { answer };
     } catch (error) {
@@ -200,21 +199,21 @@ function attempted(
 
 /** What the handler of the operation gives, or that of the dialect in its place. */
 function handled(
-  { activeDialect, handlers, isGone }: ServiceParts,
+  { activeDialect, handlers }: ServiceParts,
   parsed: ParsedRequest,
-  within: Pick<AdminCall<Operation>, 'sql' | 'now' | 'real' | 'idSource'>,
+  within: Pick<Call, 'sql' | 'now' | 'idSource'>,
 ): Answer {
   const { surface, name, row } = parsed.route;
   const { dialect } = activeDialect;
   const isAdmin = surface === 'admin';
   const tables = isAdmin ? [dialect.adminHandlers, ADMIN_HANDLERS] : [dialect.handlers, handlers];
-  type Handler = (call: AdminCall<Operation>) => unknown;
+  type Handler = (call: Call) => unknown;
   const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
   if (handler === undefined) throw new Error(`no handler for ${name}`);
   const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
   const emit: Call['emit'] = (event, data) =>
     recordEvent(within, event, dialect.eventData?.(within, event, data) ?? data);
-  const reply = handler({ ...within, isGone, emit, input });
+  const reply = handler({ ...within, emit, input });
   return replyAnswer(row, isAdmin || dialect.reply === undefined ? reply : dialect.reply(within, name, reply));
 }
 

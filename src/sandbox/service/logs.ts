@@ -4,6 +4,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
+import { REDACTED, withoutPatterns } from '../../core/redaction.ts';
 import { wired } from '../account/wire.ts';
 import { faultText } from '../faults/faults.ts';
 import type { Answer } from '../http/answer.ts';
@@ -87,33 +88,21 @@ function keptHeaders(headers: ParsedRequest['headers']): string {
   return JSON.stringify(kept);
 }
 
-type Masks = readonly (readonly [RegExp, string])[];
-const masked = (text: string, masks: Masks) =>
-  masks.reduce((left, [found, instead]) => left.replace(found, instead), text);
+/** Tokens as they are made; a shorter `sandbox_` is a word of somebody's own. */
+const TOKEN = /(sandbox_)[A-Za-z0-9_-]{32,}/g;
+/** Card numbers, also those a check digit does not prove. */
+const NUMBER = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g;
 
-const BEARER = [/\b(Bearer|Basic)(?:\s|%20)+\S+/gi, '$1 [redacted]'] as const;
-/** Keys and tokens as they are made; a shorter `sandbox_` is a word of somebody's own. */
-const KEY_SECRETS: Masks = [
-  [/(sk_(?:live|test)_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1[redacted]'],
-  [/(sandbox_)[A-Za-z0-9_-]{32,}/g, '$1[redacted]'],
-  BEARER,
-];
-const SECRETS: Masks = [
-  [/(sk_(?:live|test)_|whsec_|sandbox_)[A-Za-z0-9_+/=-]+/g, '$1[redacted]'],
-  BEARER,
-  // Card numbers, also those a check digit does not prove.
-  [/(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g, '[redacted]'],
-];
-
-/** Whatever one of them finds has this in it, which is looked for in one go: most texts hold no secret. */
-const HINT = /sk_|whsec_|sandbox_|bearer|basic|\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d/i;
+const withoutKeys = (text: string) => withoutPatterns(text).replace(TOKEN, `$1${REDACTED}`);
+/** The text without secrets and card numbers, however long. */
+const withoutFoundSecrets = (text: string) => withoutKeys(text).replace(NUMBER, REDACTED);
 
 /**
  * An idempotency key as the log has it. It is no secret and is kept exactly: what is sent again under another key is done
  * again. Only a key that holds a secret or what may be a card number is masked; its last four digits keep such keys apart.
  */
 export function keptKey(key: string): string {
-  const clean = masked(key, KEY_SECRETS);
+  const clean = withoutKeys(key);
   const left = withoutCardNumbers(clean);
   const mark = left === clean ? '' : `~${clean.replace(/\D/g, '').slice(-4)}`;
   return `${left.slice(0, LIMITS.idempotencyKey.max)}${mark}`.replaceAll('\0', '').toWellFormed();
@@ -125,12 +114,8 @@ const PLAIN = /^[\x20-\x7e]{0,200}$/;
 
 /** Text that may be stored: no secret, no character an engine refuses, not too long. */
 export function cleanText(text: string): string {
-  if (PLAIN.test(text) && !HINT.test(text)) return text;
   return withoutFoundSecrets(text).slice(0, LONGEST).replaceAll('\0', '').toWellFormed();
 }
-
-/** The text without secrets and card numbers, however long. */
-const withoutFoundSecrets = (text: string) => (HINT.test(text) ? masked(text, SECRETS) : text);
 
 // A logged request as it is told.
 

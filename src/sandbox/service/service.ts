@@ -1,12 +1,13 @@
 /** What a server of the sandbox is made of, and what every transaction of it shares. */
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin.ts';
+import type { AdminName, AdminOperations, DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { rest } from '../../platform/time.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import type { AdminName, Call, Handlers, PartialReply, StartedWith } from '../calls/handler.ts';
+import type { Call, Handlers, PartialReply } from '../calls/handler.ts';
 import { type Firing, fireDue, nextDue, sandboxNow, type TimerActions } from '../clock/clock.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
@@ -57,7 +58,12 @@ export interface ServiceParts {
   readonly random: Randomness;
   /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
-  readonly startedWith: StartedWith;
+  /** The data set that it was started with, the size of `load` and the wallet of `empty`. */
+  readonly startedWith: {
+    readonly data: DataSet;
+    readonly size?: LoadSize | undefined;
+    readonly wallet?: Cents | undefined;
+  };
   readonly isGone: (owner: string) => boolean;
   readonly rateLimits: LimitsKept;
   /** Rate limits count on the clock of the sandbox. */
