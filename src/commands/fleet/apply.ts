@@ -6,7 +6,6 @@ import { noRows, resumeRows, sendRows } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, RESULT_ROW, RUN_PAGE, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
-import type { WriteName } from '../../contract/calls.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -27,7 +26,7 @@ import type { PlannedRow, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
-import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps } from './plan.ts';
+import { type MadePlan, makePlan, overCaps, type PlanOptions, refuseLowWallet } from './plan.ts';
 
 const MOST_WORKERS = 256;
 
@@ -83,19 +82,20 @@ export const applyFleet = command({
     'What it would send': 'fleet apply --plan plan.json --dry-run',
     'Carry out a reviewed plan': 'fleet apply --plan plan.json --yes',
   },
-  async run(ctx, { file, plan: path, maxTotal, concurrency = USUAL_WORKERS, resendAbsent = false }) {
+  async run(ctx, { file, plan: path, ...limits }) {
     if (path === undefined && !ctx.ui.canAsk && !ctx.dryRun)
       throw notSent('usage', 'fleet apply needs --plan <plan.json> where nobody can be asked', {
         notes: ['A plan is made, reviewed, and then carried out.'],
-        hint: await planAgain(ctx, { fleet: shellWord(file ?? USUAL_FILE), path: 'plan.json' }),
+        hint: `cardwright fleet plan ${shellWord(file ?? USUAL_FILE)} --out plan.json`,
       });
     const named = await fleetOf(ctx, file);
-    const limits = { maxTotal, concurrency, resendAbsent };
     if (path === undefined) return locked(ctx, named, () => applyNow(ctx, named, limits));
     const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
     const op = await (await ctx.journal.open()).begunAs(plan.id);
-    if (op !== undefined) return resumePlan(ctx, { plan, op, word: named.word, concurrency, resendAbsent });
-    return locked(ctx, named, () => applyPlan(ctx, named, { plan, path }, limits));
+    if (op === undefined) return locked(ctx, named, () => applyPlan(ctx, named, { plan, path }, limits));
+    if (!ctx.dryRun) ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
+    const { concurrency, resendAbsent = false } = limits;
+    return resumeRows(ctx, op, { resendAbsent }, { concurrency, extras: extrasOf(ctx, plan, named.word) });
   },
   show: shown => shown,
 });
@@ -121,7 +121,12 @@ async function locked(ctx: Context, { fleet }: NamedFleet, work: () => Promise<S
   }
 }
 
-type Limits = Omit<Carrying, 'document'>;
+interface Limits {
+  readonly concurrency: number | undefined;
+  readonly maxTotal: Cents | undefined;
+  /** Steps of which no trace was found are sent again. */
+  readonly resendAbsent: boolean | undefined;
+}
 
 /** On a terminal: made, shown and asked about. */
 async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promise<Shown> {
@@ -131,7 +136,7 @@ async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promis
     const allowed = await askForHeldBack(ctx, made.document);
     if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed });
   }
-  return execute(ctx, named, { ...limits, document: made.document });
+  return execute(ctx, named, made.document, limits);
 }
 
 /** A plan that was made before: made again, and sent only where it comes out the same. */
@@ -141,23 +146,22 @@ async function applyPlan(
   { plan, path }: { readonly plan: PlanDocument; readonly path: string },
   limits: Limits,
 ): Promise<Shown> {
-  const stale = async (reasons: readonly string[]) =>
+  const stale = (reasons: readonly string[]) =>
     notSent('guarded', `${path} is stale: ${reasons[0]}. Nothing was sent`, {
       reason: 'plan_stale',
       notes: reasons.slice(1),
-      hint: await planAgain(ctx, { fleet: named.word, path }),
+      hint: `cardwright fleet plan ${named.word} --out ${shellWord(nextPlanName(path))}`,
     });
-  const planned = settledPlan(ctx, named, { allowed: plan.allowed, of: plan });
-  const made = await planned.catch(async (thrown: unknown) => {
+  const made = await settledPlan(ctx, named, { allowed: plan.allowed, of: plan }).catch((thrown: unknown) => {
     // Another number than the plan's by now.
     if (!(thrown instanceof CliError) || thrown.facts.reason !== 'other_number') throw thrown;
-    throw await stale([thrown.message.replace('. Nothing was planned', '')]);
+    throw stale([thrown.message.replace('. Nothing was planned', '')]);
   });
   const { document: fresh, account, scope } = made;
   const foreign = foreignReasons(plan, fresh);
   const reasons = foreign.length > 0 ? foreign : staleReasons(plan, { fresh, account, scope });
-  if (reasons.length > 0) throw await stale(reasons);
-  return execute(ctx, named, { ...limits, document: plan });
+  if (reasons.length > 0) throw stale(reasons);
+  return execute(ctx, named, plan, limits);
 }
 
 /** Where something may still be on its way that this journal does not know, it is waited for and looked at again. */
@@ -177,22 +181,18 @@ async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): 
   return allowed;
 }
 
-interface Carrying {
-  readonly document: PlanDocument;
-  readonly concurrency: number;
-  readonly maxTotal: Cents | undefined;
-  /** Steps of which no trace was found are sent again. */
-  readonly resendAbsent: boolean;
-}
-
 const COLUMNS: readonly Column[] = [
   { field: 'name', title: 'NAME', kind: 'text', priority: 1 },
   { field: 'do', title: 'DO', kind: 'word', priority: 1 },
 ];
 
 /** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
-async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carrying): Promise<Shown> {
-  const { document, concurrency, maxTotal, resendAbsent } = carrying;
+async function execute(
+  ctx: Context,
+  { fleet, word }: NamedFleet,
+  document: PlanDocument,
+  { concurrency, maxTotal, resendAbsent = false }: Limits,
+): Promise<Shown> {
   if (document.steps.length === 0) return nothingToDo(ctx, word, document);
   const rows = rowsOfSteps(document.steps, fleet);
   const plan: RunPlan = {
@@ -217,7 +217,8 @@ async function execute(ctx: Context, { fleet, word }: NamedFleet, carrying: Carr
     ...{ total, maxTotal, concurrency, extras: extrasOf(ctx, document, word, before) },
     beforePhase: phase => lowWallet(ctx, document, phase),
     async check() {
-      refuseOverCaps({ document });
+      const over = overCaps(document);
+      if (over !== undefined) throw over;
       refuseLowWallet(document, await ctx.api.identity());
       return undefined;
     },
@@ -304,43 +305,6 @@ function nothingToDo(ctx: Context, word: string, document: PlanDocument): Shown 
   return { ...noRows(ctx, why, page), columns: [...RESULT_COLUMNS, ...COLUMNS] };
 }
 
-interface Earlier {
-  readonly plan: PlanDocument;
-  /** What was begun under its id. */
-  readonly op: string;
-  /** The fleet file as a word of a command. */
-  readonly word: string;
-  readonly concurrency: number;
-  readonly resendAbsent: boolean;
-}
-
-/** Goes on with its operation. */
-async function resumePlan(ctx: Context, { plan, op, word, concurrency, resendAbsent }: Earlier): Promise<Shown> {
-  if (!ctx.dryRun) ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
-  return resumeRows(ctx, op, { resendAbsent }, { concurrency, extras: extrasOf(ctx, plan, word) });
-}
-
-/** `fleet` is the fleet file as a word of a command; `path` is a name to begin with, such as the plan that is stale. */
-async function planAgain(ctx: Context, { fleet, path }: { fleet: string; path: string }): Promise<string> {
-  const isThere = (name: string) =>
-    ctx.files.readFile(name).then(
-      () => true,
-      () => false,
-    );
-  let name = path;
-  while (await isThere(name)) name = nextPlanName(name);
-  return `cardwright fleet plan ${fleet} --out ${shellWord(name)}`;
-}
-
-const OPERATIONS = {
-  freeze: 'cards.freeze',
-  withdraw: 'cards.withdraw',
-  terminate: 'cards.terminate',
-  create: 'cards.create',
-  fund: 'cards.fund',
-  unfreeze: 'cards.unfreeze',
-} as const satisfies Record<NumberedStep['do'], WriteName>;
-
 /**
  * Room between two phases of steps. Creates after the first go one phase later: the first shows whether the service keeps
  * markers.
@@ -354,11 +318,16 @@ function rowsOfSteps(steps: readonly NumberedStep[], { wishes }: Fleet): readonl
   const firstCreate = steps.find(step => step.do === 'create')?.row;
   return steps.map(step => {
     const isLater = step.do === 'create' && step.row !== firstCreate;
+    // A create that replaces a card waits until that card is frozen; an unfreeze waits until its card is funded.
+    const needs = steps.filter(other => {
+      if (step.do === 'create') return other.do === 'freeze' && other.card === step.instead;
+      return step.do === 'unfreeze' && other.do === 'fund' && other.card === step.card;
+    });
     return {
       row: step.row,
-      operation: OPERATIONS[step.do],
+      operation: `cards.${step.do}`,
       phase: step.phase * PHASE + (isLater ? 1 : 0),
-      ...needsOf(step, steps),
+      ...(needs.length > 0 && { needs: needs.map(({ row }) => row) }),
       ...partsOf(step, tops.get(step.name)),
     };
   });
@@ -400,15 +369,6 @@ function createParts(key: string, body: CreateBody): Omit<PlannedRow, 'row' | 'o
 
 function chainOf(key: string): string {
   return key.replace(/\.1$/, '');
-}
-
-/** A create that replaces a card waits until that card is frozen; an unfreeze waits until its card is funded. */
-function needsOf(step: NumberedStep, steps: readonly NumberedStep[]): Pick<PlannedRow, 'needs'> {
-  const before = steps.filter(other => {
-    if (step.do === 'create') return other.do === 'freeze' && other.card === step.instead;
-    return step.do === 'unfreeze' && other.do === 'fund' && other.card === step.card;
-  });
-  return before.length === 0 ? {} : { needs: before.map(({ row }) => row) };
 }
 
 /** How long the journal waits before it believes that a card is not there, ms. */

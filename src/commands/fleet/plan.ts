@@ -20,6 +20,7 @@ import {
   type CardRecords,
   type ListedCard,
   MARKER_KEY,
+  type Match,
   matchCards,
   type ObservedBin,
 } from '../../fleet/account.ts';
@@ -119,12 +120,8 @@ function allowedOf(texts: readonly string[]): Allowed {
 
 /** What the exit code says of a plan that was printed. */
 function failureOf(document: PlanDocument, exitCode: 'any' | 'drift' | undefined, next: string): CliError | undefined {
-  try {
-    refuseOverCaps({ document });
-  } catch (thrown) {
-    if (thrown instanceof CliError) return thrown;
-    throw thrown;
-  }
+  const over = overCaps(document);
+  if (over !== undefined) return over;
   const [unknown] = document.unknown;
   if (unknown !== undefined) {
     const { length } = document.unknown;
@@ -169,9 +166,8 @@ export interface MadePlan {
 }
 
 /** Throws as `planFleet` and `readAccount` do; `contract_mismatch` where a card would be made that could not be told. */
-export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOptions): Promise<MadePlan> {
+export async function makePlan(ctx: Context, named: NamedFleet, { allowed, of }: PlanOptions): Promise<MadePlan> {
   const { fleet, content, name: file } = named;
-  const { allowed, of } = wishes;
   const { baseUrl: origin, mode } = await ctx.api.identity();
   const scope: Scope = { origin, mode, fleet: fleet.name };
   const { unknown, made } = await readFleetJournal(ctx, origin);
@@ -183,8 +179,11 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   });
   const match = matchCards(fleet, account);
   const records = await readRecords(ctx, cardsToRead(fleet, account, match), account.now);
-  const locked = lockedNames(unknown, { fleet, account, scope });
-  const chosen = binsOf(of);
+  const locked = lockedNames(unknown, match, scope);
+  // The BINs that the plan has chosen.
+  const chosen = new Map(
+    of?.steps.flatMap(step => (step.do === 'create' ? [[step.name, step.body.bin_id] as const] : [])),
+  );
   const best = bestOf(bins);
   const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
   const planned = planFleet({ fleet, file, account, match, records, scope, allowed, locked, pickBin });
@@ -210,12 +209,6 @@ function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
   };
 }
 
-/** The BINs that a plan has chosen, by name. */
-function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
-  const creates = plan?.steps.flatMap(step => (step.do === 'create' ? [[step.name, step.body.bin_id] as const] : []));
-  return new Map(creates ?? []);
-}
-
 /** On another machine its create may have made the very card, where the service shows no metadata of any card. */
 function refuseLikelyDuplicates(steps: readonly NumberedStep[], cards: AccountCards): void {
   for (const step of steps) {
@@ -238,17 +231,16 @@ function refuseLikelyDuplicates(steps: readonly NumberedStep[], cards: AccountCa
   }
 }
 
-/** Throws `guarded` for a plan beyond the caps of its file. */
-export function refuseOverCaps({ document }: Pick<MadePlan, 'document'>): void {
-  const { totals, caps, fleet, cards_after: cards } = document;
+/** `guarded` for a plan beyond the caps of its file. */
+export function overCaps({ totals, caps, fleet, cards_after: cards }: PlanDocument): CliError | undefined {
   const over: string[] = [];
   if (totals.create + totals.fund > 0 && totals.spend > caps.per_apply) {
     over.push(`it would spend ${usd(totals.spend)}, and caps.per_apply is ${usd(caps.per_apply)}`);
   }
   if (totals.create > 0 && cards > caps.cards)
     over.push(`it would have ${cards} cards, and caps.cards is ${caps.cards}`);
-  if (over.length === 0) return;
-  throw notSent(
+  if (over.length === 0) return undefined;
+  return notSent(
     'guarded',
     `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent; raise caps in the file, when that is meant`,
     { reason: 'fleet_caps' },
@@ -278,27 +270,17 @@ export function refuseLowWallet({ totals, caps }: PlanDocument, identity: Pick<I
 const MOST_SINGLE_READS = 200;
 const AT_ONCE = 8;
 
-interface AccountAsked {
-  /** Ids of an earlier plan's witness. */
-  readonly witness?: readonly string[] | undefined;
-  /** Cards that were made with a marker. */
-  readonly marked: ReadonlySet<string>;
-}
-
 /**
- * Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be made a second time, and for
- * balances that are no amounts. Reads alone.
+ * `witness`: ids of an earlier plan's; `marked`: cards that were made with a marker. `showsMarkers` is false where a card of the
+ * fleet could not be told from another. Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be
+ * made a second time, and for balances that are no amounts. Reads alone.
  */
-async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked) {
+async function readAccount(
+  ctx: Context,
+  fleet: Fleet,
+  { witness, marked }: { readonly witness: readonly string[] | undefined; readonly marked: ReadonlySet<string> },
+) {
   const [{ data: bins }, wallet] = await Promise.all([ctx.api.read('bins.list', {}), ctx.api.read('wallet.get', {})]);
-  const { cards, showsMarkers } = await readCards(ctx, fleet, asked);
-  const now = await ctx.api.askServiceTime();
-  const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
-  return { account, bins, showsMarkers, cards };
-}
-
-/** `showsMarkers` is false where a card of the fleet could not be told from another. */
-async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked) {
   const isBare = ({ id, metadata }: ListedCard) =>
     metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
   const { progress } = ctx.ui;
@@ -326,13 +308,15 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
     const many = `it shows no metadata, and ${bare.length} cards are too many to read one by one`;
     throw incompleteList('cards.list', `${many}. ${TWICE}`);
   }
-  let shown = true;
+  let showsMarkers = true;
   for (const { id } of bare) {
     const card = await ctx.api.read('cards.get', { card_id: id });
-    if (isBare(card)) shown = false;
+    if (isBare(card)) showsMarkers = false;
     added(cards, card);
   }
-  return { cards, showsMarkers: shown };
+  const now = await ctx.api.askServiceTime();
+  const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
+  return { account, bins, showsMarkers, cards };
 }
 
 const TWICE = 'A card that is not seen would be made a second time';
@@ -405,32 +389,18 @@ async function readFleetJournal(ctx: Context, origin: string) {
   return { unknown, made };
 }
 
-/** Each name once, with the operation that would settle it. */
-function lockedNames(unknown: readonly JournalChange[], around: Around): readonly Locked[] {
-  if (unknown.length === 0) return [];
-  const nameOf = namesBy(around);
-  const locked = new Map<string, string>();
-  for (const change of unknown) {
-    const name = nameOf(change);
-    if (name !== undefined) locked.set(name, change.op);
-  }
-  return [...locked].map(([name, op]) => ({ name, op })).sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-interface Around {
-  readonly fleet: Fleet;
-  readonly account: Account;
-  readonly scope: Scope;
-}
-
-/** By the card of a row, or by the key of a create. */
-function namesBy({ fleet, account, scope }: Around): (change: JournalChange) => string | undefined {
-  const { matched, left } = matchCards(fleet, account);
+/** Each name once, with the operation that would settle it: found by the card of a row, or by the key of a create. */
+function lockedNames(unknown: readonly JournalChange[], { matched, left }: Match, scope: Scope): readonly Locked[] {
   const names = new Map<string, string>();
   for (const { wish, present, predecessors, highest } of matched) {
     names.set(createChain(scope, wish.name, highest + 1), wish.name);
     for (const card of [...(present === undefined ? [] : [present]), ...predecessors]) names.set(card.id, wish.name);
   }
   for (const card of left) if (card.mark !== undefined) names.set(card.id, card.mark.name);
-  return ({ card, key }) => names.get(card ?? '') ?? names.get(key?.split('.')[0] ?? '');
+  const locked = new Map<string, string>();
+  for (const { card, key, op } of unknown) {
+    const name = names.get(card ?? '') ?? names.get(key?.split('.')[0] ?? '');
+    if (name !== undefined) locked.set(name, op);
+  }
+  return [...locked].map(([name, op]) => ({ name, op })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
