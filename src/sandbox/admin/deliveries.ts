@@ -73,7 +73,7 @@ export const DELIVERIES = {
     const since = Math.max(instantOf(input.since), webhook.created_at);
     const wanted = JSON.parse(webhook.events) as readonly string[];
     let queued = 0;
-    for (const { seq, id, type } of sql.all<Missed>(MISSED, since, webhook.id)) {
+    for (const { seq, id, type } of sql.all<{ seq: number; id: string; type: EventName }>(MISSED, since, webhook.id)) {
       if (!wanted.includes('*') && !wanted.includes(type)) continue;
       enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
       queued += 1;
@@ -116,12 +116,6 @@ export const DELIVERIES = {
     return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
   },
 } satisfies Partial<AdminHandlers>;
-
-interface Missed {
-  readonly seq: number;
-  readonly id: string;
-  readonly type: EventName;
-}
 
 /** Events from a time on that nothing has brought or is about to bring to a subscription, in their order. */
 const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ? and not exists

@@ -107,7 +107,7 @@ export const HOLDINGS = {
     const first = Math.floor(now / DAY) - days + 1;
     const data = Array.from({ length: days }, (_, nth) => {
       const from = (first + nth) * DAY;
-      const [day] = sql.known<SpentDay>(SPENT, from, from + DAY);
+      const [day] = sql.known<{ spent: Cents; purchases: number; declined: number }>(SPENT, from, from + DAY);
       const { spent = NOTHING, purchases = 0, declined = 0 } = day ?? {};
       return { day: isoTime(from).slice(0, 10), spent: toUsd(spent), purchases, declined };
     });
@@ -177,12 +177,7 @@ function metadataPart(wanted: string): string {
   return `%${escaped(`${JSON.stringify(key)}:${JSON.stringify(value)}`)}%`;
 }
 
-interface OfCardSearch {
-  readonly q?: string | undefined;
-  readonly status?: string | undefined;
-  readonly type?: string | undefined;
-  readonly card_id?: string | undefined;
-}
+type OfCardSearch = { readonly [Name in 'q' | 'status' | 'type' | 'card_id']?: string | undefined };
 
 const FOUND_OF_CARD = `(merchant like ? escape '!' or id = ? or amount = ? or card_id in
   (select id from cards where substr(number, 13) = ? or label like ? escape '!'))`;
@@ -207,12 +202,6 @@ const USD = { currency: 'USD' } as const;
 const RECORDS = `select *, ${LAST4} from transactions where card_id = ? and (id = ? or authorization_id = ?)
   order by created_at, id`;
 
-interface SpentDay {
-  readonly spent: Cents;
-  readonly purchases: number;
-  readonly declined: number;
-}
-
 /** From a time on, until another. */
 const SPENT = `select
     coalesce(sum(case type when 'settlement' then amount when 'refund' then -amount else 0 end), 0) as spent,
@@ -220,18 +209,12 @@ const SPENT = `select
     count(case when type = 'decline' then 1 end) as declined
   from transactions where created_at >= ? and created_at < ?`;
 
-interface ChangeCount {
-  /** Rows that this connection wrote so far. */
-  readonly own: number;
-  /** Another number after every commit of another connection. */
-  readonly others: number;
-  /** Fault rules that can still happen. */
-  readonly faults: number;
-}
-
-/** How often the store was written to, in one cheap statement. */
-function changeCount(sql: Sql, now: number): ChangeCount {
-  const row = sql.get<ChangeCount>(
+/**
+ * How often the store was written to, in one cheap statement: rows that this connection wrote so far, another number after every
+ * commit of another one; and the fault rules that can still happen.
+ */
+function changeCount(sql: Sql, now: number) {
+  const row = sql.get<Readonly<Record<'own' | 'others' | 'faults', number>>>(
     `select total_changes() as own, (select data_version from pragma_data_version) as others,
        (select count(*) from faults where (times is null or struck < times)
          and (expires_at is null or expires_at > ?)) as faults`,
@@ -264,18 +247,10 @@ const SUBSCRIPTIONS = `select w.id, w.url, w.events, w.status, w.created_at, w.f
 /** The newest of them are shown. */
 const SHOWN_ENTRIES = 50;
 
-const wireEntry = (entry: CardEntry) => wired(CARD_ENTRY, entry);
+const wireEntry = (entry: ReturnType<typeof withBalances>[number]) => wired(CARD_ENTRY, entry);
 
-/** An entry as it moved the two accounts of a card. */
-interface CardEntry extends Pick<EntryOfCard, 'id' | 'kind' | 'ref'> {
-  readonly at: number;
-  readonly card: Cents;
-  readonly hold: Cents;
-  readonly card_after: Cents;
-  readonly hold_after: Cents;
-}
-
-function withBalances(entries: readonly EntryOfCard[], card: string): readonly CardEntry[] {
+/** Entries as they moved the two accounts of a card. */
+function withBalances(entries: readonly EntryOfCard[], card: string) {
   let [card_after, hold_after] = [NOTHING, NOTHING];
   return entries.map(({ id, kind, ref, created_at: at, postings }) => {
     const came = (ledger: string) => sumCents(postings.filter(each => each.ledger === ledger).map(each => each.amount));

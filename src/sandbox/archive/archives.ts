@@ -22,25 +22,8 @@ import { isoTime } from '../rules/dates.ts';
 import type { Store } from '../store/queue.ts';
 import { SCHEMA } from '../store/schema.ts';
 
-export interface Manifest {
-  readonly format: typeof SNAPSHOT_FILE.format;
-  readonly version: 2;
-  /** Number of the schema it was taken from. */
-  readonly schema: number;
-  /** When, on the clock of the sandbox; ISO 8601. */
-  readonly made_at: string;
-  readonly clock: ClockRow['mode'];
-  readonly seed: number;
-  readonly ids: string;
-  readonly data_set: string;
-  readonly cards: number;
-  readonly transactions: number;
-  /** Subscriptions. */
-  readonly webhooks: number;
-  /** Length and SHA-256, hexadecimal, of what follows the line. */
-  readonly bytes: number;
-  readonly store: string;
-}
+/** What a snapshot holds, and length and SHA-256, hexadecimal, of what follows its line. */
+export type Manifest = ReturnType<typeof factsOf> & { readonly bytes: number; readonly store: string };
 
 /** A snapshot that is not as it was written; the message says which part of it. */
 export class Damaged extends Error {
@@ -98,16 +81,26 @@ export async function writeSnapshot(store: Store, path: string, real: number): P
   }
 }
 
+/** `schema`: number of the one it was taken from; `made_at`: when, on the clock of the sandbox, ISO 8601; `webhooks`: subscriptions. */
 function factsOf(copy: Connection, real: number) {
   const facts = copy
     .prepare(`select seed, ids, (select data_set from wallets) as data_set,
       (select count(*) from cards) as cards, (select count(*) from transactions) as transactions,
       (select count(*) from webhooks) as webhooks from meta`)
-    .get() as Pick<Manifest, 'seed' | 'ids' | 'data_set' | 'cards' | 'transactions' | 'webhooks'>;
+    .get() as Readonly<Record<'ids' | 'data_set', string> & Record<Counted, number>>;
   const clock = (copy.prepare('select * from clock').get() as ClockRow | undefined) ?? REAL_CLOCK;
   const made_at = isoTime(shownTime(clock, real));
-  return { format: SNAPSHOT_FILE.format, version: 2, schema: SCHEMA, made_at, clock: clock.mode, ...facts } as const;
+  return {
+    format: SNAPSHOT_FILE.format,
+    version: 2,
+    schema: SCHEMA as number,
+    made_at,
+    clock: clock.mode,
+    ...facts,
+  } as const;
 }
+
+type Counted = 'seed' | 'cards' | 'transactions' | 'webhooks';
 
 const LONGEST_MANIFEST = 65_536;
 

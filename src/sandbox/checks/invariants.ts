@@ -271,14 +271,8 @@ export function checkInvariants(sql: Sql): string[] {
 
 // I1 to I16 one by one, for who asks which of them hold.
 
-export interface InvariantResult {
-  readonly id: string;
-  readonly holds: boolean | null;
-  readonly says: string;
-}
-
 /** By the lines of `checkInvariants`, each of which begins with the code of what it breaks. */
-export function invariantResults(faults: readonly string[]): readonly InvariantResult[] {
+export function invariantResults(faults: readonly string[]) {
   return Object.entries(SAYS).map(([id, says]) => {
     const broken = faults.filter(line => line.startsWith(`${id} `)).map(line => line.slice(id.length + 1));
     return { id, holds: broken.length === 0, says: broken.length === 0 ? says : broken.join('; ') };
@@ -286,9 +280,7 @@ export function invariantResults(faults: readonly string[]): readonly InvariantR
 }
 
 /** Of a damaged file nobody asks them. */
-export function uncheckedInvariants(): readonly InvariantResult[] {
-  return Object.entries(SAYS).map(([id, says]) => ({ id, holds: null, says }));
-}
+export const uncheckedInvariants = () => Object.entries(SAYS).map(([id, says]) => ({ id, holds: null, says }));
 
 // The look at a store before it is served to others: its pages, then its books.
 

@@ -28,18 +28,12 @@ import {
 import { type Sql, StoreBusy } from '../store/sql.ts';
 import { isDelivered, post, type Reply, retryWait, systemResolve, type WebhookRequest } from './send.ts';
 
-interface DeliveryLimits {
-  /** Real ms within which a receiver must have answered (A-78). */
-  readonly attempt: number;
-  /** Real ms after which a sender counts as dead; well above `attempt`. */
-  readonly lease: number;
-  /** Real ms between two looks for what is due. */
-  readonly poll: number;
-  /** Real ms that one which is to be overtaken waits at most for others. */
-  readonly hold: number;
-}
-
-const LIMITS: DeliveryLimits = { attempt: DELIVERY_TIMEOUT, lease: 30_000, poll: 100, hold: 1_000 };
+/**
+ * Real ms: within which a receiver must have answered (A-78); after which a sender counts as dead, well above that; between two
+ * looks for what is due; and that one which is to be overtaken waits at most for others.
+ */
+const LIMITS = { attempt: DELIVERY_TIMEOUT as number, lease: 30_000, poll: 100, hold: 1_000 };
+type DeliveryLimits = Readonly<typeof LIMITS>;
 
 /** What of it may be left out. */
 export interface DeliveryOptions {

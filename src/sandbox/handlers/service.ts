@@ -285,7 +285,7 @@ export const ACCOUNT_HANDLERS = {
 
   'wallet.get': ({ sql }) => {
     const wallet = walletOf(sql);
-    const sums = sql.get<WalletSums>(WALLET_SUMS);
+    const sums = sql.get<{ cards_active: number; cards_total_balance: Cents; pending_deposits: Cents }>(WALLET_SUMS);
     if (wallet === undefined || sums === undefined) {
       throw new CliError('internal', { message: 'the store has no wallet' });
     }
@@ -364,12 +364,6 @@ export const ACCOUNT_HANDLERS = {
     return undefined;
   },
 } satisfies Partial<Handlers>;
-
-interface WalletSums {
-  readonly cards_active: number;
-  readonly cards_total_balance: Cents;
-  readonly pending_deposits: Cents;
-}
 
 /** Sums of A-60, A-62 and A-63. */
 const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as cards_active,

@@ -1,7 +1,8 @@
 /** What merchants, card holders and the chain do: every simulation, with the ids it made, its events and the balances after. */
 
 import type { EventName } from '../../contract/events.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import {
@@ -32,7 +33,6 @@ import { coinsWorth } from '../rules/money.ts';
 import {
   type CardRow,
   type ChallengeRow,
-  type Currency,
   cardById,
   challengeById,
   type DepositRow,
@@ -41,20 +41,11 @@ import {
   walletOf,
 } from '../store/rows.ts';
 
-interface Done {
-  readonly outcome: string;
-  readonly card_id?: string;
-  readonly transaction_id?: string;
-  readonly authorization_id?: string;
-  readonly challenge_id?: string;
-  readonly deposit_id?: string;
-  readonly confirmations?: number;
-  readonly required_confirmations?: number;
-  readonly decline_reason?: string;
-}
-
 type Simulation = Extract<keyof AdminHandlers, `simulate.${string}`>;
 type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
+/** What a simulation did, without the events and the balances after. */
+type Done = Partial<ReplyOf<AdminOperations['simulate.authorize']>>;
+type Shop = Pick<InputOf<'simulate.force-post'>, 'amount' | 'merchant' | 'mcc' | 'country'>;
 
 export function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
   const card = cardId === undefined ? undefined : cardById(sql, cardId);
@@ -72,14 +63,8 @@ function usual(field: 'merchant' | 'mcc' | 'country'): string {
   return String(ADMIN_OPERATIONS['simulate.authorize'].body[field].defaults);
 }
 
-interface Shop {
-  readonly merchant?: string | undefined;
-  readonly mcc?: string | undefined;
-  readonly country?: string | undefined;
-}
-
 /** The purchase an input tells of; throws `invalid_request` for a code or a country that is none. */
-function purchaseOf({ merchant = usual('merchant'), ...input }: Shop & { readonly amount: Cents }): Purchase {
+function purchaseOf({ merchant = usual('merchant'), ...input }: Shop): Purchase {
   const { mcc = usual('mcc'), country = usual('country'), amount } = input;
   if (!isMcc(mcc)) throw new Refused('invalid_request', `mcc: ${JSON.stringify(mcc)} is not four digits`);
   if (!COUNTRY.test(country)) {
@@ -201,7 +186,7 @@ const WORK = {
 
   'simulate.deposit': (act, input) => {
     const { currency, confirmations = 'timed' } = input;
-    return saidOfDeposit(detectDeposit(act, { currency, amount: amountOf(currency, input), confirmations }));
+    return saidOfDeposit(detectDeposit(act, { currency, amount: amountOf(input), confirmations }));
   },
 
   /** The last one needed credits the deposit; more than that make no difference. */
@@ -248,7 +233,7 @@ function pending(act: Act, id: string): TransactionRow {
 
 type Posting = (act: Act, card: CardRow, purchase: Purchase) => TransactionRow;
 
-function unlinked(act: Act, input: Shop & { readonly card_id: string; readonly amount: Cents }, post: Posting) {
+function unlinked(act: Act, input: InputOf<'simulate.force-post'>, post: Posting) {
   const purchase = purchaseOf(input);
   const row = post(act, cardOf(act, input.card_id), purchase);
   return { card_id: row.card_id, transaction_id: row.id };
@@ -269,12 +254,7 @@ function saidOfDeposit({ id, status, confirmations, required_confirmations }: De
   return { outcome: status, deposit_id: id, confirmations, required_confirmations };
 }
 
-interface Sent {
-  readonly amount?: Cents | undefined;
-  readonly crypto_amount?: string | undefined;
-}
-
-function amountOf(currency: Currency, { amount, crypto_amount: coins }: Sent): Cents {
+function amountOf({ currency, amount, crypto_amount: coins }: InputOf<'simulate.deposit'>): Cents {
   const value = amount ?? coinsWorth(currency, coins ?? '');
   if (value !== undefined && value > 0) return value;
   throw new Refused('invalid_request', `crypto_amount: ${JSON.stringify(coins)} of ${currency} is worth no whole cent`);

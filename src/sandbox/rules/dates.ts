@@ -32,13 +32,8 @@ export function isExpired(card: { readonly expires_at: number }, now: number): b
   return now > card.expires_at;
 }
 
-export interface Span {
-  readonly from: number;
-  readonly before: number;
-}
-
 /** The calendar month, UTC, that holds `now` (A-161). */
-export function monthOf(now: number): Span {
+export function monthOf(now: number) {
   const date = new Date(now);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   return { from: Date.UTC(year, month, 1), before: Date.UTC(year, month + 1, 1) };
@@ -48,10 +43,7 @@ export function monthOf(now: number): Span {
  * Ends of a `from`/`to` filter, ms, both inclusive; a bare date in `to` is the end of that UTC day, a time without
  * offset is UTC (A-26). Throws `invalid_request` when from is after to.
  */
-export function inclusiveRange(asked: { from?: string | undefined; to?: string | undefined }): {
-  from?: number | undefined;
-  to?: number | undefined;
-} {
+export function inclusiveRange(asked: { from?: string | undefined; to?: string | undefined }) {
   const from = asked.from === undefined ? undefined : instantOf(asked.from);
   const to = asked.to === undefined ? undefined : instantOf(asked.to) + (isBareDate(asked.to) ? DAY - 1 : 0);
   if (from !== undefined && to !== undefined && from > to) {

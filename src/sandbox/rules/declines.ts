@@ -1,4 +1,6 @@
 /** Merchant categories: four-digit MCCs, and the sandbox's own words for groups of them (A-134). */
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { HOLD_LIFE, TRAVEL_HOLD_LIFE } from '../../contract/spans.ts';
 import { type Cents, plainAmount } from '../../core/money.ts';
 import type { CardStatus, DeclineReason } from '../store/rows.ts';
@@ -177,12 +179,7 @@ export interface DeclineFacts {
   readonly state?: CardState | undefined;
 }
 
-export interface CheckResult {
-  readonly check: DeclineReason;
-  readonly result: 'holds' | 'fails' | 'not_asked';
-  readonly left: string | null;
-  readonly right: string | null;
-}
+type CheckResult = ReplyOf<AdminOperations['transactions.why']>['checks'][number];
 
 /** The checks in their order as they went for a record that was declined for `reason`, approved without one. */
 export function checkResults(reason: DeclineReason | null, judged: DeclineFacts | undefined): readonly CheckResult[] {

@@ -11,28 +11,18 @@ export function destinationOf(status: CardStatus): 'card' | 'wallet' {
   return status === 'terminated' ? 'wallet' : 'card';
 }
 
-interface Split {
-  /** Taken from the hold. */
-  readonly fromHold: Cents;
-  /** Above the hold, or after it: taken from the sink (A-151, A-160). */
-  readonly excess: Cents;
-  /** Left of the hold and given back, when the settlement is final (A-152). */
-  readonly rest: Cents;
-}
-
-export function splitSettlement(amount: Cents, held: Cents, final: boolean): Split {
+/**
+ * What is taken from the hold; `excess`, above it or after it, from the sink (A-151, A-160); and `rest`, left of the hold and
+ * given back when the settlement is final (A-152).
+ */
+export function splitSettlement(amount: Cents, held: Cents, final: boolean) {
   const fromHold = cents(Math.min(held, amount));
   return { fromHold, excess: cents(amount - fromHold), rest: cents(final ? held - fromHold : 0) };
 }
 
-interface Sums {
-  readonly held: Cents;
-  readonly settled: Cents;
-}
-
 /** State of an authorization after money moved: `ending` is what it becomes when nothing of it ever settled. */
 export function statusAfter(
-  sums: Sums,
+  sums: { readonly held: Cents; readonly settled: Cents },
   ending: 'reversed' | 'expired',
 ): 'pending' | 'settled' | 'reversed' | 'expired' {
   if (sums.held > 0) return 'pending';

@@ -37,25 +37,17 @@ interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** How long a client may take, ms, and how many there may be. */
-export interface ServerLimits {
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  /** How often the two are looked at. */
-  readonly connectionsCheckingInterval: number;
-  /** How long a connection may stand without a request. */
-  readonly keepAliveTimeout: number;
-  readonly connections: number;
-}
-
-/** Those of section 10. */
-export const LIMITS: ServerLimits = {
+/** How long a client may take, ms, and how many there may be (docs/design/sandbox.md, section 10). */
+export const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
+  /** How often the two are looked at. */
   connectionsCheckingInterval: 1_000,
+  /** How long a connection may stand without a request. */
   keepAliveTimeout: 5_000,
   connections: 256,
 };
+export type ServerLimits = Readonly<typeof LIMITS>;
 const TRANSFER_TIME = 900_000;
 
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
@@ -133,13 +125,6 @@ export async function serve(
     const isBefore = (request: IncomingMessage) => request.socket === socket && request.complete;
     if ([...running.values()].some(isBefore)) socket.destroy();
     else answerUnreadable(error, socket, nobody.nameByChance());
-  });
-  // Node would answer itself, without our mark.
-  server.on('checkExpectation', (_, response) => {
-    const requestId = nobody.nameByChance();
-    const message = 'Nothing but 100-continue can be expected here.';
-    const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
-    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   });
   await listening(server, place);
   nobody.hosts = hostsOf(server, place);
