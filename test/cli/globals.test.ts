@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
-import { GLOBALS, type GlobalOption, readGlobals } from '../../src/cli/parsing/globals.ts';
+import { GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
 
 const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith('CARDWRIGHT_'));
 
@@ -26,7 +26,7 @@ describe('readGlobals', () => {
     expect(readGlobals({}, Object.fromEntries(others.map(name => [name, ''])))).toEqual(readGlobals({}, {}));
   });
 
-  const withValue = (GLOBALS as readonly GlobalOption[]).filter(({ name, value }) => value && name !== 'profile');
+  const withValue = GLOBALS.filter(({ name, value }) => value && name !== 'profile');
 
   it.each(withValue.map(({ name }) => name))('refuses --%s that is empty', name => {
     for (const blank of ['', ' ']) {

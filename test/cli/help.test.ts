@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { endingsOf } from '../../src/cli/docs/endings.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf, GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
+import { flagsOf, GLOBALS } from '../../src/cli/parsing/globals.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS } from '../../src/core/errors.ts';
 import { runWords } from './line.ts';
@@ -66,8 +66,7 @@ describe('help of groups and the root', () => {
     const out = await page('help');
     for (const { name } of REGISTRY.filter(({ unlisted }) => !unlisted))
       expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
-    for (const { name } of (GLOBALS as readonly GlobalOption[]).filter(({ shown }) => shown))
-      expect(out).toContain(`--${name}`);
+    for (const { name } of GLOBALS.filter(({ shown }) => shown)) expect(out).toContain(`--${name}`);
     expect(out.replace(/\s+/g, ' ').trimEnd()).toMatch(new RegExp(`Topics: help ${TOPICS.join(' \\| ')}$`));
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf, GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
+import { flagsOf, GLOBALS } from '../../src/cli/parsing/globals.ts';
 import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { runWords } from './line.ts';
 
 const commands: readonly Command[] = (await Promise.all(REGISTRY.map(commandsOf))).flat();
-const globals = (GLOBALS as readonly GlobalOption[]).filter(({ value }) => value !== undefined);
+const globals = GLOBALS.filter(({ value }) => value !== undefined);
 
 /** An empty shell variable leaves such a line: `--label $LABEL --dry-run`. */
 describe('an option without its value never takes the next option', () => {

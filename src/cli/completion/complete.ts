@@ -143,8 +143,8 @@ async function optionCandidates({ current, line, ask }: Place): Promise<readonly
  * the only candidate, and put them into an order of their own, so an option that could is never among them.
  */
 function unused(options: readonly KnownOption[], { used }: Walked): readonly Candidate[] {
-  return options.flatMap(({ long = '', description, repeats, typedOnly }) =>
-    typedOnly || (used.has(long) && !repeats) ? [] : [{ value: long, means: description }],
+  return options.flatMap(({ flag: { name, field, repeats, typedOnly } }) =>
+    typedOnly || (used.has(name) && !repeats) ? [] : [{ value: name, means: field.doc }],
   );
 }
 
@@ -160,18 +160,12 @@ async function operandCandidates({ line, current, ask }: Place, asked: Asked): P
   // Where an object must come next, options are no answer to what is asked, although none is known.
   const isNeeded = argument !== undefined && argument.optional !== true && args.length > operands.length;
   if (found.length > 0 || current !== '' || ended || isNeeded) return found;
-  return unused(
-    node.known.filter(({ flag }) => flag !== undefined),
-    line,
-  );
+  return unused(node.own, line);
 }
 
-async function valuesOf({ flag, global, argChoices }: KnownOption, typed: string, ask: AskFor) {
-  if (flag?.field.local === 'file' || /^<file\b/.test(flag?.placeholder ?? `<${global?.value}>`))
-    return [{ value: FILES }];
-  if (flag !== undefined)
-    return [...flag.literals.map(value => ({ value })), ...(await fieldValues(flag.field, typed, ask))];
-  return argChoices?.map(value => ({ value })) ?? (global?.names === undefined ? [] : ask(global.names));
+async function valuesOf({ flag: { field, placeholder, literals } }: KnownOption, typed: string, ask: AskFor) {
+  if (field.local === 'file' || /^<file\b/.test(placeholder)) return [{ value: FILES }];
+  return [...literals.map(value => ({ value })), ...(await fieldValues(field, typed, ask))];
 }
 
 /** Choices of a field, or what is known of the things it names; the part after the last comma for a list. */
@@ -184,27 +178,19 @@ async function fieldValues(field: AnyField, typed: string, ask: AskFor): Promise
   return found.filter(({ value }) => !taken.includes(value)).map(each => ({ ...each, value: head + each.value }));
 }
 
+/** Pieces of a word: in double quotes, in single ones, behind a backslash, and plain. */
+const WORD = /(?:"(?:\\.|[^"\\])*"?|'[^']*'?|\\.?|[^ \t\n"'\\])+/gs;
+const QUOTED = /"((?:\\.|[^"\\])*)"?|'([^']*)'?|\\(.?)/gs;
+
 /** Words up to the end of the line; the last one, perhaps empty, stands under the cursor. A quote may be open. */
 export function tokenize(line: string): string[] {
-  const words: string[] = [];
-  let word: string | undefined;
-  let quote = '';
-  for (let at = 0; at < line.length; at++) {
-    const char = line[at] ?? '';
-    if (quote === "'" || (quote === '"' && char !== '\\')) {
-      if (char === quote) quote = '';
-      else word = (word ?? '') + char;
-    } else if (char === '\\') {
-      const next = line[++at] ?? '';
-      // Between double quotes a backslash is itself before most characters.
-      word = (word ?? '') + (quote === '"' && !'"\\$`'.includes(next) ? `\\${next}` : next);
-    } else if (char === '"' || char === "'") {
-      quote = char;
-      word ??= '';
-    } else if (char === ' ' || char === '\t' || char === '\n') {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else word = (word ?? '') + char;
-  }
-  return [...words, word ?? ''];
+  const found = [...line.matchAll(WORD)];
+  const last = found.at(-1);
+  const words = found.map(([word]) =>
+    // Between double quotes a backslash is itself before most characters.
+    word.replace(QUOTED, (_, double?: string, single?: string, escaped = '') =>
+      double === undefined ? (single ?? escaped) : double.replace(/\\(["\\$`])/g, '$1'),
+    ),
+  );
+  return last !== undefined && last.index + last[0].length === line.length ? words : [...words, ''];
 }

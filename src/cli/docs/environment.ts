@@ -1,5 +1,5 @@
 /** Every environment variable that means something to a run: the one table behind `help environment`. */
-import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
+import { GLOBALS } from '../parsing/globals.ts';
 
 interface EnvironmentVariable {
   readonly name: string;
@@ -57,8 +57,8 @@ const COMMON = [
   variable('SSH_CONNECTION', 'if set, no live card is revealed unless the profile allows it (also CI, ASCIINEMA_*)'),
 ];
 
-const OF_OPTIONS: readonly EnvironmentVariable[] = (GLOBALS as readonly GlobalOption[]).flatMap(
-  ({ name, env, means }) => (env === undefined ? [] : [{ name: env, means, option: `--${name}` }]),
+const OF_OPTIONS: readonly EnvironmentVariable[] = GLOBALS.flatMap(({ name, env, means }) =>
+  env === undefined ? [] : [{ name: env, means, option: `--${name}` }],
 );
 
 export const ENVIRONMENT: readonly EnvironmentVariable[] = [...OF_OPTIONS, ...OURS, ...COMMON];

@@ -94,7 +94,7 @@ export function rootHelp(registry: Registry): string {
     const rows = listed.filter(group => group.heading === heading);
     return `${heading}\n${rows.map(({ name, summary }) => hang(`  ${name.padEnd(width)}`, summary)).join('')}`;
   });
-  const shown = (GLOBALS as readonly GlobalOption[]).filter(option => option.shown);
+  const shown = GLOBALS.filter(option => option.shown);
   return `${PURPOSE}
 
 Usage: cardwright <command> [options]

@@ -1,7 +1,7 @@
 /** The manual pages in mdoc(7): one of the program, one a group. Their text is that of help, as it stands. */
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { commandsOf, type Registry } from '../parsing/declaration.ts';
-import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
+import { GLOBALS } from '../parsing/globals.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { commandHelp, globalRows, hang, rootHelp } from './help.ts';
 
@@ -24,7 +24,7 @@ export async function manualPages(registry: Registry): Promise<ReadonlyMap<strin
         registry.map(group => `${name}-${group.name}`),
         [
           ['.Sh DESCRIPTION', rootHelp(registry)],
-          ['.Sh OPTIONS', globalRows(GLOBALS as readonly GlobalOption[])],
+          ['.Sh OPTIONS', globalRows(GLOBALS)],
           ['.Sh ENVIRONMENT', variables.join('')],
           ['.Sh EXIT STATUS', `0    Done; also an empty list.\n${exits.join('')}`],
         ],

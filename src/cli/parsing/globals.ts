@@ -8,7 +8,7 @@ import type { Environment } from '../../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { repeatedOptions } from '../repeated.ts';
 import type { Command } from './declaration.ts';
-import { flagName, type OwnFlag, placeholder } from './flag.ts';
+import { flagName, type OwnFlag, placeholder, takes } from './flag.ts';
 
 /** A flag with everything resolved: its field and whether it must be given. */
 export interface ResolvedFlag {
@@ -25,8 +25,6 @@ export interface ResolvedFlag {
   readonly literals: readonly string[];
   /** May be given several times. */
   readonly repeats: boolean;
-  /** Its values are a list of texts as typed, whatever the kind of the field. */
-  readonly eachTime: boolean;
   /** Completion never inserts it. */
   readonly typedOnly: boolean;
 }
@@ -41,8 +39,7 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
   return Object.entries(command.flags).map(([key, source]) => {
     const own: OwnFlag = typeof source === 'string' ? { field: fieldAt(command, source), needed: false } : source;
     const needed = typeof source === 'string' ? own.field.must : own.needed;
-    const eachTime = own.eachTime === true;
-    const repeats = eachTime || own.field.kind === 'list' || own.field.kind === 'map';
+    const repeats = own.eachTime === true || own.field.kind === 'list' || own.field.kind === 'map';
     const word = placeholder(own.field, own.placeholder);
     const { choices, names } = own.field.item ?? own.field;
     const isName = names !== undefined && choices === undefined && own.field.choices === undefined;
@@ -53,7 +50,6 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
       field: own.field,
       needed,
       repeats,
-      eachTime,
       typedOnly: own.typedOnly === true,
       placeholder: word,
       literals: isName ? word.slice(1, -1).split('|').slice(1) : [],
@@ -79,15 +75,13 @@ export interface GlobalOption {
   readonly means: string;
   /** Environment variable that says the same. */
   readonly env?: string;
-  /** A list: given again it adds to it. */
-  readonly repeats?: true;
   /** Completion never inserts it. */
   readonly typedOnly?: true;
   /** Stands in the short list of the root help. */
   readonly shown?: true;
 }
 
-export const GLOBALS = [
+export const GLOBALS: readonly GlobalOption[] = [
   {
     name: 'profile',
     short: 'p',
@@ -138,7 +132,22 @@ export const GLOBALS = [
   { name: 'accessible', means: 'no redrawing, one field a line' },
   { name: 'help', short: 'h', means: 'help for the command', shown: true },
   { name: 'version', short: 'V', means: 'print the version', shown: true },
-] as const satisfies readonly GlobalOption[];
+];
+
+/** Options of every command, as the flags of one are. */
+export function globalFlags(): readonly ResolvedFlag[] {
+  return GLOBALS.map(({ name, short, value, means, choices, names, typedOnly = false }) => ({
+    key: name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    name: `--${name}`,
+    short: short && `-${short}`,
+    field: { ...takes.text(means), ...(choices && { choices }), ...(names && { names }) },
+    placeholder: value === undefined ? '' : `<${value}>`,
+    literals: [],
+    needed: false,
+    repeats: false,
+    typedOnly,
+  }));
+}
 
 /** Formats whose errors are JSON too, and that never ask. */
 const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson'] satisfies OutputFormat[];
@@ -161,9 +170,13 @@ export type Globals = Readonly<ReturnType<typeof readGlobals>>;
 export function readGlobals(typed: Typed, env: Environment) {
   refuseEmptyVariables(env);
   refuseEmptyOptions(typed);
-  const word = (name: string, variable?: string) => {
-    const value = typed[name] ?? (variable === undefined ? undefined : env[variable]);
-    return typeof value === 'string' && value !== '' ? value : undefined;
+  const word = (name: string) => {
+    const { env: variable = '', choices } = GLOBALS.find(option => option.name === name) ?? {};
+    const value = typed[name] ?? env[variable];
+    if (typeof value !== 'string' || value === '') return undefined;
+    if (choices?.includes(value) === false)
+      throw usage(`--${name} ${JSON.stringify(value)} is not one of ${choices.join(', ')}`);
+    return value;
   };
   const list = (name: string) => {
     const names = word(name)
@@ -173,31 +186,19 @@ export function readGlobals(typed: Typed, env: Environment) {
       throw usage(`--${name} ${JSON.stringify(typed[name])}: a name is missing before or after a comma`);
     return names;
   };
-  const jq = typeof typed['jq'] === 'string' ? typed['jq'] : undefined;
-  const named = typeof typed['output'] === 'string' ? typed['output'] : undefined;
-  if (jq !== undefined && named !== undefined && named !== 'json') {
-    throw usage(`--jq filters JSON, but -o ${named} is another format; remove one of them`);
-  }
-  if (typed['json'] === true && named !== undefined && named !== 'json') {
-    throw usage(`--json and -o ${named} ask for two formats; remove one of them`);
-  }
+  const [jq, named] = [word('jq'), typed['output'] === undefined ? undefined : word('output')];
   const asJson = typed['json'] === true || jq !== undefined;
-  const format = asJson ? 'json' : (named ?? word('output', 'CARDWRIGHT_OUTPUT') ?? 'table');
-  if (!(OUTPUT_FORMATS as readonly string[]).includes(format)) {
-    throw usage(`--output ${JSON.stringify(format)} is not one of ${OUTPUT_FORMATS.join(', ')}`);
-  }
-  const colour = word('color') ?? 'auto';
-  if (colour !== 'always' && colour !== 'auto' && colour !== 'never') {
-    throw usage(`--color ${JSON.stringify(colour)} is not one of always, auto, never`);
-  }
+  if (asJson && named !== undefined && named !== 'json')
+    throw usage(`--${jq === undefined ? 'json' : 'jq'} and -o ${named} ask for two formats; remove one of them`);
+  const format = (asJson ? 'json' : (word('output') ?? 'table')) as OutputFormat;
   const timeout = word('timeout');
   const machine = MACHINE_FORMATS.includes(format);
   return {
     // An empty name is none, and not one that was left out.
     profile: typeof typed['profile'] === 'string' ? typed['profile'] : undefined,
     sandbox: typed['sandbox'] === true,
-    live: word('live', 'CARDWRIGHT_LIVE'),
-    format: format as OutputFormat,
+    live: word('live'),
+    format,
     /** `-o` was typed: a table then is a table in a pipe too. The environment alone does not turn pipes into tables. */
     byName: named !== undefined,
     /** A machine format was named, so nothing is ever asked. */
@@ -215,9 +216,9 @@ export function readGlobals(typed: Typed, env: Environment) {
     yes: typed['yes'] === true,
     dryRun: typed['dryRun'] === true,
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),
-    contract: typeof typed['contract'] === 'string' ? typed['contract'] : word('contract', 'CARDWRIGHT_CONTRACT'),
+    contract: word('contract'),
     journal: word('journal'),
-    colour: colour as 'always' | 'auto' | 'never',
+    colour: (word('color') ?? 'auto') as 'always' | 'auto' | 'never',
     accessible: typed['accessible'] === true,
     /** Typed options that a command to copy must have as well. */
     repeated: repeatedOptions(typed),
@@ -226,7 +227,7 @@ export function readGlobals(typed: Typed, env: Environment) {
 
 /** A script whose variable is empty meant a value; these options have none that is empty. Throws `usage`. */
 function refuseEmptyOptions(typed: Typed): void {
-  for (const { name, value } of GLOBALS as readonly GlobalOption[]) {
+  for (const { name, value } of GLOBALS) {
     // A wrong name, which an empty one is, is told by the rule of names.
     if (value === undefined || name === 'profile') continue;
     const given = typed[name];

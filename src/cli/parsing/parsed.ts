@@ -1,6 +1,6 @@
 /** The values of a line that Commander has read: what is missing, ids from standard input, texts to checked values. */
 import { notSent, usage } from '../../core/errors.ts';
-import { type RunFlags, rowSource } from '../bulk/flags.ts';
+import { rowSource } from '../bulk/flags.ts';
 import type { Command } from './declaration.ts';
 import { flagsOf, type ResolvedFlag } from './globals.ts';
 import { countsFromNow, parseList, parseMap, parseValue, type ValueSettings } from './values.ts';
@@ -23,6 +23,16 @@ export function parsedLine(
   const end = argv.indexOf('--');
   const rest = end < 0 ? [] : argv.slice(end + 1);
   const words = command.rest === undefined ? operands : operands.slice(0, operands.length - rest.length);
+  /** What must be given for one operation and was not; a run of rows has its cards by itself. */
+  const missing = () => {
+    const isOne = isSingle(command, flags, { typed, words });
+    const args = Object.entries(command.args).slice(words.length);
+    return {
+      isOne,
+      args: args.filter(([, { optional }]) => isOne && !optional).map(([key]) => key),
+      flags: flags.filter(({ key, needed }) => isOne && needed && typed[key] === undefined),
+    };
+  };
   return {
     command,
     /** The words as typed, with those that a person was asked for. */
@@ -34,21 +44,22 @@ export function parsedLine(
     typed,
     /** A time was typed that counts from the present moment, such as `7d`. */
     countsFromNow: flags.some(({ key, field }) => field.kind === 'time' && countsFromNow(String(typed[key]))),
-    /** What must be given and was not. */
-    missing(): { readonly args: readonly string[]; readonly flags: readonly ResolvedFlag[] } {
-      if (!isSingle(command, flags, { typed, words })) return { args: [], flags: [] };
-      const args = Object.entries(command.args).slice(words.length);
-      return {
-        args: args.filter(([, { optional }]) => !optional).map(([key]) => key),
-        flags: flags.filter(({ key, needed }) => needed && typed[key] === undefined),
-      };
-    },
+    missing,
     /** Checks and converts arguments and flags; later, because time words need the clock and `-` needs stdin. */
     async values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>> {
-      const single = isSingle(command, flags, { typed, words });
-      const args = single ? await readArguments(command, words, settings, readMore) : {};
-      const wanted = single ? flags : flags.map(flag => ({ ...flag, needed: false }));
-      return { ...args, ...readFlags(command, wanted, typed, settings) };
+      const { isOne, args, flags: without } = missing();
+      const see = `cardwright ${command.path} --help`;
+      const [key] = args;
+      if (key !== undefined) {
+        const article = command.args[key]?.many ? 'one or more' : /^[aeiou]/.test(key) ? 'an' : 'a';
+        throw usage(`${command.path} needs ${article} ${key}`, see);
+      }
+      if (without.length > 0) {
+        const names = without.map(({ name, placeholder }) => `${name} ${placeholder}`.trim());
+        throw usage(`${command.path} needs ${names.join(' and ')}`, see);
+      }
+      const read = isOne ? await readArguments(command, words, settings, readMore) : {};
+      return { ...read, ...readFlags(flags, typed, settings) };
     },
   };
 }
@@ -68,8 +79,12 @@ function isSingle(
   const source = rowSource(typed);
   if (source === undefined) {
     const alone = given.find(({ key }) => Object.hasOwn(runFlags.declared, key));
-    if (alone !== undefined) throw usage(`${alone.name} needs ${sourcesOf(runFlags, alone.key)}`, see);
-    return true;
+    if (alone === undefined) return true;
+    const sources = [
+      ...(runFlags.file.includes(alone.key) ? ['--file'] : []),
+      ...(runFlags.selection.includes(alone.key) ? ['--where', '--idle'] : []),
+    ];
+    throw usage(`${alone.name} needs ${sources.join(' or ')}`, see);
   }
   const foreign = given.find(({ key }) => !runFlags[source].includes(key))?.name ?? words[0];
   if (foreign === undefined) return false;
@@ -78,15 +93,6 @@ function isSingle(
   }
   const selector = typed['where'] === undefined ? '--idle' : '--where';
   throw usage(`${foreign} cannot be used with ${selector}, which chooses the cards`, see);
-}
-
-/** What a flag of runs must stand beside. */
-function sourcesOf({ file, selection }: RunFlags, key: string): string {
-  const sources = [
-    ...(file.includes(key) ? ['--file'] : []),
-    ...(selection.includes(key) ? ['--where', '--idle'] : []),
-  ];
-  return sources.length === 1 ? `${sources[0]}` : `${sources.slice(0, -1).join(', ')} or ${sources.at(-1)}`;
 }
 
 async function readArguments(
@@ -102,12 +108,8 @@ async function readArguments(
     const isIds = typed.includes('-') && field.names === 'card';
     const texts = isIds || (many && !optional) ? await withStandardInput(typed, readMore) : typed;
     if (isIds) values['fromInput'] = true;
-    if (typed.length === 0 && optional) continue;
     // An empty list on standard input is an answer: there is nothing to do.
-    if (typed.length === 0) {
-      const wanted = many ? `one or more ${key}` : `${/^[aeiou]/.test(key) ? 'an' : 'a'} ${key}`;
-      throw usage(`${command.path} needs ${wanted}`, `cardwright ${command.path} --help`);
-    }
+    if (typed.length === 0) continue;
     const noun = many ? key.replace(/s$/, '') : key;
     const words = field.kind === 'integer' ? numbersIn(texts) : texts;
     const parsed = words.map(text => parseValue(`the ${noun}`, field, text, settings));
@@ -179,25 +181,15 @@ function* idsIn(lines: readonly string[]): Iterable<string> {
   }
 }
 
-function readFlags(
-  command: Command,
-  flags: readonly ResolvedFlag[],
-  typed: Readonly<Record<string, unknown>>,
-  settings: ValueSettings,
-) {
+function readFlags(flags: readonly ResolvedFlag[], typed: Readonly<Record<string, unknown>>, settings: ValueSettings) {
   const values: Record<string, unknown> = {};
-  const missing = flags.filter(({ key, needed }) => needed && typed[key] === undefined);
-  if (missing.length > 0) {
-    const names = missing.map(({ name, placeholder: word }) => `${name} ${word}`.trim()).join(' and ');
-    throw usage(`${command.path} needs ${names}`, `cardwright ${command.path} --help`);
-  }
-  for (const { key, name, field, eachTime } of flags) {
+  for (const { key, name, field, repeats } of flags) {
     const value = typed[key];
     if (value === undefined) continue;
     if (field.kind === 'flag' && typeof value === 'boolean') values[key] = value;
-    else if (eachTime) values[key] = (value as string[]).map(text => parseValue(name, field, text, settings));
     else if (field.kind === 'list') values[key] = parseList(name, field, value as string[], settings);
     else if (field.kind === 'map') values[key] = parseMap(name, field, value as string[]);
+    else if (repeats) values[key] = (value as string[]).map(text => parseValue(name, field, text, settings));
     else values[key] = parseValue(name, field, String(value), settings);
   }
   return values;

@@ -8,7 +8,7 @@ import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './declaration.ts';
-import { flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from './globals.ts';
+import { flagsOf, globalFlags, type ResolvedFlag } from './globals.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
 import { quote } from './values.ts';
 
@@ -55,7 +55,7 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
 /** Global options as far as a line can be read, however wrong it is; the last of two values counts. */
 export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string, unknown>> {
   const node = new Commander().exitOverride().configureOutput(SILENT).helpOption(false);
-  for (const option of GLOBALS) node.addOption(plainGlobal(option));
+  for (const flag of globalFlags()) node.addOption(new KnownOption(flag));
   const end = argv.indexOf('--');
   try {
     node.parseOptions(end < 0 ? [...argv] : argv.slice(0, end));
@@ -65,14 +65,21 @@ export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string,
   return node.opts();
 }
 
-/** An option with what it was made from: a flag of a command, or an option of every command. */
+/** An option with the flag that it was made from. */
 export class KnownOption extends Option {
-  flag: ResolvedFlag | undefined;
-  global: GlobalOption | undefined;
-  /** Its values add up. */
-  repeats = false;
-  /** Can make something happen twice, or answers a question: typed by hand or not at all. */
-  typedOnly = false;
+  readonly flag: ResolvedFlag;
+
+  constructor(flag: ResolvedFlag) {
+    const { name, short, placeholder, field } = flag;
+    super(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), field.doc);
+    this.flag = flag;
+    // Otherwise `--no-marker` would be kept as `marker: false`, and `--no-input` as the opposite of `--input`.
+    this.negate = false;
+  }
+
+  override attributeName(): string {
+    return this.flag.key;
+  }
 }
 
 const SILENT = { writeOut: () => undefined, writeErr: () => undefined };
@@ -93,6 +100,7 @@ interface Reading {
 export class Node extends Commander {
   readonly words: readonly string[];
   readonly group: Group | undefined;
+  own: readonly KnownOption[] = [];
   /** Its own options, then those of every command. */
   known: readonly KnownOption[] = [];
   declared: Command | undefined;
@@ -125,13 +133,18 @@ export class Node extends Commander {
     if (this.#isLoaded || this.group === undefined) return this;
     this.#isLoaded = true;
     this.#leaves = await this.group.leaves();
-    for (const word of nextWords(this.words, Object.keys(this.#leaves))) {
+    const here = this.words.join(' ');
+    const paths = Object.keys(this.#leaves).filter(path => path.startsWith(`${here} `));
+    for (const word of new Set(paths.map(path => path.split(' ')[this.words.length] ?? '')))
       this.addCommand(new Node([...this.words, word], this.group, this.#read));
-    }
-    this.declared = await this.#leaves[this.words.join(' ')]?.();
-    this.#addOptions(this.declared === undefined ? [] : flagsOf(this.declared));
-    if (this.declared !== undefined) this.#declare(this.declared);
-    if (this.group.name === 'help' && this.words.length === 1) this.#explains();
+    const command = await this.#leaves[here]?.();
+    this.declared = command;
+    this.#addOptions(command === undefined ? [] : flagsOf(command));
+    for (const [name, { many }] of Object.entries(command?.args ?? {}))
+      this.argument(many ? `[${name}...]` : `[${name}]`);
+    // A program with its words stands behind `--`.
+    if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
+    if (here === 'help') this.#explains();
     return this;
   }
 
@@ -158,12 +171,11 @@ export class Node extends Commander {
     const nodes: Node[] = [];
     for (let node: Node | null = this; node !== null; node = node.parent as Node | null) nodes.unshift(node);
     const found: Record<string, unknown> = {};
-    for (const { name, repeats } of GLOBALS as readonly GlobalOption[]) {
-      const attribute = camel(name);
-      const given = nodes.map(node => node.opts()[attribute]).filter(value => value !== undefined);
-      if (given.length === 0) continue;
-      found[attribute] = repeats ? given.join(',') : given.reduce((before, text) => once(`--${name}`)(text, before));
-    }
+    for (const { key, name } of globalFlags())
+      for (const node of nodes) {
+        const value: unknown = node.opts()[key];
+        if (value !== undefined) found[key] = single(name, value, found[key]);
+      }
     return found;
   }
 
@@ -173,36 +185,17 @@ export class Node extends Commander {
   }
 
   #addOptions(flags: readonly ResolvedFlag[]): void {
-    const own = flags.map(flag => this.#flag(flag));
-    const globals = (GLOBALS as readonly GlobalOption[]).map(option => this.#global(option));
-    for (const option of [...own, ...globals]) this.addOption(option);
-    this.known = [...own, ...globals];
-  }
-
-  #global(option: GlobalOption): KnownOption {
-    const made = plainGlobal(option);
-    if (option.value === undefined) return made;
-    return this.#takesValue(made, option.repeats ? (text, before) => joined(text, before as string) : once(made.long));
-  }
-
-  #flag(flag: ResolvedFlag): KnownOption {
-    const { key, name, short, placeholder, field, repeats } = flag;
-    const made = new KnownOption(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), field.doc);
-    Object.assign(made, { flag, repeats, typedOnly: flag.typedOnly });
-    // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
-    made.negate = false;
-    made.attributeName = () => key;
-    const choices = field.choices ?? field.item?.choices;
-    if (choices !== undefined) made.choices(choices);
-    if (repeats) return this.#takesValue(made, (text, before) => [...((before as string[] | undefined) ?? []), text]);
-    return placeholder === '' ? made : this.#takesValue(made, once(name));
-  }
-
-  #takesValue(option: KnownOption, read: (text: string, before: unknown) => unknown): KnownOption {
-    return option.argParser((text: string, before: unknown) => {
-      this.#refuseOption(option, text);
-      return read(text, before);
-    });
+    this.own = flags.map(flag => new KnownOption(flag));
+    this.known = [...this.own, ...globalFlags().map(flag => new KnownOption(flag))];
+    for (const option of this.known) {
+      const { name, placeholder, repeats } = option.flag;
+      if (placeholder !== '')
+        option.argParser((text: string, before: unknown) => {
+          this.#refuseOption(option, text);
+          return repeats ? [...((before as string[] | undefined) ?? []), text] : single(name, text, before);
+        });
+      this.addOption(option);
+    }
   }
 
   /** An empty shell variable leaves `--label --dry-run`. Throws `usage`; behind `=` any text is meant. */
@@ -210,22 +203,12 @@ export class Node extends Commander {
     if (!text.startsWith('-') || text === '-' || this.#read.argv.includes(`${long}=${text}`)) return;
     if (text === '--') throw usage(`${long} needs a value`);
     const [head = ''] = text.split('=');
-    if (!this.#isOption(head)) return;
+    // `-qo` is one too.
+    if (!this.known.some(({ flag: { name, short } }) => name === head || (short && head.startsWith(short)))) return;
     throw usage(
       `${long} needs a value; ${head} is an option (write ${shellWord(`${long}=${head}`)} if you mean it)`,
       ['cardwright', ...this.words, '--help'].join(' '),
     );
-  }
-
-  /** `-qo` is one too. */
-  #isOption(word: string): boolean {
-    return this.known.some(({ long, short }) => long === word || (short !== undefined && word.startsWith(short)));
-  }
-
-  #declare(command: Command): void {
-    for (const [name, { many }] of Object.entries(command.args)) this.argument(many ? `[${name}...]` : `[${name}]`);
-    // A program with its words stands behind `--`.
-    this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
   }
 
   /** `help cards fund` shows that command; a word like a topic is a mistyped topic. */
@@ -240,42 +223,10 @@ export class Node extends Commander {
   }
 }
 
-function plainGlobal(option: GlobalOption): KnownOption {
-  const { name, short, value, means, choices } = option;
-  const made = new KnownOption(
-    `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
-    means,
-  );
-  Object.assign(made, { global: option, typedOnly: option.typedOnly === true, argChoices: choices });
-  // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
-  made.negate = false;
-  made.attributeName = () => camel(name);
-  return made;
-}
-
-function camel(name: string): string {
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function joined(text: string, before: string | undefined): string {
-  return before === undefined ? text : `${before},${text}`;
-}
-
-/** The value of an option that takes one. Another value given later would silently win. Throws `usage`. */
-function once(name: string | undefined): (text: string, before: unknown) => unknown {
-  return (text, before) => {
-    if (before === undefined || before === text) return text;
-    throw usage(`${name} takes one value, but was given ${quote(String(before))} and ${quote(text)}`);
-  };
-}
-
-/** Words that may follow the given ones, of commands with these words. */
-export function nextWords(words: readonly string[], paths: readonly string[]): string[] {
-  const next = paths
-    .map(path => path.split(' '))
-    .filter(path => path.length > words.length && words.every((word, index) => word === path[index]))
-    .map(path => path[words.length] ?? '');
-  return [...new Set(next)];
+/** Another value given later would silently win. Throws `usage`. */
+function single(name: string, value: unknown, before: unknown): unknown {
+  if (before === undefined || before === value) return value;
+  throw usage(`${name} takes one value, but was given ${quote(String(before))} and ${quote(String(value))}`);
 }
 
 /** What Commander refuses, in our words. */
@@ -288,7 +239,7 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
     if (refused) return refused;
     const now = optionNow(option);
     if (now !== undefined) return usage(`${option} is ${now} now`, see);
-    const known = node.known.flatMap(({ long }) => long ?? []);
+    const known = node.known.map(({ flag }) => flag.name);
     return usage(`unknown option ${quote(option)}.${didYouMean(option, known)}`, see);
   }
   if (code === 'commander.optionMissingArgument') {
@@ -332,11 +283,11 @@ export async function walk(words: readonly string[], registry: Registry): Promis
     if (!(thrown instanceof CommanderError) || thrown.code !== 'commander.optionMissingArgument') throw thrown;
     pending = node.known.find(({ flags }) => thrown.message.includes(`'${flags}'`));
   }
-  const used = new Map<string, string>(pending === undefined ? [] : [[pending.long ?? '', '']]);
+  const used = new Map<string, string>(pending === undefined ? [] : [[pending.flag.name, '']]);
   for (let each: Node | null = node; each !== null; each = each.parent as Node | null)
     for (const option of each.known) {
       const value: unknown = each.getOptionValue(option.attributeName());
-      if (value !== undefined) used.set(option.long ?? '', value === true ? '' : String(value));
+      if (value !== undefined) used.set(option.flag.name, value === true ? '' : String(value));
     }
   return { node, used, operands, pending, ended: words.includes('--') };
 }

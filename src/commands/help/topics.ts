@@ -6,7 +6,7 @@ import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Command } from '../../cli/parsing/declaration.ts';
 import { orNull, tells } from '../../cli/parsing/flag.ts';
-import { GLOBALS, type GlobalOption } from '../../cli/parsing/globals.ts';
+import { GLOBALS } from '../../cli/parsing/globals.ts';
 import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/short-ids.ts';
 import type { AnyField } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -80,7 +80,7 @@ export const helpOptions = topic({
     means: tells.text('What it means.'),
   },
   rows: () =>
-    (GLOBALS as readonly GlobalOption[]).map(({ name, short, value, means, env }) => ({
+    GLOBALS.map(({ name, short, value, means, env }) => ({
       option: `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
       variable: env ?? null,
       means,
