@@ -1,7 +1,6 @@
 /** `cardwright/client`, for programs: typed calls and the check of deliveries. Its types stand in scripts/library-client.d.cts. */
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
 import { isWrite } from '../client/encode.ts';
 import type { WriteName } from '../contract/calls.ts';
@@ -9,13 +8,14 @@ import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { isJournaled } from '../contract/raw.ts';
-import type { Service } from '../contract/service.ts';
+import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
+import { SYSTEM_CLOCK } from '../platform/time.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
-import type { OwnProcess } from './journal.ts';
+import type { NamedCall, openNamedCalls } from './journal.ts';
 import {
   type Check,
   checkOptions,
@@ -24,7 +24,6 @@ import {
   isText,
   type JournalOptions,
   missing,
-  namedCalls,
   needBoolean,
   needFunction,
   needMilliseconds,
@@ -32,7 +31,7 @@ import {
   needSignal,
   needText,
   wrongly,
-} from './named-calls.ts';
+} from './options.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
@@ -94,48 +93,41 @@ export class CardwrightError extends Error {
   }
 }
 
-/** Of one write, ms, where the caller does not say otherwise. */
-const WRITE_TOTAL_MS = 75_000;
-
-/** The process of the program, as it is when a client is made. */
-const ownProcess = (): OwnProcess => ({
-  platform: process.platform,
-  pid: process.pid,
-  clock: {
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
-    sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
-  },
-  random: { bytes: count => randomBytes(count), fraction: () => Math.random() },
-});
-
 /** A client of the service; options and methods are described in scripts/library-client.d.cts. */
 export function createClient(options: Options) {
-  const { service, named, sendOne } = inOurError(() => partsOf(options));
-  const calls = openCalls();
+  const { service, sendOne, closeJournal } = inOurError(() => partsOf(options));
+  const underWay = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
+  /** Begins at once; nothing begins behind the end of the client. */
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    if (closing !== undefined) asOurs(wrongly('this client is closed'));
+    const done = work();
+    underWay.add(done);
+    try {
+      return await done;
+    } catch (error) {
+      return asOurs(error);
+    } finally {
+      underWay.delete(done);
+    }
+  }
   const close = () => {
-    closing ??= calls
-      .end()
-      .then(() => named.close())
+    closing ??= Promise.allSettled(underWay)
+      .then(closeJournal)
       .finally(() => service.close());
     return closing;
   };
   return {
-    async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
-      return calls.run(() => sendOne(operation, input, calling)).catch(asOurs);
-    },
+    send: async (operation: string, input: Values = {}, calling: Calling | null = {}) =>
+      run(() => sendOne(operation, input, calling)),
     async *pages(operation: string, input: Values = {}) {
-      try {
-        const pages = service.pages(operation as never, askedOf(operation, input) as never)[Symbol.asyncIterator]();
-        for (;;) {
-          const next = await calls.run(() => pages.next());
-          if (next.done === true) return;
-          const { data, page } = next.value;
-          yield { data, page };
-        }
-      } catch (error) {
-        asOurs(error);
+      const pages = inOurError(() => service.pages(operation as never, askedOf(operation, input) as never));
+      const turned = pages[Symbol.asyncIterator]();
+      for (;;) {
+        const next = await run(() => turned.next());
+        if (next.done === true) return;
+        const { data, page } = next.value;
+        yield { data, page };
       }
     },
     close,
@@ -150,13 +142,19 @@ function partsOf(options: Options) {
   needText('baseUrl', options.baseUrl);
   checkOptions(options, OPTIONS);
   const { socketPath, timeoutMs, onWarning } = options;
-  const { key, mode, baseUrl, journal } = accountOf(options);
-  const around = { ...ownProcess(), key, mode, baseUrl };
+  const key = readKey(options.apiKey);
+  const mode = keyMode(key);
+  if (mode === 'live' && options.live !== true) throw notSent('guarded', 'this is a live key; say live: true');
+  const baseUrl = checkBaseUrl(options.baseUrl, mode).href;
+  const journal = chosenJournal(options, process);
+  const { platform, pid } = process;
+  const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };
+  const own = { platform, pid, clock: SYSTEM_CLOCK, random, key, mode, baseUrl };
   const service = createService({
     table: OPERATIONS,
     connection: { baseUrl, socketPath, key: async () => key },
-    clock: around.clock,
-    random: around.random,
+    clock: SYSTEM_CLOCK,
+    random,
     env: process.env,
     timeoutMs,
     onWarning,
@@ -164,46 +162,53 @@ function partsOf(options: Options) {
     userAgent: `cardwright-client/${CARDWRIGHT_VERSION}`,
     mode,
   });
-  const notice = onWarning ?? (() => undefined);
-  const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
-  return { service, named, sendOne: senderOf(service, named, { ...around, hasJournal: journal !== undefined }) };
-}
 
-/** One call, behind those of its card and its intent; it joins their queues at once. */
-function senderOf(
-  service: Service,
-  named: ReturnType<typeof namedCalls>,
-  { mode, clock, random, hasJournal }: OwnProcess & { readonly mode: 'test' | 'live'; readonly hasJournal: boolean },
-) {
-  const oneAfterTheOther = oneAtATime();
-  const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
+  let named: ReturnType<typeof openNamedCalls> | undefined;
+  /** Throws `usage` without a journal: a promise without one is none. */
+  async function sendNamed(call: NamedCall): Promise<unknown> {
+    if (journal === undefined)
+      throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
+    const { openNamedCalls, refuseUnkept } = await import('./journal.ts');
+    refuseUnkept(call);
+    const notice = onWarning ?? (() => undefined);
+    named ??= openNamedCalls({ ...own, service, writeTotalMs: timeoutMs ?? REQUEST_TOTAL_MS.write, notice }, journal);
+    return (await named).send(call);
+  }
+
+  async function sendUnnamed(operation: string, input: Values, { idempotencyKey: key, signal }: Calling) {
     if (!isWrite(OPERATIONS[operation as keyof typeof OPERATIONS]))
-      return (await service.send(operation as never, asked as never, { signal })).result as unknown;
+      return (await service.send(operation as never, input as never, { signal })).result as unknown;
     const { directWrite } = await import('../journal/direct.ts');
-    const planned = service.plan(operation as never, asked as never, { key });
-    const wanted = { operation: operation as WriteName, input: asked, planned, keyOfCaller: key !== undefined };
-    const given = { service, mode, clock, random, signal: signal ?? new AbortController().signal };
+    const planned = service.plan(operation as never, input as never, { key });
+    const wanted = { operation: operation as WriteName, input, planned, keyOfCaller: key !== undefined };
+    const given = { ...own, service, signal: signal ?? new AbortController().signal };
     return (await directWrite({ ...wanted, ...given })).result;
-  };
-  return async (operation: string, input: Values, calling: Calling | null): Promise<unknown> => {
-    const { idempotencyKey: key, intent, signal } = callingOf(calling);
+  }
+
+  const oneAfterTheOther = oneAtATime();
+  /** One call, behind those of its card and its intent; it joins their queues at once. */
+  async function sendOne(operation: string, input: Values, calling: Calling | null): Promise<unknown> {
+    const checked = callingOf(calling);
+    const { idempotencyKey: key, intent, signal } = checked;
     const asked = askedOf(operation, input);
     // What went past the journal would be known to none of its caps and other calls.
-    if (hasJournal && intent === undefined && isJournaled(operation)) {
+    if (journal !== undefined && intent === undefined && isJournaled(operation)) {
       const call = `send(${JSON.stringify(operation)}, …, { intent: "order-4711" })`;
       throw wrongly(`this client has a journal, so ${operation} needs an intent: ${call}`, operation);
     }
-    const sending = async () =>
+    const sending = () =>
       intent === undefined
-        ? sendUnnamed(operation, asked, key, signal)
-        : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
+        ? sendUnnamed(operation, asked, checked)
+        : sendNamed({ operation: operation as never, input: asked as never, intent, key, signal });
     const inTurn = (name: string | undefined, work: typeof sending) =>
       name === undefined ? work() : oneAfterTheOther(name, work, signal);
     const card = movedCard(operation, asked);
     // Of one purchase that is asked for several times at once the later calls get what came of the first.
     const purchase = intent === undefined ? undefined : `intent ${intent}`;
     return openly(await inTurn(purchase, () => inTurn(card, sending)));
-  };
+  }
+
+  return { service, sendOne, closeJournal: async () => (await named)?.close() };
 }
 
 /**
@@ -222,16 +227,6 @@ function callingOf(calling: Calling | null): Calling {
   needObject('the options of a call', calling);
   checkOptions(calling, CALLING);
   return calling;
-}
-
-/** Throws `usage` and `guarded` for an address, a key or a journal that cannot be used. */
-function accountOf(options: Options) {
-  const key = readKey(options.apiKey);
-  const mode = keyMode(key);
-  if (mode === 'live' && options.live !== true) {
-    throw notSent('guarded', 'this is a live key; say live: true');
-  }
-  return { key, mode, baseUrl: checkBaseUrl(options.baseUrl, mode).href, journal: chosenJournal(options, process) };
 }
 
 /** Checks a delivery and reads its event; described in scripts/library-client.d.cts. */
@@ -303,41 +298,13 @@ function asOurs(error: unknown): never {
   throw error instanceof CliError ? new CardwrightError(error) : error;
 }
 
-// The calls of a client that are under way, and the end of the client: none begins behind it.
-
-function openCalls() {
-  const underWay = new Set<Promise<unknown>>();
-  let isClosed = false;
-  return {
-    /** Begins at once. Rejects with `usage` after `end()`, and as the work does. */
-    async run<T>(work: () => Promise<T>): Promise<T> {
-      if (isClosed) throw wrongly('this client is closed');
-      const done = work();
-      underWay.add(done);
-      try {
-        return await done;
-      } finally {
-        underWay.delete(done);
-      }
-    },
-    /** Resolves when those under way have ended, however. */
-    async end(): Promise<void> {
-      isClosed = true;
-      await Promise.allSettled(underWay);
-    },
-  };
-}
-
-/** Works of one name go one after the other, in the order in which they came; those of other names beside them. */
-type Queue = <T>(name: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
-
 /**
- * A work that waits and is cancelled begins at once: it sees its signal, and says itself what that means. Rejects as the
- * work does.
+ * Works of one name go one after the other, in the order in which they came; those of other names beside them. A work that
+ * waits and is cancelled begins at once: it sees its signal, and says itself what that means. Rejects as the work does.
  */
-export function oneAtATime(): Queue {
+function oneAtATime() {
   const last = new Map<string, Promise<unknown>>();
-  return (name, work, signal) => {
+  return <T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     const before = last.get(name);
     const done = before === undefined ? work() : endOf(before, signal).then(work);
     // Those behind a cancelled one still wait for the one before it.

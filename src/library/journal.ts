@@ -16,18 +16,17 @@ import { claimRules } from '../journal/rules.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import { readerOf } from '../journal/work.ts';
 import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
-import type { Clock, Environment, Randomness } from '../platform/host.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { rest } from '../platform/time.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
+import type { ChosenJournal } from './options.ts';
 
-/** The process of the program, as far as a journal needs it. */
-export interface OwnProcess {
+/** The process of the program and its account. */
+interface NamedCalls {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-}
-
-export interface NamedCalls extends OwnProcess {
   readonly service: Service;
   readonly baseUrl: string;
   readonly mode: 'test' | 'live';
@@ -46,26 +45,8 @@ export interface NamedCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A journal of this machine, as the options of a client name it. */
-export interface FolderJournal {
-  readonly kind: 'folder';
-  readonly stateFolder: string;
-}
-
-/** A shared journal. */
-export interface DatabaseJournal {
-  readonly kind: 'database';
-  /** `postgres://…`; what it leaves out comes from the variables of PostgreSQL. */
-  readonly url: string;
-  readonly env: Environment;
-  /** What is known of the service's idempotency keys lies there. */
-  readonly stateFolder: string;
-}
-
 /** Where the ops of a client are kept. */
-export interface Place {
-  /** State folder of `cardwright`: what is known of the service's idempotency keys lies there. */
-  readonly stateFolder: string;
+interface Place {
   open(): Promise<Database>;
   existing(): Promise<Database | undefined>;
   readonly account?: (tx: Pick<Transaction, 'all'>) => Promise<string>;
@@ -75,11 +56,44 @@ export interface Place {
   close(): Promise<void>;
 }
 
+/** A connection to a database that nobody uses is closed after this, ms: the program may end. */
+const IDLE_MS = 5_000;
+
+/** Calls with an `intent`, through the journal that the options of the client name. */
+export async function openNamedCalls(around: NamedCalls, { stateFolder, database }: ChosenJournal) {
+  const isShared = database !== undefined;
+  const place = isShared ? await databasePlace(around, stateFolder, database) : folderPlace(around, stateFolder);
+  let underWay = 0;
+  let idle = new AbortController();
+
+  async function closeWhenIdle(): Promise<void> {
+    idle = new AbortController();
+    if (await rest(IDLE_MS, around.clock, idle.signal)) await place.close();
+  }
+
+  return {
+    async send(call: NamedCall): Promise<unknown> {
+      idle.abort();
+      underWay += 1;
+      try {
+        return await sendNamed(around, call, place);
+      } finally {
+        underWay -= 1;
+        if (underWay === 0 && isShared) void closeWhenIdle();
+      }
+    },
+    async close(): Promise<void> {
+      idle.abort();
+      await place.close();
+    },
+  };
+}
+
 /**
  * Makes the change, or tells what an earlier call with the same name has done. Throws as `executeOnly`, and `usage` before
  * anything is opened.
  */
-export async function sendNamed(around: NamedCalls, call: NamedCall, place: Place): Promise<unknown> {
+async function sendNamed(around: NamedCalls, call: NamedCall, place: Place): Promise<unknown> {
   const { intent } = call;
   const wanted = { ...call, input: call.input as Readonly<Record<string, unknown>>, marker: true, intentName: intent };
   const plan = planOfOne(wanted);
@@ -107,10 +121,7 @@ export function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' 
 }
 
 /** The journal of a folder of this machine: `ops list` of a command line with the same state folder shows its operations. */
-export function folderPlace(
-  { clock, random, platform, key, notice }: NamedCalls,
-  { stateFolder }: FolderJournal,
-): Place {
+function folderPlace({ clock, random, platform, key, notice }: NamedCalls, stateFolder: string): Place {
   let database: Promise<Database> | undefined;
   const open = () => {
     database ??= openSqlite({ stateFolder, files: { platform, random, warn: notice }, clock }).catch(
@@ -122,7 +133,6 @@ export function folderPlace(
     return database;
   };
   return {
-    stateFolder,
     open,
     existing: async () => (hasJournal(stateFolder) ? open() : undefined),
     keyPrint: async salt => keyPrint(key, salt),
@@ -131,16 +141,19 @@ export function folderPlace(
 }
 
 /** A journal that several people share. Its connection is closed when nobody has used it for a while. */
-export async function databasePlace(around: NamedCalls, chosen: DatabaseJournal): Promise<Place> {
+async function databasePlace(
+  around: NamedCalls,
+  stateFolder: string,
+  { url, env }: NonNullable<ChosenJournal['database']>,
+): Promise<Place> {
   const { key, clock, random, platform, mode, baseUrl, notice } = around;
-  const { stateFolder, url, env } = chosen;
   const [{ postgresAddress }, { sharedPlace }] = await Promise.all([
     import('../journal/postgres.ts'),
     import('../journal/shared-place.ts'),
   ]);
   const { signal } = new AbortController();
   const files = { platform, random, warn: notice };
-  const place = sharedPlace({
+  return sharedPlace({
     postgres: { address: postgresAddress(url, env, userName()), env, clock, random, signal },
     acting: async () => ({ profile: 'client', mode, origin: baseUrl }),
     key: async () => key,
@@ -149,7 +162,6 @@ export async function databasePlace(around: NamedCalls, chosen: DatabaseJournal)
     local: async () => (hasJournal(stateFolder) ? openSqlite({ stateFolder, files, clock }) : undefined),
     confirm: async () => false,
   });
-  return { ...place, stateFolder };
 }
 
 function journalOf(around: NamedCalls, place: Place, signal = new AbortController().signal): Journal {

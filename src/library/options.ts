@@ -1,59 +1,12 @@
-/** Calls with an `intent`, through the journal that the options of the client name. What it takes is loaded by the first. */
+/** What a program hands over: checked by its form, and never repeated, as it may be a secret. Nothing is opened here. */
 
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { DAY } from '../core/durations.ts';
-import { type CliError, notSent, usage } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
-import { rest } from '../platform/time.ts';
-import type { DatabaseJournal, FolderJournal, NamedCall, NamedCalls, Place } from './journal.ts';
-
-/** A connection to a database that nobody uses is closed after this, ms: the program may end. */
-const IDLE_MS = 5_000;
-
-export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJournal | undefined) {
-  let place: Promise<Place> | undefined;
-  const underWay = new Set<Promise<unknown>>();
-  let idle = new AbortController();
-
-  async function placeOf(named: FolderJournal | DatabaseJournal): Promise<Place> {
-    const { databasePlace, folderPlace } = await import('./journal.ts');
-    return named.kind === 'folder' ? folderPlace(around, named) : databasePlace(around, named);
-  }
-
-  async function closeWhenIdle(): Promise<void> {
-    idle = new AbortController();
-    if (await rest(IDLE_MS, around.clock, idle.signal)) await (await place)?.close();
-  }
-
-  return {
-    /** Throws as `sendNamed`, and `usage` without a journal: a promise without one is none. */
-    async send(call: NamedCall): Promise<unknown> {
-      if (chosen === undefined)
-        throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
-      const { sendNamed, refuseUnkept } = await import('./journal.ts');
-      refuseUnkept(call);
-      idle.abort();
-      place ??= placeOf(chosen);
-      const sending = sendNamed(around, call, await place);
-      underWay.add(sending);
-      try {
-        return await sending;
-      } finally {
-        underWay.delete(sending);
-        if (underWay.size === 0 && chosen.kind === 'database') void closeWhenIdle();
-      }
-    },
-    async close(): Promise<void> {
-      await Promise.allSettled(underWay);
-      idle.abort();
-      await (await place)?.close();
-    },
-  };
-}
-
-// Where calls with an `intent` are kept, as the options of a client say it. Nothing is opened here.
+import type { Environment } from '../platform/host.ts';
 
 /** Where operations are kept; described in scripts/library-client.d.cts. */
 export interface JournalOptions {
@@ -62,39 +15,36 @@ export interface JournalOptions {
   readonly journalFolder?: string;
 }
 
-/** Undefined where none is named. Throws `usage` and `guarded` for what cannot be used. */
+/** A journal of this machine, or a shared one. */
+export interface ChosenJournal {
+  /** State folder of `cardwright`: what is known of the service's idempotency keys lies there. */
+  readonly stateFolder: string;
+  /** `postgres://…`; what the address leaves out comes from the variables of PostgreSQL. */
+  readonly database?: { readonly url: string; readonly env: Environment };
+}
+
+/** Undefined where none is named. Throws `usage` for what cannot be used. */
 export function chosenJournal(
-  options: JournalOptions,
+  { journal, journalPasswordFile, journalFolder }: JournalOptions,
   own: Pick<FolderFacts, 'env' | 'platform'>,
-): FolderJournal | DatabaseJournal | undefined {
-  const { journal, ...ofDatabase } = options;
-  const { journalPasswordFile, journalFolder } = ofDatabase;
-  const isDatabase = typeof journal === 'string' && /^postgres(?:ql)?:/i.test(journal);
-  if (!isDatabase) {
+): ChosenJournal | undefined {
+  const folder = (name: string, path: string) => absolute(name, path, 'a folder');
+  if (journal === undefined || !/^postgres(?:ql)?:/i.test(journal)) {
     for (const [name, value] of Object.entries({ journalPasswordFile, journalFolder })) {
       if (value !== undefined) throw wrongly(`${name} is for a journal in a database: journal: "postgres://…"`);
     }
-    if (journal === undefined) return undefined;
-    return { kind: 'folder', stateFolder: folderNamed('journal', journal) };
+    return journal === undefined ? undefined : { stateFolder: folder('journal', journal) };
   }
-  const passfile = journalPasswordFile;
+  const password = journalPasswordFile && absolute('journalPasswordFile', journalPasswordFile, 'a file');
   return {
-    kind: 'database',
-    url: journal,
-    env:
-      passfile === undefined
-        ? own.env
-        : { ...own.env, PGPASSFILE: pathNamed('journalPasswordFile', passfile, 'a file') },
-    stateFolder: journalFolder === undefined ? ownStateFolder(own) : folderNamed('journalFolder', journalFolder),
+    stateFolder: journalFolder === undefined ? ownStateFolder(own) : folder('journalFolder', journalFolder),
+    database: { url: journal, env: password === undefined ? own.env : { ...own.env, PGPASSFILE: password } },
   };
 }
 
-const folderNamed = (name: string, value: unknown) => pathNamed(name, value, 'a folder');
-
-function pathNamed(name: string, value: unknown, of: string): string {
-  needText(name, value);
-  if (!isAbsolute(String(value))) throw wrongly(`${name} must be the absolute path of ${of}`);
-  return String(value);
+function absolute(name: string, path: string, of: string): string {
+  if (!isAbsolute(path)) throw wrongly(`${name} must be the absolute path of ${of}`);
+  return path;
 }
 
 /** That of the command line for this user. */
@@ -114,8 +64,6 @@ function homeOrNone(): string {
     return '';
   }
 }
-
-// What a program hands over, checked by its form. What was given is never repeated: it may be a secret.
 
 export const isText = (value: unknown) => typeof value === 'string';
 export const isAbsent = (value: unknown) => value === undefined || value === null;
