@@ -16,8 +16,7 @@ import { type SignalHolders, signalHolders } from '../platform/signals.ts';
 import { setFlag } from '../platform/v8.ts';
 import type { Keychain } from '../profile/keychain.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import { openTerminalKeys } from '../terminal/key-source.ts';
-import type { KeySource } from '../terminal/reveal-screen.ts';
+import { type KeySource, openTerminalKeys } from '../terminal/reveal-screen.ts';
 
 /** What of the real process the rooms need beyond `Host`. */
 export interface AppHost extends Host {
@@ -335,7 +334,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       const hide = () => keys.press(SUSPEND);
       process.on('SIGTSTP', hide);
       return {
-        next: keys.next,
+        pressed: keys.pressed,
         close() {
           process.off('SIGTSTP', hide);
           keys.close();

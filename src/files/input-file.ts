@@ -3,9 +3,9 @@ import { closeSync, constants, fstat, openSync, open as openWithCallback } from 
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { CliError, usage } from '../core/errors.ts';
+import { type CliError, usage } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
-import { systemCode, systemWords } from './private-files.ts';
+import { inTheUsersWords, systemWords } from './private-files.ts';
 
 interface InputFile extends AsyncDisposable {
   /** The bytes, once. */
@@ -23,9 +23,9 @@ const NOTHING = '/dev/null';
  * typed; `signal` ends the waiting for a pipe, and its reason is thrown.
  */
 export async function openInputFile(path: string, name: string, signal: AbortSignal): Promise<InputFile> {
-  const found = await inTheUsersWords(name, () => stat(path));
+  const found = await inTheUsersWords(cannotRead(name), () => stat(path));
   if (found.isFIFO()) {
-    const pipe = await inTheUsersWords(name, () => openPipe(path, signal));
+    const pipe = await inTheUsersWords(cannotRead(name), () => openPipe(path, signal));
     return { ...pipe, unchanged: async () => true };
   }
   // Reading a folder would say so too late: a request for its bytes would have begun.
@@ -33,21 +33,21 @@ export async function openInputFile(path: string, name: string, signal: AbortSig
   if ((found.isCharacterDevice() || found.isBlockDevice()) && (await realpath(path)) !== NOTHING) {
     throw unreadable(name, 'it is a device, not a file or a pipe');
   }
-  return ordinary(await inTheUsersWords(name, () => open(path, 'r')), name);
+  return ordinary(await inTheUsersWords(cannotRead(name), () => open(path, 'r')), cannotRead(name));
 }
 
-async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
+async function ordinary(file: FileHandle, cannot: string): Promise<InputFile> {
   const state = async () => {
     const { size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs}`;
   };
-  const before = await inTheUsersWords(name, state).catch(async (thrown: unknown) => {
+  const before = await inTheUsersWords(cannot, state).catch(async (thrown: unknown) => {
     await file.close().catch(() => undefined);
     throw thrown;
   });
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const { bytesRead, buffer } = await inTheUsersWords(name, () =>
+      const { bytesRead, buffer } = await inTheUsersWords(cannot, () =>
         file.read(new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null),
       );
       if (bytesRead === 0) return;
@@ -56,7 +56,7 @@ async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
   }
   return {
     pieces: pieces(),
-    unchanged: async () => (await inTheUsersWords(name, state)) === before,
+    unchanged: async () => (await inTheUsersWords(cannot, state)) === before,
     [Symbol.asyncDispose]: () => file.close(),
   };
 }
@@ -83,27 +83,15 @@ export async function* bounded(
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
-    if (size > mostBytes) {
-      const message = `${JSON.stringify(name)} is larger than ${sizeText(mostBytes)}`;
-      throw usage(message);
-    }
+    if (size > mostBytes) throw usage(`${JSON.stringify(name)} is larger than ${sizeText(mostBytes)}`);
     yield piece;
   }
 }
 
-async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === undefined || error instanceof CliError) throw error;
-    throw unreadable(name, systemWords(code));
-  }
-}
+const cannotRead = (name: string) => `cannot read ${JSON.stringify(name)}`;
 
 function unreadable(name: string, why: string): CliError {
-  const message = `cannot read ${JSON.stringify(name)}: ${why}`;
-  return usage(message);
+  return usage(`${cannotRead(name)}: ${why}`);
 }
 
 // A pipe, `<(command)` or a FIFO. Opening it waits for a writer in a thread that no signal reaches, and so does each read of a

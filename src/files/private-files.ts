@@ -15,7 +15,7 @@ import {
 import type { FileHandle } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import { type CliError, notSent } from '../core/errors.ts';
+import { type CliError, notSent, usage } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 
 /** What private files need of their surroundings. */
@@ -39,11 +39,7 @@ export const NO_WAITING = constants.O_NONBLOCK ?? 0;
  * and throws `guarded` when it cannot be made.
  */
 export async function preparePrivateFolder(path: string, around: FileDependencies): Promise<void> {
-  if (await checkPrivateFolder(path, around)) return;
-  atOnceInOurWords(path, () => makeFolders(path, 0o700));
-  // The umask may have taken bits, and somebody may have been quicker.
-  await inOurWords(path, () => disk.chmod(path, 0o700));
-  await checkPrivateFolder(path, around);
+  if (!(await checkPrivateFolder(path, around))) privateFolder(path, around.platform);
 }
 
 /**
@@ -51,16 +47,22 @@ export async function preparePrivateFolder(path: string, around: FileDependencie
  * with a warning. Throws `guarded` for a symlink, somebody else's folder or a world-writable one.
  */
 export async function checkPrivateFolder(path: string, around: FileDependencies): Promise<boolean> {
-  return inOurWords(path, async () => {
+  return atOnceInOurWords(path, () => {
     // Windows has no owners and modes to check.
     if (around.platform !== 'win32') refuseUnsafeParent(path);
-    const found = await statIfThere(path);
+    const found = existing(() => lstatSync(path));
     if (found === undefined) return false;
-    if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
-    if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
-    if (isOpenToOthers(path, found, around)) await disk.chmod(path, 0o700);
+    refuseOther(path, found, 'folder');
+    if (isOpenToOthers(path, found, around)) chmodSync(path, 0o700);
     return true;
   });
+}
+
+/** Throws `guarded` for what is no folder, or no ordinary file: a link as well. */
+function refuseOther(path: string, found: Stats, what: 'folder' | 'ordinary file'): void {
+  if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
+  if (what === 'folder' ? !found.isDirectory() : !found.isFile())
+    throw unsafe(path, `is not ${what === 'folder' ? 'a' : 'an'} ${what}`);
 }
 
 /**
@@ -71,13 +73,12 @@ export async function readPrivate(path: string, around: FileDependencies): Promi
   return inOurWords(path, async () => {
     const seen = await statIfThere(path);
     if (seen === undefined) return undefined;
-    if (seen.isSymbolicLink()) throw unsafe(path, 'is a symlink');
-    if (!seen.isFile()) throw unsafe(path, 'is not an ordinary file');
+    refuseOther(path, seen, 'ordinary file');
     const file = await disk.open(path, constants.O_RDONLY | NO_FOLLOW | NO_WAITING);
     try {
       // The open file is judged, not the name: the name may point elsewhere by now.
       const found = await file.stat();
-      if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
+      refuseOther(path, found, 'ordinary file');
       if (isOpenToOthers(path, found, around)) await file.chmod(0o600);
       return await file.readFile('utf8');
     } finally {
@@ -131,7 +132,7 @@ export async function createPrivate(path: string, content: string | Uint8Array):
 export async function readOrdinary(path: string): Promise<Buffer> {
   const file = await disk.open(path, constants.O_RDONLY | NO_WAITING);
   try {
-    if (!(await file.stat()).isFile()) throw unsafe(path, 'is not an ordinary file');
+    refuseOther(path, await file.stat(), 'ordinary file');
     return await file.readFile();
   } finally {
     await file.close();
@@ -193,11 +194,9 @@ let us: { readonly uid: number | undefined } | undefined;
 
 /** Runs file work; a system error comes out as `guarded` naming `path` and the system's code. */
 export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+  return work().catch((error: unknown) => {
     throw cannotBeUsed(path, error);
-  }
+  });
 }
 
 /** `inOurWords` for work that is done at once. */
@@ -209,13 +208,21 @@ export function atOnceInOurWords<T>(path: string, work: () => T): T {
   }
 }
 
+/** Runs work on a file that the user named; a system error comes out as `usage`. `cannot`: `cannot read "a.csv"`. */
+export async function inTheUsersWords<T>(cannot: string, work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
+    const code = systemCode(error);
+    // A connection that breaks has a code as well, and is told by who made it.
+    if (code === undefined || !/^(?:E[A-Z]+|ERR_INVALID_ARG_VALUE)$/.test(code) || code === 'ECONNRESET') throw error;
+    throw usage(`${cannot}: ${systemWords(code)}`);
+  });
+}
+
 function cannotBeUsed(path: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
-  return notSent('guarded', `${path} cannot be used: ${systemWords(code)}`, {
-    hint: 'cardwright doctor',
-    cause: error,
-  });
+  const more = { hint: 'cardwright doctor', cause: error };
+  return notSent('guarded', `${path} cannot be used: ${systemWords(code)}`, more);
 }
 
 export function unsafe(path: string, why: string): CliError {
@@ -234,7 +241,7 @@ export function privateFolder(path: string, platform: NodeJS.Platform): void {
   atOnceInOurWords(path, () => {
     makeFolders(path, 0o700);
     const found = lstatSync(path);
-    if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
+    refuseOther(path, found, 'folder');
     if (platform !== 'win32' && ownMode(path, found) !== 0o700) chmodSync(path, 0o700);
   });
 }
@@ -251,7 +258,7 @@ export function privateFile(path: string, platform: NodeJS.Platform): void {
       if (systemCode(error) !== 'EEXIST') throw error;
     }
     const found = lstatSync(path);
-    if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
+    refuseOther(path, found, 'ordinary file');
     if (platform !== 'win32' && ownMode(path, found) !== 0o600) chmodSync(path, 0o600);
   });
 }
@@ -325,10 +332,8 @@ export function makeFolders(path: string, mode: number): void {
     // Somebody was quicker.
     if (isFolder(path)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !isFolder(parent)) throw error;
-    throw notSent('guarded', `${path} cannot be made: ${parent} takes no folders`, {
-      hint: 'cardwright doctor',
-      cause: error,
-    });
+    const more = { hint: 'cardwright doctor', cause: error };
+    throw notSent('guarded', `${path} cannot be made: ${parent} takes no folders`, more);
   }
 }
 

@@ -7,13 +7,13 @@ import type { Randomness } from '../platform/host.ts';
 import {
   type FileDependencies,
   inOurWords,
+  inTheUsersWords,
   makeFolders,
   nothingThere,
   readOrdinary,
   replaceFile,
   statIfThere,
   systemCode,
-  systemWords,
   writePrivate,
 } from './private-files.ts';
 
@@ -35,7 +35,7 @@ export async function writeAtomically(
   pieces: AsyncIterable<Uint8Array>,
   around: AtomicWrite,
 ): Promise<number> {
-  return inTheUsersWords(around.name, async () => {
+  return inTheUsersWords(`cannot write ${JSON.stringify(around.name)}`, async () => {
     await refuseForeign(path, around);
     return replaceFile(path, { ...around, mode: 0o600 }, file => writeAll(file, pieces));
   });
@@ -63,18 +63,6 @@ async function beginning(path: string, length: number): Promise<string> {
     return buffer.toString('latin1', 0, bytesRead);
   } finally {
     await file.close();
-  }
-}
-
-async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const code = systemCode(error);
-    // A connection that breaks has a code as well, and is told by who made it.
-    if (error instanceof CliError || code === undefined || !/^E[A-Z]+$/.test(code) || code === 'ECONNRESET')
-      throw error;
-    throw usage(`cannot write ${JSON.stringify(name)}: ${systemWords(code)}`);
   }
 }
 

@@ -2,9 +2,8 @@
 import { CliError } from '../core/errors.ts';
 import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
-import { jsonDocument, jsonLines } from './documents.ts';
 import { printable, printableYield } from './printable.ts';
-import { writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
+import { jsonDocument, jsonLines, writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
 import { checkNames, collectRows, type Job, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
 import { assignments, shellAssignments } from './shell-assignments.ts';

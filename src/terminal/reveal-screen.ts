@@ -17,8 +17,8 @@ const CTRL_C = '\x03';
 const COUNTDOWN_COLUMN = 51;
 
 export interface KeySource {
-  /** The next key pressed; undefined when there will be none, or the signal ended the wait. */
-  next(signal: AbortSignal): Promise<string | undefined>;
+  /** The first key pressed; undefined when there will be none. */
+  readonly pressed: Promise<string | undefined>;
 }
 
 export interface Reveal {
@@ -57,28 +57,57 @@ export async function showOnAlternateScreen(reveal: Reveal): Promise<{ shownMs: 
   return { shownMs: clock.monotonic() - started };
 }
 
-type Event = { readonly key: string | undefined } | 'tick';
-
-async function untilHidden(reveal: Reveal, ended: AbortSignal): Promise<void> {
-  const { clock, keys, seconds } = reveal;
+async function untilHidden({ clock, keys, seconds, ...shown }: Reveal, ended: AbortSignal): Promise<void> {
   const deadline = clock.monotonic() + seconds * 1000;
-  let pressed: Promise<Event> | undefined = keys.next(ended).then(key => ({ key }));
+  const isPressed = keys.pressed.then(key => {
+    if (key === CTRL_C) throw new CliError('interrupted', { message: 'stopped; the screen is cleared' });
+    // Where no keys will come, the time alone ends it.
+    return key !== undefined || new Promise<never>(() => undefined);
+  });
   for (let left = seconds * 1000; left > 0; left = deadline - clock.monotonic()) {
-    draw(reveal, Math.ceil(left / 1000));
-    const tick = clock.sleep(left % 1000 || 1000, ended).then((): Event => 'tick');
-    const event: Event = await Promise.race(pressed === undefined ? [tick] : [pressed, tick]);
+    draw(shown, Math.ceil(left / 1000));
+    const isHidden = await Promise.race([isPressed, clock.sleep(left % 1000 || 1000, ended).then(() => false)]);
     ended.throwIfAborted();
-    if (event === 'tick') continue;
-    if (event.key === CTRL_C) throw new CliError('interrupted', { message: 'stopped; the screen is cleared' });
-    if (event.key !== undefined) return;
-    // No more keys will come: the time alone ends it.
-    pressed = undefined;
+    if (isHidden) return;
   }
 }
 
-function draw({ terminal, lines }: Reveal, secondsLeft: number): void {
+function draw({ terminal, lines }: Pick<Reveal, 'terminal' | 'lines'>, secondsLeft: number): void {
   const [title = '', ...rest] = lines.map(printable);
   const text = [`${title.padEnd(COUNTDOWN_COLUMN)}  hides in ${secondsLeft} s`, ...rest];
   // Raw mode does not return the carriage at a line feed.
   terminal.write(`\x1b[H${text.map(line => `${line}\x1b[K`).join('\r\n')}\x1b[J`);
+}
+
+/** The part of a terminal's input stream that is used; `process.stdin` fits. */
+interface RawInput {
+  setRawMode(raw: boolean): unknown;
+  resume(): unknown;
+  pause(): unknown;
+  on(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
+  off(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
+}
+
+/** Opens raw mode at once. Each chunk of input is one key: an arrow is a chunk of several bytes, and any of them hides the screen. */
+export function openTerminalKeys(input: RawInput) {
+  let press: (key: string | undefined) => void = () => undefined;
+  const pressed = new Promise<string | undefined>(resolve => {
+    press = resolve;
+  });
+  const onData = (chunk: Buffer | string) => press(String(chunk));
+  input.setRawMode(true);
+  input.on('data', onData);
+  input.resume();
+  return {
+    pressed,
+    /** Acts as if this key had been pressed. */
+    press: (key: string) => press(key),
+    /** Gives the terminal back to line mode. Call it in `finally`. */
+    close() {
+      input.off('data', onData);
+      input.pause();
+      input.setRawMode(false);
+      press(undefined);
+    },
+  };
 }

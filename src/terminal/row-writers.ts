@@ -2,8 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import { guardFormula } from '../core/text.ts';
 import { machineCell, plainText } from './cells.ts';
-import { jsonLines } from './documents.ts';
-import { printable, printableCell } from './printable.ts';
+import { printable, printableCell, printableJson } from './printable.ts';
 import {
   batchesOf,
   checkNames,
@@ -17,44 +16,43 @@ import {
 } from './rows.ts';
 import type { Column, Row } from './view.ts';
 
-interface RowWriter {
-  /** Text before the first row; the first rows settle the columns. */
-  header?(rows: readonly Row[]): Promise<string>;
-  rows(rows: readonly Row[]): Promise<string>;
+interface RowFormat {
+  /** Text before the first row. */
+  readonly head?: string;
+  readonly lines: (rows: readonly Row[]) => string;
 }
 
-/** Writes batch after batch, and says on standard error where that was not all there is. */
-async function streamRows(job: Job, writer: RowWriter): Promise<void> {
-  await writeRows(job, writer);
-  await noteCut(job);
-}
-
-/** A closed stdout ends the reading of further pages too. */
-async function writeRows(job: Job, writer: RowWriter): Promise<void> {
+/**
+ * Writes batch after batch, and says on standard error where that was not all there is. The first rows settle the columns. A
+ * closed stdout ends the reading of further pages too.
+ */
+async function streamRows(
+  job: Job,
+  formatFor: (rows: readonly Row[]) => RowFormat | Promise<RowFormat>,
+): Promise<void> {
   const { presentation, settings, streams } = job;
+  const { stdout } = streams;
   const runsOn = presentation.listing?.runsOn === true;
-  let begun = false;
-  const begin = async (rows: readonly Row[]) => {
-    checkNames(settings, rows, presentation.columns);
-    begun = true;
-    return (await writer.header?.(rows)) ?? '';
+  let format: RowFormat | undefined;
+  // Header and rows are one write: a refusal for these rows leaves stdout empty.
+  const write = async (rows: readonly Row[]) => {
+    if (stdout.closed) return;
+    let head = '';
+    if (format === undefined) {
+      checkNames(settings, rows, presentation.columns);
+      format = await formatFor(rows);
+      head = format.head ?? '';
+    }
+    const text = head + format.lines(rows);
+    if (text !== '') await stdout.write(text);
   };
   for await (const rows of batchesOf(job)) {
-    if (streams.stdout.closed && !runsOn) return;
-    if (rows.length === 0 && runsOn && !begun && !streams.stdout.closed) {
-      // A stdout that takes nothing is found out before the work begins.
-      const header = await begin([]);
-      if (header !== '') await streams.stdout.write(header);
-    }
-    if (rows.length === 0 || streams.stdout.closed) continue;
-    // Header and rows are one write: a refusal for these rows leaves stdout empty.
-    const header = begun ? '' : await begin(rows);
-    await streams.stdout.write(header + (await writer.rows(rows)));
-    if (streams.stdout.closed && !runsOn) return;
+    // Of a run a stdout that takes nothing is found out before the work begins.
+    if (rows.length > 0 || (runsOn && format === undefined)) await write(rows);
+    if (stdout.closed && !runsOn) return;
   }
-  if (begun) return;
-  const header = await begin([]);
-  if (header !== '') await streams.stdout.write(header);
+  if (format === undefined) await write([]);
+  await noteCut(job);
 }
 
 function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[]): readonly Column[] {
@@ -65,13 +63,9 @@ function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[])
 
 /** TSV without a header or colour: fixed columns in a fixed order, the same whatever the screen and the environment. */
 export function writeTsv(job: Job): Promise<void> {
-  let columns: readonly Column[] = [];
-  return streamRows(job, {
-    header: async rows => {
-      columns = delimitedColumns(job, rows);
-      return '';
-    },
-    rows: async rows => tsvLines(rows, columns),
+  return streamRows(job, first => {
+    const columns = delimitedColumns(job, first);
+    return { lines: rows => tsvLines(rows, columns) };
   });
 }
 
@@ -90,23 +84,24 @@ export async function writeFields(job: Job): Promise<void> {
 
 /** CSV with a header of field names, also for an empty list. */
 export function writeCsv(job: Job): Promise<void> {
-  let columns: readonly Column[] = [];
-  const style = () => ({ columns, raw: job.settings.csvRaw, terminal: job.streams.stdout.isTerminal });
-  return streamRows(job, {
-    header: async rows => {
-      columns = delimitedColumns(job, rows);
-      return columns.length === 0 ? '' : csvLines(undefined, style());
-    },
-    rows: async rows => csvLines(rows, style()),
+  return streamRows(job, async first => {
+    const columns = delimitedColumns(job, first);
+    const style = { raw: job.settings.csvRaw, terminal: job.streams.stdout.isTerminal };
+    // Home of csv-stringify.
+    const { stringify } = await import('csv-stringify/sync');
+    const text = (records: string[][]) => stringify(records, { quoted_match: /[\r\n]/, record_delimiter: '\n' });
+    const names = columns.map(({ field }) => guardFormula(csvText(field, style)));
+    const cells = (row: Row) => columns.map(column => csvCell(column, valueAt(row, column.field), style));
+    return { head: names.length === 0 ? '' : text([names]), lines: rows => text(rows.map(cells)) };
   });
 }
 
 /** One JSON object a line. */
 export function writeNdjson(job: Job): Promise<void> {
   const { fields } = job.settings;
-  return streamRows(job, {
-    rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields))),
-  });
+  return streamRows(job, () => ({
+    lines: rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields))),
+  }));
 }
 
 /** One id a line. Throws `usage` for a result that has none. */
@@ -121,10 +116,10 @@ export function writeIds(job: Job): Promise<void> {
     // A line break inside an id would make two ids of it for xargs.
     return `${printable(id)}\n`;
   };
-  return streamRows(job, { rows: async rows => rows.map(line).join('') });
+  return streamRows(job, () => ({ lines: rows => rows.map(line).join('') }));
 }
 
-// Rows as TSV and CSV. Home of csv-stringify.
+// Rows as TSV, CSV and JSON.
 
 const TSV_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
@@ -159,7 +154,6 @@ function fieldLines(row: Row, columns: readonly Column[]): string {
 }
 
 interface CsvStyle {
-  readonly columns: readonly Column[];
   /** `--csv-raw`: text cells as they are, but for a terminal. */
   readonly raw: boolean;
   readonly terminal: boolean;
@@ -177,16 +171,15 @@ function csvCell(column: Column, value: unknown, style: CsvStyle): string {
   return style.raw || typeof value === 'number' ? text : guardFormula(text);
 }
 
-let parts: Promise<typeof import('csv-stringify/sync')> | undefined;
+/** One JSON document, indented by two. What could act on a terminal is a `\u` escape: a pipe may end on one. */
+export function jsonDocument(value: unknown): string {
+  return printableJson(`${JSON.stringify(value, undefined, 2) ?? 'null'}\n`);
+}
 
-/** CSV lines of the rows, or the header line with `undefined`. */
-export async function csvLines(rows: readonly Row[] | undefined, style: CsvStyle): Promise<string> {
-  // Once: an import that is bundled copies the names of the package each time.
-  parts ??= import('csv-stringify/sync');
-  const { stringify } = await parts;
-  const records =
-    rows === undefined
-      ? [style.columns.map(column => guardFormula(csvText(column.field, style)))]
-      : rows.map(row => style.columns.map(column => csvCell(column, valueAt(row, column.field), style)));
-  return stringify(records, { quoted_match: /[\r\n]/, record_delimiter: '\n' });
+/** One object a line, with the same escapes. */
+export function jsonLines(values: readonly unknown[]): string {
+  const text = values.map(value => `${JSON.stringify(value)}\n`).join('');
+  // Of ASCII only DEL is no escape in JSON yet. Counting bytes takes a twentieth of a pattern's time.
+  const isPlain = Buffer.byteLength(text) === text.length && !text.includes('\x7f');
+  return isPlain ? text : printableJson(text);
 }

@@ -1,6 +1,6 @@
 /** One object as shell assignments, for `eval "$(… -o env)"`. */
 import { shellQuote, shellWord } from '../core/shell-quote.ts';
-import { machineCell } from './cells.ts';
+import { machineCell, plainText } from './cells.ts';
 import { printable, printableJson } from './printable.ts';
 import { valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
@@ -34,14 +34,8 @@ export function shellLine(words: readonly string[]): string {
 }
 
 function valueText(column: Column | undefined, value: unknown): string {
-  if (column === undefined || typeof value === 'object') {
-    return value === undefined || value === null
-      ? ''
-      : typeof value === 'string'
-        ? value
-        : printableJson(JSON.stringify(value));
-  }
-  return machineCell(column, value);
+  if (column !== undefined && typeof value !== 'object') return machineCell(column, value);
+  return typeof value === 'string' ? value : printableJson(plainText(value));
 }
 
 /**

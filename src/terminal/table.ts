@@ -192,28 +192,13 @@ export function drawByHand({ columns, rows, gap }: FittedSheet, { paint, measure
   ];
 }
 
-const BORDERS = [
-  'top',
-  'top-mid',
-  'top-left',
-  'top-right',
-  'bottom',
-  'bottom-mid',
-  'bottom-left',
-  'bottom-right',
-  'left',
-  'left-mid',
-  'mid',
-  'mid-mid',
-  'right',
-  'right-mid',
-  'middle',
-] as const;
+const BORDERS =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle';
 
 async function drawWithLibrary({ columns, rows, gap }: FittedSheet, { paint }: Pen): Promise<readonly string[]> {
   const { default: Table } = await import('cli-table3');
   const table = new Table({
-    chars: Object.fromEntries(BORDERS.map(name => [name, ''])),
+    chars: Object.fromEntries(BORDERS.split(' ').map(name => [name, ''])),
     style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [], compact: true },
     head: columns.map(({ column }) => paint.bold(column.title)),
     colWidths: columns.map(({ width }) => width + gap),

@@ -101,7 +101,7 @@ export interface RunOptions {
   readonly keychain?: Keychain;
   /** Text of the limits that an administrator has set on this machine. */
   readonly managedLimits?: string;
-  /** Keys pressed while a card is shown, the last of them again and again; `q` when left out. */
+  /** The key pressed while a card is shown; `q` when left out. */
   readonly keys?: readonly string[];
   /**
    * Pauses between two looks pass at once, and this happens in them; deadlines of requests stay real. Gets the length of
@@ -219,7 +219,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
       readFile: path => readNamed(path, folder),
       isRunning: () => true,
-      openKeys: () => pressed(told.keys ?? ['q']),
+      openKeys: () => ({ pressed: Promise.resolve(told.keys?.[0] ?? 'q'), close: () => undefined }),
       writeTerminal: text => streams.note('stderr', text),
       onCrash: () => () => undefined,
       noise: { bytes: count => countedBytes(count, ++noise), fraction: () => 0.5 },
@@ -260,11 +260,6 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     await chmod(dirname(join(folder, path)), 0o700);
   }
   return { run, spoil, sandbox, folder, [Symbol.asyncDispose]: close };
-}
-
-function pressed(keys: readonly string[]) {
-  const left = [...keys];
-  return { next: async () => (left.length > 1 ? left.shift() : left[0]), close: () => undefined };
 }
 
 const NO_KEYCHAIN: Keychain = {

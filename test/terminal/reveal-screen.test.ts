@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { openTerminalKeys } from '../../src/terminal/key-source.ts';
 import {
   type KeySource,
   LEAVE_ALTERNATE_SCREEN,
+  openTerminalKeys,
   type Reveal,
   showOnAlternateScreen,
 } from '../../src/terminal/reveal-screen.ts';
@@ -28,15 +28,10 @@ function jumpingClock(stops = Number.POSITIVE_INFINITY): Clock {
   };
 }
 
-/** Gives these keys one after the other, then none for ever. */
-function keysOf(...keys: (string | undefined)[]): KeySource {
-  return {
-    next: signal =>
-      keys.length > 0
-        ? Promise.resolve(keys.shift())
-        : new Promise(resolve => signal.addEventListener('abort', () => resolve(undefined))),
-  };
-}
+/** Gives this key, or none for ever. */
+const keyOf = (key?: string): KeySource => ({
+  pressed: key === undefined ? new Promise(() => undefined) : Promise.resolve(key),
+});
 
 function reveal(more: Partial<Reveal>) {
   let written = '';
@@ -49,7 +44,7 @@ function reveal(more: Partial<Reveal>) {
       },
     },
     clock: jumpingClock(),
-    keys: keysOf(),
+    keys: keyOf(),
     signal: new AbortController().signal,
     ...more,
   };
@@ -67,7 +62,7 @@ describe('the reveal screen', () => {
   });
 
   test('^C and a signal restore first', async () => {
-    const pressed = reveal({ keys: keysOf('\x03'), clock: jumpingClock(0) });
+    const pressed = reveal({ keys: keyOf('\x03'), clock: jumpingClock(0) });
     await expect(pressed.shown).rejects.toMatchObject({ kind: 'interrupted' });
     expect(pressed.screen().endsWith(LEAVE_ALTERNATE_SCREEN)).toBe(true);
 
@@ -93,7 +88,7 @@ describe('the reveal screen', () => {
   });
 });
 
-test('keys of a terminal arrive in order; closing gives line mode back', async () => {
+test('the first key of a terminal counts; closing gives line mode back', async () => {
   const modes: boolean[] = [];
   const input = Object.assign(new EventEmitter(), {
     setRawMode: (raw: boolean) => modes.push(raw),
@@ -101,19 +96,13 @@ test('keys of a terminal arrive in order; closing gives line mode back', async (
     pause: () => undefined,
   });
   const keys = openTerminalKeys(input);
-  const { signal } = new AbortController();
-  const waiting = keys.next(signal);
-  input.emit('data', Buffer.from('n'));
-  input.emit('data', '\x1b[A');
-  expect(await waiting).toBe('n');
-  expect(await keys.next(signal)).toBe('\x1b[A');
-  const abort = new AbortController();
-  const aborted = keys.next(abort.signal);
-  abort.abort();
-  expect(await aborted).toBeUndefined();
-  const last = keys.next(signal);
+  input.emit('data', Buffer.from('\x1b[A'));
+  input.emit('data', 'n');
+  expect(await keys.pressed).toBe('\x1b[A');
   keys.close();
-  expect(await last).toBeUndefined();
-  expect(modes).toEqual([true, false]);
+  const unused = openTerminalKeys(input);
+  unused.close();
+  expect(await unused.pressed).toBeUndefined();
+  expect(modes).toEqual([true, false, true, false]);
   expect(input.listenerCount('data')).toBe(0);
 });
