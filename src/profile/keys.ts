@@ -15,7 +15,7 @@ import type { Clock, Environment } from '../platform/host.ts';
 import { within } from '../platform/time.ts';
 import type { Keychain } from './keychain.ts';
 import { keyMode, quoted, readKey } from './parts.ts';
-import type { StoredProfile, StoredSource } from './profile-file.ts';
+import { type StoredKey, type StoredProfile, storedKey } from './profile-file.ts';
 import { isAbsolutePath } from './settings.ts';
 
 /** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
@@ -50,10 +50,10 @@ export function keyKeeper(around: KeyKeeperDependencies) {
   };
 
   /** Puts the key where it was asked to be. */
-  async function keep(name: string, wanted: NewKey): Promise<StoredSource> {
+  async function keep(name: string, wanted: NewKey): Promise<StoredKey> {
     if ('key' in wanted) {
       const key = readKey(wanted.key.expose());
-      return wanted.keychain === true ? inKeychain(name, key) : { kind: 'stored', key };
+      return wanted.keychain === true ? inKeychain(name, key) : storedKey(key);
     }
     const from = 'key_file' in wanted ? wanted.key_file : wanted.key_command;
     const path = typeof from === 'string' ? from : (from[0] ?? '');
@@ -68,7 +68,7 @@ export function keyKeeper(around: KeyKeeperDependencies) {
   }
 
   /** Throws `guarded` where the keychain did not keep it: who asked for it does not want the key in a file. */
-  async function inKeychain(name: string, key: Secret): Promise<StoredSource> {
+  async function inKeychain(name: string, key: Secret): Promise<StoredKey> {
     const chain = await keychain();
     // Two folders of profiles must not overwrite each other's keys.
     const account = `${name}@${createHash('sha256').update(around.folder).digest('hex').slice(0, 8)}`;
@@ -86,12 +86,10 @@ export function keyKeeper(around: KeyKeeperDependencies) {
   }
 
   /** Throws `guarded` when the key is of another mode than when it was saved. */
-  async function fetch(profile: Pick<StoredProfile, 'name' | 'base_url'>, source: StoredSource): Promise<Secret> {
-    if (source.kind === 'stored') return source.key;
-    const key =
-      source.kind === 'keychain'
-        ? await fromKeychain(profile, source.account)
-        : await tell(source.kind === 'key_file' ? source.file : source.command);
+  async function fetch(profile: Pick<StoredProfile, 'name' | 'base_url'>, source: StoredKey): Promise<Secret> {
+    const { key: stored, account, file, command = [] } = source;
+    if (stored !== undefined) return stored;
+    const key = account === undefined ? await tell(file ?? command) : await fromKeychain(profile, account);
     if (keyMode(key) === source.mode) return key;
     throw notSent(
       'guarded',
@@ -118,12 +116,11 @@ export function keyKeeper(around: KeyKeeperDependencies) {
   }
 
   /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
-  async function forget(source: StoredSource): Promise<Remains | undefined> {
-    if (source.kind === 'stored') return undefined;
-    if (source.kind === 'key_file') return { place: `the key file ${source.file}` };
-    if (source.kind === 'key_command') return { place: `what ${quoted(source.command[0] ?? '')} reads` };
-    const why = await (await keychain()).remove(source.account);
-    return why === undefined ? undefined : { place: `the keychain of this system as ${source.account}`, why };
+  async function forget({ file, command, account }: StoredKey): Promise<Remains | undefined> {
+    if (file !== undefined) return { place: `the key file ${file}` };
+    if (command !== undefined) return { place: `what ${quoted(command[0] ?? '')} reads` };
+    const why = account === undefined ? undefined : await (await keychain()).remove(account);
+    return why === undefined ? undefined : { place: `the keychain of this system as ${account}`, why };
   }
 
   return { keep, fetch, forget };

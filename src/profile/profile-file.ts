@@ -9,22 +9,22 @@ import { checkBaseUrl, checkNewProfileName, type KeyMode, keyMode, quoted, readK
 import { isAbsolutePath, isStoredSetting, type ProfileSettings } from './settings.ts';
 
 /** Where a profile's key is: in the profile file, in a file of its own, told by a command, or in the keychain. */
-export type StoredSource =
-  | { readonly kind: 'stored'; readonly key: Secret }
-  | { readonly kind: 'key_file'; readonly file: string; readonly mode: KeyMode; readonly hint: string }
-  | {
-      readonly kind: 'key_command';
-      readonly command: readonly string[];
-      readonly mode: KeyMode;
-      readonly hint: string;
-    }
-  | { readonly kind: 'keychain'; readonly account: string; readonly mode: KeyMode; readonly hint: string };
+export interface StoredKey {
+  readonly kind: keyof typeof KEY_PARTS;
+  readonly mode: KeyMode;
+  /** Prefix and last four of the key. */
+  readonly hint: string;
+  readonly key?: Secret;
+  readonly file?: string;
+  readonly command?: readonly string[];
+  readonly account?: string;
+}
 
 /** One profile as the file holds it. */
 export interface StoredProfile {
   readonly name: string;
   readonly base_url: string;
-  readonly source: StoredSource;
+  readonly source: StoredKey;
   readonly contract: string | undefined;
   readonly settings: ProfileSettings;
 }
@@ -34,7 +34,7 @@ export interface Profile {
   readonly name: string;
   /** Without a slash at the end; the key goes to this origin alone. */
   readonly base_url: string;
-  readonly key_source: 'stored' | 'key_file' | 'key_command' | 'keychain';
+  readonly key_source: StoredKey['kind'];
   readonly key_file?: string;
   readonly key_command?: readonly string[];
   /** Absolute path of a file with contract overrides. */
@@ -47,13 +47,12 @@ export interface Profile {
 
 /** The public side of a stored profile. */
 export function shown({ name, base_url, source, contract, settings }: StoredProfile): Profile {
-  const common = { name, base_url, settings, mode: storedMode(source), ...(contract && { contract }) };
-  if (source.kind === 'stored') return { ...common, key_source: 'stored', key_hint: source.key.hint() };
-  const seen = { ...common, key_hint: source.hint };
-  if (source.kind === 'keychain') return { ...seen, key_source: 'keychain' };
-  return source.kind === 'key_file'
-    ? { ...seen, key_source: 'key_file', key_file: source.file }
-    : { ...seen, key_source: 'key_command', key_command: source.command };
+  const { kind, mode, hint, file, command } = source;
+  return {
+    ...{ name, base_url, settings, mode, ...(contract && { contract }), key_source: kind, key_hint: hint },
+    ...(file && { key_file: file }),
+    ...(command && { key_command: command }),
+  };
 }
 
 /** The whole profile file. A map, because `constructor` is a lawful profile name. */
@@ -73,11 +72,6 @@ const VERSION = 1;
 /** Why a profile file cannot be read; the text quotes no value of the file. */
 export class ProfileFileDamage extends Error {
   override readonly name = 'ProfileFileDamage';
-}
-
-/** The mode of a profile's key: the stored key's own, or what was seen when the profile was saved. */
-export function storedMode(source: StoredSource): KeyMode {
-  return source.kind === 'stored' ? keyMode(source.key) : source.mode;
 }
 
 /** Text of the file as `ProfileFile`. Throws `ProfileFileDamage`; unknown keys are damage, for a rewrite would lose them. */
@@ -113,10 +107,8 @@ export async function readOnlyProfiles(configFolder: string) {
 }
 
 /** The only place where stored keys are exposed. */
-function entryOf({ base_url, source, contract, settings }: StoredProfile): JsonRecord {
-  const { kind, ...parts } = source;
-  const key = source.kind === 'stored' ? { key: source.key.expose() } : parts;
-  return { base_url, key_source: kind, ...key, contract, settings };
+function entryOf({ base_url, source: { kind, key, ...parts }, contract, settings }: StoredProfile): JsonRecord {
+  return { base_url, key_source: kind, ...(key === undefined ? parts : { key: key.expose() }), contract, settings };
 }
 
 /** The text to write. */
@@ -136,49 +128,53 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** What the file has of a key beside its source, and what that is. Of a key in the file itself nothing else is kept. */
+const KEY_PARTS = {
+  stored: ['key', isText],
+  key_file: ['file', isPath],
+  key_command: ['command', (value: unknown) => Array.isArray(value) && value.every(isText) && isPath(value[0])],
+  keychain: ['account', (value: unknown) => isText(value) && /^[a-z0-9@_-]{1,64}$/.test(value)],
+} as const;
+
 function parseProfile(name: string, entry: unknown): StoredProfile {
   const at = `profiles.${quoted(name)}`;
   valid(() => checkNewProfileName(name), 'profiles (a name)');
   const record = asRecord(entry, at);
-  const known = ['base_url', 'key_source', 'key', 'file', 'command', 'account', 'mode', 'hint', 'contract', 'settings'];
-  onlyKeys(record, known, at);
+  const { base_url: address, contract } = record;
+  const parts = Object.values(KEY_PARTS).map(([part]) => part);
+  onlyKeys(record, ['base_url', 'key_source', ...parts, 'mode', 'hint', 'contract', 'settings'], at);
   const source = parseSource(record, at);
-  const address = asText(record['base_url'], `${at}.base_url`);
-  const base_url = valid(() => checkBaseUrl(address, storedMode(source)), `${at}.base_url`).href;
-  const contract = record['contract'];
-  need(contract === undefined || (typeof contract === 'string' && isAbsolutePath(contract)), `${at}.contract`);
+  need(isText(address), `${at}.base_url`);
+  const base_url = valid(() => checkBaseUrl(address, source.mode), `${at}.base_url`).href;
+  need(contract === undefined || isPath(contract), `${at}.contract`);
   const settings = asRecord(record['settings'], `${at}.settings`);
-  for (const [setting, value] of Object.entries(settings)) {
-    need(isStoredSetting(setting, value), `${at}.settings`);
-  }
+  for (const [setting, value] of Object.entries(settings)) need(isStoredSetting(setting, value), `${at}.settings`);
   return { name, base_url, source, contract, settings };
 }
 
-function parseSource(record: JsonRecord, at: string): StoredSource {
-  const kind = record['key_source'];
-  if (kind === 'stored') {
-    const text = asText(record['key'], `${at}.key`);
-    return { kind, key: valid(() => readKey(text), `${at}.key`) };
-  }
-  const mode = record['mode'];
+function parseSource(record: JsonRecord, at: string): StoredKey {
+  const { key_source: kind, mode, hint } = record;
+  need(isText(kind) && Object.hasOwn(KEY_PARTS, kind), `${at}.key_source`);
+  const [part, fits] = KEY_PARTS[kind as StoredKey['kind']];
+  const value = record[part];
+  need(fits(value), `${at}.${part}`);
+  if (kind === 'stored') return storedKey(valid(() => readKey(String(value)), `${at}.key`));
   need(mode === 'test' || mode === 'live', `${at}.mode`);
-  const hint = asText(record['hint'], `${at}.hint`);
-  need(/^sk_(?:test|live)_…[A-Za-z0-9_-]{0,4}$/.test(hint), `${at}.hint`);
-  if (kind === 'key_file') {
-    const file = asText(record['file'], `${at}.file`);
-    need(isAbsolutePath(file), `${at}.file`);
-    return { kind, file, mode, hint };
-  }
-  if (kind === 'keychain') {
-    const account = asText(record['account'], `${at}.account`);
-    need(/^[a-z0-9@_-]{1,64}$/.test(account), `${at}.account`);
-    return { kind, account, mode, hint };
-  }
-  need(kind === 'key_command', `${at}.key_source`);
-  const command: unknown = record['command'];
-  need(Array.isArray(command) && command.every(part => typeof part === 'string'), `${at}.command`);
-  need(isAbsolutePath(command[0] ?? ''), `${at}.command`);
-  return { kind, command, mode, hint };
+  need(isText(hint) && /^sk_(?:test|live)_…[A-Za-z0-9_-]{0,4}$/.test(hint), `${at}.hint`);
+  return { kind: kind as StoredKey['kind'], [part]: value, mode, hint };
+}
+
+/** A key that is kept in the profile file. */
+export function storedKey(key: Secret): StoredKey {
+  return { kind: 'stored', key, mode: keyMode(key), hint: key.hint() };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isPath(value: unknown): value is string {
+  return isText(value) && isAbsolutePath(value);
 }
 
 function need(condition: boolean, where: string): asserts condition {
@@ -187,11 +183,6 @@ function need(condition: boolean, where: string): asserts condition {
 
 function asRecord(value: unknown, where: string): JsonRecord {
   need(isObject(value), where);
-  return value as JsonRecord;
-}
-
-function asText(value: unknown, where: string): string {
-  need(typeof value === 'string', where);
   return value;
 }
 

@@ -74,7 +74,16 @@ interface Choice {
  */
 export async function resolveProfile(input: ResolveInput): Promise<ResolvedProfile> {
   const question: Question = { ...input, variables: readVariables(input.env) };
-  const resolved = await choose(question);
+  const choice = await choiceOf(input);
+  if (choice === undefined && !input.interactive)
+    throw notSent(
+      'not_authenticated',
+      'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
+      'cardwright help environment',
+    );
+  const { name, chosenBy } = choice ?? { name: 'sandbox', chosenBy: 'default on a terminal' };
+  const resolve = name === 'env' ? environment : name === 'sandbox' ? sandbox : saved;
+  const resolved = await resolve(question, { name, chosenBy });
   if (resolved.mode === 'live' && question.variables.testOnly) {
     throw notSent(
       'guarded',
@@ -89,39 +98,29 @@ export async function resolveProfile(input: ResolveInput): Promise<ResolvedProfi
  * The saved profile that is chosen, without a look at its key; undefined for the sandbox, a key of the environment, and
  * where nothing chooses. Throws as `resolveProfile` does for a profile that is not there.
  */
-export async function savedProfile({ flags, env, store: open }: ProfileChoice): Promise<Profile | undefined> {
-  const { key, keyFile, profile } = readVariables(env);
-  const hasKey = key !== undefined || keyFile !== undefined;
-  const named = namedByFlags(flags)?.name ?? (hasKey ? 'env' : profile);
-  if (named === 'env' || named === 'sandbox') return undefined;
-  const store = await open();
-  const name = named ?? store.current();
-  if (name === undefined || name === 'sandbox') return undefined;
-  const found = store.get(name);
-  if (found === undefined) throw unknownProfile(checkProfileName(name));
-  return found;
+export async function savedProfile(input: ProfileChoice): Promise<Profile | undefined> {
+  const choice = await choiceOf(input);
+  if (choice === undefined || choice.name === 'env' || choice.name === 'sandbox') return undefined;
+  return lookedUp(await input.store(), choice);
 }
 
-async function choose(question: Question): Promise<ResolvedProfile> {
-  const { key, keyFile, profile } = question.variables;
-  const named = namedByFlags(question.flags);
-  if (named?.name === 'env') return environment(question, named.chosenBy);
-  if (named !== undefined) return chosen(question, named);
-  if (key !== undefined || keyFile !== undefined) return environment(question);
-  if (profile !== undefined) {
-    const name = of('CARDWRIGHT_PROFILE', () => checkProfileName(profile));
-    const choice = { name, chosenBy: 'CARDWRIGHT_PROFILE' };
-    return choice.name === 'env' ? environment(question) : chosen(question, choice);
-  }
-  const store = await question.store();
-  const current = store.current();
-  if (current !== undefined) return chosen(question, { name: current, chosenBy: 'current profile' });
-  if (question.interactive) return chosen(question, { name: 'sandbox', chosenBy: 'default on a terminal' });
-  throw notSent(
-    'not_authenticated',
-    'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
-    'cardwright help environment',
-  );
+/** What chooses the profile; undefined where nothing does. */
+async function choiceOf({ flags, env, store }: ProfileChoice): Promise<Choice | undefined> {
+  const { key, keyFile, profile } = readVariables(env);
+  const named = namedByFlags(flags);
+  if (named !== undefined) return named;
+  if (key !== undefined) return { name: 'env', chosenBy: 'CARDWRIGHT_API_KEY' };
+  if (keyFile !== undefined) return { name: 'env', chosenBy: 'CARDWRIGHT_API_KEY_FILE' };
+  const chosenBy = 'CARDWRIGHT_PROFILE';
+  if (profile !== undefined) return { name: of(chosenBy, () => checkProfileName(profile)), chosenBy };
+  const current = (await store()).current();
+  return current === undefined ? undefined : { name: current, chosenBy: 'current profile' };
+}
+
+function lookedUp(store: Pick<ProfileStore, 'get'>, { name, chosenBy }: Choice): Profile {
+  const found = store.get(name);
+  if (found === undefined) throw unknownProfile(name, ` (named by ${chosenBy})`);
+  return found;
 }
 
 /** The `CARDWRIGHT_` variables that take part; none is empty. */
@@ -148,13 +147,9 @@ function namedByFlags({ profile, sandbox }: ResolveInput['flags']): Choice | und
   );
 }
 
-async function chosen(question: Question, choice: Choice): Promise<ResolvedProfile> {
-  if (choice.name === 'sandbox') return sandbox(question, choice);
+async function saved(question: Question, choice: Choice): Promise<ResolvedProfile> {
   const store = await question.store();
-  const profile = store.get(choice.name);
-  if (profile === undefined) {
-    throw unknownProfile(choice.name, ` (named by ${choice.chosenBy})`);
-  }
+  const profile = lookedUp(store, choice);
   const warnings = [...unusedKey(question, choice), ...unusedAddress(question, choice, profile)];
   return {
     ...choice,
@@ -187,8 +182,8 @@ function sandbox(question: Question, choice: Choice): ResolvedProfile {
   };
 }
 
-/** The key of the environment; `byFlag` when a flag named `env`. */
-async function environment(question: Question, byFlag?: string): Promise<ResolvedProfile> {
+/** The key of the environment. */
+async function environment(question: Question, choice: Choice): Promise<ResolvedProfile> {
   const { key, keyFile, baseUrl, profile } = question.variables;
   const variable = key === undefined ? 'CARDWRIGHT_API_KEY_FILE' : 'CARDWRIGHT_API_KEY';
   if (key !== undefined && keyFile !== undefined) {
@@ -212,14 +207,13 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
     warnings.push(`${variable} overrides CARDWRIGHT_PROFILE: profile ${other} is not used`);
   }
   return {
-    name: 'env',
+    ...choice,
     mode,
     baseUrl: address.href,
     keySource: key === undefined ? 'key_file' : 'environment',
     keyHome: key === undefined ? `the key file ${keyFile}` : variable,
     key: () => Promise.resolve(secret),
     keyHint: secret.hint(),
-    chosenBy: byFlag ?? variable,
     variables: ['CARDWRIGHT_BASE_URL', variable],
     contractFile: contractFile(question),
     settings: {},

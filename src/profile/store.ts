@@ -29,7 +29,6 @@ import {
   profilePath,
   type StoredProfile,
   shown,
-  storedMode,
 } from './profile-file.ts';
 import { checkSettingName, parseSetting, withSetting } from './settings.ts';
 
@@ -106,7 +105,7 @@ export class ProfileStore {
     // Judged first: a key is put nowhere before its address is known to be usable.
     if ('key' in profile) checkBaseUrl(profile.base_url, keyMode(readKey(profile.key.expose())));
     const source = await this.#keys.keep(name, profile);
-    const address = checkBaseUrl(profile.base_url, storedMode(source));
+    const address = checkBaseUrl(profile.base_url, source.mode);
     const replaced = this.#file.profiles.get(name)?.source;
     if (replaced?.kind === 'keychain' && source.kind !== 'keychain') {
       const left = await this.#keys.forget(replaced);
@@ -117,7 +116,7 @@ export class ProfileStore {
       const base_url = address.href;
       if (before === undefined) return { name, base_url, source, contract: undefined, settings: {} };
       // The leave to reveal unattended was given for another key's mode; limits are kept.
-      const kept = storedMode(before.source) === storedMode(source);
+      const kept = before.source.mode === source.mode;
       const settings = kept ? before.settings : withSetting(before.settings, 'allow_unattended_reveal', undefined);
       return { ...before, base_url, source, settings };
     });
@@ -222,7 +221,7 @@ function changed(profile: StoredProfile, setting: SettingName, text: string): St
   if (setting !== 'base_url') {
     return { ...profile, settings: withSetting(profile.settings, setting, value) };
   }
-  const mode = storedMode(profile.source);
+  const { mode } = profile.source;
   const address = checkBaseUrl(text, mode);
   const bound = checkBaseUrl(profile.base_url, mode).origin;
   if (address.origin === bound) return { ...profile, base_url: address.href };
