@@ -38,6 +38,11 @@ export class MirrorDatabase {
     return row === undefined ? undefined : (plainRow(row) as Row);
   }
 
+  /** How many rows of a table there are; it may have a `where`. */
+  count(table: string, ...values: readonly SqlValue[]): number {
+    return this.get<{ n: number }>(`select count(*) as n from ${table}`, ...values)?.n ?? 0;
+  }
+
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Row[] {
     const rows = this.#asked(() => this.#prepared(statement).all(...values.map(bound)));
     return rows.map(row => plainRow(row) as Row);
@@ -146,7 +151,7 @@ export class MirrorDatabase {
 }
 
 /** What a copy knows about itself; times are ms of the service unless another clock is named. */
-type FactName =
+export type FactName =
   // Whose it is.
   | 'origin'
   | 'mode'

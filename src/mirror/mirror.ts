@@ -8,11 +8,11 @@ import { CliError } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
+import { type FactName, type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader, rateFor } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
-import { type ReconcileOptions, type Reconciliation, reconcileCopy, reconcileMirror } from './reconcile.ts';
+import { keptInstant, type ReconcileOptions, type Reconciliation, readInstant, reconcileMirror } from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
 import { timeOf } from './store.ts';
@@ -56,173 +56,154 @@ export interface MirrorParts {
 
 /** How long a sync waits for another one. */
 const LOCK_PATIENCE_MS = MINUTE;
+/** Both clocks of a copy are told in whole seconds, and their times are no more exact. */
+const ROUNDED_MS = 2 * SECOND;
 
 export type Mirror = ReturnType<typeof createMirror>;
+export type Copy = Awaited<ReturnType<Mirror['read']>>;
 
 export function createMirror(parts: MirrorParts) {
-  const { path } = parts;
+  const { path, platform, clock, random, signal, isRunning } = parts;
+
+  async function locked<T>(work: () => Promise<T>): Promise<T> {
+    privateFolder(dirname(path), platform);
+    const by = { pid: parts.pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, isRunning, signal };
+    return withLock(`${path}.lock`, by, work);
+  }
+
+  async function refuseForbidden(): Promise<void> {
+    if (!(await parts.forbidden())) return;
+    const { profile } = await parts.account();
+    throw new CliError('guarded', {
+      message: `the setting mirror of profile ${profile} is off: no copy of this account may lie on this machine`,
+      hint: `cardwright profiles set ${profile} mirror on`,
+      outcome: 'not_sent',
+    });
+  }
+
+  /** Work on the open file, which is written to. */
+  async function onFile<T>(work: (db: MirrorDatabase) => T | Promise<T>): Promise<T> {
+    const db = await openForSync(parts);
+    try {
+      return await work(db);
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Work on the file of this account with what a sync needs. */
+  async function asking<T>({ full = false, rate }: SyncOptions, work: (sync: SyncParts) => Promise<T>): Promise<T> {
+    await refuseForbidden();
+    try {
+      return await onFile(async db => {
+        const account = await parts.account();
+        checkOrigin(db, account);
+        const reader = await parts.reader();
+        const { onPause } = parts;
+        const ask = new PacedReader({ reader, clock, signal, rate: rateFor(account.mode, rate), onPause });
+        await bindAccount(db, account, { ask, random });
+        return work({ ...parts, db, ask, full });
+      });
+    } finally {
+      parts.onEnd();
+    }
+  }
+
+  const sync = (options: SyncOptions = {}) => locked(() => asking(options, syncMirror));
+
+  async function isFresh(maxAgeMs: number): Promise<boolean> {
+    // What is wrong with the file is told by the sync.
+    const db = await openForReading(parts).catch(() => undefined);
+    if (db === undefined) return false;
+    try {
+      const syncedAt = db.number('synced_at');
+      const age = clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
+      // A clock that was set back makes no copy young for ever.
+      if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return false;
+      // By the clock of a sandbox, too: who moved it expects of a copy what the time there says.
+      const [asOf, now] = [db.number('as_of'), await parts.movedClock?.()];
+      const ageThere = asOf === undefined || now === undefined ? 0 : now - asOf;
+      if (ageThere < -ROUNDED_MS || ageThere > maxAgeMs + ROUNDED_MS) return false;
+      // What this machine did since then must be in what it shows next.
+      return !(await hasMovedSince(db, await parts.ownOperations(), syncedAt ?? 0));
+    } finally {
+      db.close();
+    }
+  }
+
+  /**
+   * The copy for reading, its instant with it. Nothing is sent. Throws `unreachable` (12) where there is none, and
+   * `check_failed` where it is damaged.
+   */
+  async function read() {
+    await refuseForbidden();
+    const db = await openForReading(parts);
+    try {
+      const asOf = db?.number('as_of');
+      if (db === undefined || asOf === undefined) {
+        throw new CliError('unreachable', {
+          message: 'there is no mirror of this account on this machine yet',
+          hint: 'cardwright books sync',
+          outcome: 'not_sent',
+        });
+      }
+      checkOrigin(db, await parts.account());
+      return {
+        db,
+        /** ISO 8601 UTC. */
+        as_of: isoTime(asOf),
+        /** Reading operations, answered by the copy. */
+        reader: copyReader(db),
+        /** Rows as the lists show them, newest first. Throws `usage` for words without a letter or digit. */
+        transactions: (query: TransactionQuery) => findTransactions(db, query),
+        cards: (query: CardQuery) => findCards(db, query),
+        /** One statement that only reads, in a process of its own. Throws `usage` where it is refused, `wait_expired` late. */
+        query: (sql: string, timeoutMs: number) => queryCopy({ path, sql }, timeoutMs, parts),
+        [Symbol.dispose]: () => db.close(),
+      };
+    } catch (error) {
+      db?.close();
+      throw error;
+    }
+  }
+
   return {
     path,
     /** Throws `guarded` where the profile forbids the file, another sync runs, or the file is of another account. */
-    sync: (options: SyncOptions = {}) => locked(parts, () => syncOnce(parts, options)),
+    sync,
+    read,
     /** Nothing is sent. */
     status: () => mirrorStatus(parts),
     /** Puts the copy aside, or deletes it. Resolves to whether there was one, and where it is now. */
-    reset: ({ hard }: { readonly hard: boolean }) => locked(parts, () => resetMirror(path, hard)),
-    /**
-     * The copy for reading, its instant with it. Nothing is sent. Throws `unreachable` (12) where there is none, and
-     * `check_failed` where it is damaged.
-     */
-    read: () => readCopy(parts),
+    reset: ({ hard }: { readonly hard: boolean }) =>
+      locked(async (): Promise<{ existed: boolean; moved_to?: string }> => {
+        if (!existsSync(path)) return { existed: false };
+        if (!hard) return { existed: true, moved_to: moveAway(path) };
+        await removeMirror(path);
+        return { existed: true };
+      }),
     /** The copy, brought up to date first where it is older than that. */
     async readFresh(maxAgeMs: number) {
-      await refuseForbidden(parts);
-      if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));
-      return readCopy(parts);
+      await refuseForbidden();
+      if (!(await isFresh(maxAgeMs))) await sync();
+      return read();
     },
     /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report. */
     reconcile: (options: ReconcileOptions): Promise<Reconciliation> =>
-      locked(parts, () =>
-        options.offline
-          ? reconcileOffline(parts, options)
-          : onFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options)),
-      ),
+      locked(async () => {
+        if (!options.offline)
+          return asking({}, asked =>
+            reconcileMirror({ ...parts, ...asked }, options, () =>
+              readInstant({ ...parts, ...asked }, options.patienceMs),
+            ),
+          );
+        // Says what there is to say of a copy that is not there, damaged or of another account.
+        (await read())[Symbol.dispose]();
+        return onFile(db => reconcileMirror({ db, random }, options, async () => keptInstant(db)));
+      }),
     /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
-    async keepExport(row: ExportRow) {
-      const db = await openForSync(parts);
-      try {
-        return keepExport(db, row);
-      } finally {
-        db.close();
-      }
-    },
+    keepExport: (row: ExportRow) => onFile(db => keepExport(db, row)),
   };
-}
-
-async function locked<T>(parts: MirrorParts, work: () => Promise<T>): Promise<T> {
-  const { path, platform, pid, clock, random, isRunning, signal } = parts;
-  privateFolder(dirname(path), platform);
-  return withLock(`${path}.lock`, { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, isRunning, signal }, work);
-}
-
-const syncOnce = (parts: MirrorParts, options: SyncOptions) =>
-  onFile(parts, options, sync => syncMirror({ ...parts, ...sync }));
-
-/** The open file with what a sync needs. */
-type Opened = Pick<SyncParts, 'db' | 'ask' | 'full'>;
-
-async function onFile<T>(
-  parts: MirrorParts,
-  { full = false, rate: wanted }: SyncOptions,
-  work: (opened: Opened) => Promise<T>,
-): Promise<T> {
-  await refuseForbidden(parts);
-  const { clock, signal, random, onPause } = parts;
-  const db = await openForSync(parts);
-  try {
-    const account = await parts.account();
-    checkOrigin(db, account);
-    const reader = await parts.reader();
-    const ask = new PacedReader({ reader, clock, signal, rate: rateFor(account.mode, wanted), onPause });
-    await bindAccount(db, account, { ask, random });
-    return await work({ db, ask, full });
-  } finally {
-    db.close();
-    parts.onEnd();
-  }
-}
-
-/** Nothing is asked; the file is written to, for the checkpoint and the report are kept. */
-async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): Promise<Reconciliation> {
-  // Says what there is to say of a copy that is not there, damaged or of another account.
-  (await readCopy(parts))[Symbol.dispose]();
-  const db = await openForSync(parts);
-  try {
-    return reconcileCopy({ ...parts, db }, options);
-  } finally {
-    db.close();
-  }
-}
-
-async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
-  // What is wrong with the file is told by the sync.
-  const db = await openForReading(parts).catch(() => undefined);
-  if (db === undefined) return false;
-  try {
-    const syncedAt = db.number('synced_at');
-    const age = parts.clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
-    // A clock that was set back makes no copy young for ever.
-    if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return false;
-    if (!isYoungThere(db.number('as_of'), await parts.movedClock?.(), maxAgeMs)) return false;
-    // What this machine did since then must be in what it shows next.
-    return !(await hasMovedSince(db, await parts.ownOperations(), syncedAt ?? 0));
-  } finally {
-    db.close();
-  }
-}
-
-/** Both clocks are told in whole seconds, and their times are no more exact. */
-const ROUNDED_MS = 2 * SECOND;
-
-/** By the clock of a sandbox: who moved it expects of a copy what the time there says. */
-function isYoungThere(asOf: number | undefined, now: number | undefined, maxAgeMs: number): boolean {
-  if (asOf === undefined || now === undefined) return true;
-  const age = now - asOf;
-  return age >= -ROUNDED_MS && age <= maxAgeMs + ROUNDED_MS;
-}
-
-export type Copy = Awaited<ReturnType<typeof readCopy>>;
-
-async function readCopy(parts: MirrorParts) {
-  await refuseForbidden(parts);
-  const db = await openForReading(parts);
-  try {
-    const asOf = db?.number('as_of');
-    if (db === undefined || asOf === undefined) throw noMirror();
-    checkOrigin(db, await parts.account());
-    return {
-      db,
-      /** ISO 8601 UTC. */
-      as_of: isoTime(asOf),
-      /** Reading operations, answered by the copy. */
-      reader: copyReader(db),
-      /** Rows as the lists show them, newest first. Throws `usage` for words without a letter or digit. */
-      transactions: (query: TransactionQuery) => findTransactions(db, query),
-      cards: (query: CardQuery) => findCards(db, query),
-      /** One statement that only reads, in a process of its own. Throws `usage` where it is refused, `wait_expired` late. */
-      query: (sql: string, timeoutMs: number) => queryCopy({ path: parts.path, sql }, timeoutMs, parts),
-      [Symbol.dispose]: () => db.close(),
-    };
-  } catch (error) {
-    db?.close();
-    throw error;
-  }
-}
-
-async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {
-  if (!existsSync(path)) return { existed: false };
-  if (!hard) return { existed: true, moved_to: moveAway(path) };
-  await removeMirror(path);
-  return { existed: true };
-}
-
-async function refuseForbidden({ forbidden, account }: MirrorParts): Promise<void> {
-  if (!(await forbidden())) return;
-  const { profile } = await account();
-  throw new CliError('guarded', {
-    message: `the setting mirror of profile ${profile} is off: no copy of this account may lie on this machine`,
-    hint: `cardwright profiles set ${profile} mirror on`,
-    outcome: 'not_sent',
-  });
-}
-
-/** There is no copy to read. */
-function noMirror(): CliError {
-  return new CliError('unreachable', {
-    message: 'there is no mirror of this account on this machine yet',
-    hint: 'cardwright books sync',
-    outcome: 'not_sent',
-  });
 }
 
 // Whose mirror it is
@@ -250,34 +231,25 @@ function checkOrigin(db: MirrorDatabase, account: Account): void {
 }
 
 /**
- * Binds a new file, or checks the binding of an old one. With another key the newest known cards are looked for; throws
+ * Binds a new file, or checks the key of an old one. With another key the newest known cards are looked for; throws
  * `guarded` when none is there.
  */
 async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: PacedReader; random: Randomness }) {
-  checkOrigin(db, account);
-  if (account.keyPrint === undefined) {
-    db.commit(() => bindPlace(db, account));
-    return;
-  }
-  const salt = db.fact('salt') ?? Buffer.from(parts.random.bytes(16)).toString('hex');
-  const print = await account.keyPrint(salt);
-  const known = db.fact('key_print');
-  if (known === print) return;
-  if (known !== undefined && !(await showsTheSame(db, parts.ask))) {
-    throw another(account, 'the key was changed, and none of the newest cards known here is there: another account?', {
-      isAsked: true,
-    });
+  const { origin, mode, keyPrint } = account;
+  let ofKey = {};
+  if (keyPrint !== undefined) {
+    const salt = db.fact('salt') ?? Buffer.from(parts.random.bytes(16)).toString('hex');
+    const [print, known] = [await keyPrint(salt), db.fact('key_print')];
+    if (known === print) return;
+    if (known !== undefined && !(await showsTheSame(db, parts.ask))) {
+      const why = 'the key was changed, and none of the newest cards known here is there: another account?';
+      throw another(account, why, { isAsked: true });
+    }
+    ofKey = { salt, key_print: print };
   }
   db.commit(() => {
-    bindPlace(db, account);
-    db.setFact('salt', salt);
-    db.setFact('key_print', print);
+    for (const [name, value] of Object.entries<string>({ origin, mode, ...ofKey })) db.setFact(name as FactName, value);
   });
-}
-
-function bindPlace(db: MirrorDatabase, { origin, mode }: Account): void {
-  db.setFact('origin', origin);
-  db.setFact('mode', mode);
 }
 
 /** A service keeps its cards: one that was known is there. */
@@ -315,7 +287,7 @@ function another({ profile }: Account, why: string, { isAsked = false } = {}): C
 async function mirrorStatus(place: MirrorParts) {
   const { path } = place;
   const db = await openForReading(place);
-  const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
+  const count = (table: string) => db?.count(table) ?? 0;
   try {
     const asOf = db?.number('as_of');
     const checkpoint = db?.get<{ cut_id: string }>(

@@ -1,9 +1,9 @@
 /** Holds the copy against an earlier checkpoint, and keeps the result with its report. */
 import type { LateRow } from '../books/own-rows.ts';
-import { type Reconciled, reconcile } from '../books/reconcile.ts';
+import { type Reconciled, type Reconciling, reconcile } from '../books/reconcile.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
-import { MINUTE, SECOND } from '../core/durations.ts';
+import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
@@ -18,8 +18,8 @@ export interface ReconcileOptions {
   readonly soleOperator?: boolean | undefined;
   /** Of the copy as the last sync left it; nothing is asked. */
   readonly offline?: boolean | undefined;
-  /** How long to wait for an account that moves, ms; two minutes when left out. */
-  readonly patienceMs?: number | undefined;
+  /** How long to wait for an account that moves, ms. */
+  readonly patienceMs: number;
   /** What is kept as the report of it. */
   readonly report: (done: Reconciliation) => string;
 }
@@ -33,83 +33,74 @@ export interface Reconciliation extends Reconciled {
   readonly leftOut: LeftOut;
 }
 
-interface ReconcileParts extends InstantParts {
-  readonly random: Randomness;
+/** Wallet, balances and records as they were read for one checkpoint. */
+export interface Instant {
+  readonly wallet: WalletRow;
+  /** ms UTC by the service. */
+  readonly at: number;
+  /** Number of the sync that read it. */
+  readonly sync: number;
+  readonly requests: number;
 }
 
-/** Whoever calls it holds the lock of the mirror. */
-export async function reconcileMirror(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
-  const { db, ask } = parts;
+/**
+ * Holds the copy against an earlier checkpoint, and keeps the one that this makes with its report. Whoever calls it holds the
+ * lock of the mirror.
+ */
+export async function reconcileMirror(
+  { db, random }: { readonly db: MirrorDatabase; readonly random: Randomness },
+  options: ReconcileOptions,
+  read: () => Promise<Instant>,
+): Promise<Reconciliation> {
   // A checkpoint that is not there is told before anything is asked.
   const from = baseOf(db, options.from);
-  const instant = await readInstant(parts, options.patienceMs ?? 2 * MINUTE);
-  return judged(parts, { from, instant, requests: ask.requests }, options);
-}
-
-/** Reconciles the copy at the instant of its last sync; nothing is asked. */
-export function reconcileCopy(parts: Judging, options: ReconcileOptions): Reconciliation {
-  const from = baseOf(parts.db, options.from);
-  return judged(parts, { from, instant: keptInstant(parts.db), requests: 0 }, options);
-}
-
-type Judging = Pick<ReconcileParts, 'db' | 'random'>;
-
-/** Holds the copy against a checkpoint, and keeps the one that this makes with its report. */
-function judged(
-  { db, random }: Judging,
-  read: { readonly from: KeptCheckpoint | undefined; readonly instant: Instant; readonly requests: number },
-  options: ReconcileOptions,
-): Reconciliation {
-  const { from, requests } = read;
-  const { wallet, at, sync } = read.instant;
-  if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) {
+  const instant = await read();
+  const checkpointId = `cut_${randomName(random.bytes(6))}`;
+  const done = heldAgainst(db, from, { ...instant, checkpointId, soleOperator: options.soleOperator });
+  if (done === undefined) {
     throw new CliError('contract_mismatch', {
       message: 'the wallet tells no total_deposited or no total_spent, and without them no sum can be proved',
       operation: 'wallet.get',
     });
   }
-  const { soleOperator } = options;
-  const checkpointId = `cut_${randomName(random.bytes(6))}`;
-  const done = { ...heldAgainst(db, from, { checkpointId, at, wallet, soleOperator }), requests };
-  const report = options.report(done);
+  const made = { ...done, requests: instant.requests };
+  const report = options.report(made);
   db.commit(() => {
     const changes = db.get<{ n: number | null }>('select max(rowid) as n from record_change')?.n ?? 0;
-    db.insert('checkpoint', { ...done.checkpoint, sync, changes });
-    for (const row of done.checkpointCards) db.insert('checkpoint_card', { ...row });
+    db.insert('checkpoint', { ...made.checkpoint, sync: instant.sync, changes });
+    for (const row of made.checkpointCards) db.insert('checkpoint_card', { ...row });
     db.insert('report', {
       report_id: checkpointId.replace('cut_', 'rec_'),
-      at_ms: at,
+      at_ms: instant.at,
       from_cut: from?.cut_id ?? null,
       to_cut: checkpointId,
-      verdict: done.verdict,
-      residual_cents: done.residual,
+      verdict: made.verdict,
+      residual_cents: made.residual,
       report,
     });
   });
-  return done;
+  return made;
 }
 
-interface Holding {
-  readonly checkpointId: string;
-  /** ms UTC. */
-  readonly at: number;
-  readonly wallet: WalletRow;
-  readonly soleOperator?: boolean | undefined;
-}
+type Holding = Pick<Reconciling, 'checkpointId' | 'at' | 'wallet' | 'soleOperator'>;
 
-/** The copy as it is now against a checkpoint, or against nothing. */
-function heldAgainst(db: MirrorDatabase, from: KeptCheckpoint | undefined, { soleOperator = false, ...of }: Holding) {
+/** The copy as it is now against a checkpoint, or against nothing. Undefined where the wallet does not tell its totals. */
+function heldAgainst(
+  db: MirrorDatabase,
+  from: KeptCheckpoint | undefined,
+  { checkpointId, at, wallet, soleOperator }: Holding,
+) {
+  if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;
   const cards = db.all<CardRow>('select * from cards');
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
-    ...of,
+    ...{ checkpointId, at, wallet, soleOperator },
     base: from && { checkpoint: from, cards: cardsOf(db, from) },
     cards,
     records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
     late: from === undefined ? new Map() : lateRows(db, from),
     fresh: freshRows(db, from),
-    soleOperator,
   });
   return { ...done, from, cards, leftOut: leftOutSince(db, from) };
 }
@@ -122,36 +113,25 @@ export function unprovedCheckpoint(db: MirrorDatabase): Checkpoint | undefined {
   const wallet = newestWallet(db);
   const at = db.number('as_of');
   if (wallet === undefined || at === undefined) return undefined;
-  if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;
-  const { checkpoint, checkpointCards } = heldAgainst(db, baseOf(db, undefined), {
-    checkpointId: 'unproved',
-    at,
-    wallet,
-  });
-  return { checkpoint, cards: checkpointCards };
+  const held = heldAgainst(db, baseOf(db, undefined), { checkpointId: 'unproved', at, wallet });
+  return held && { checkpoint: held.checkpoint, cards: held.checkpointCards };
 }
 
+/** Throws `usage` for a checkpoint that is not there. */
 function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCheckpoint | undefined {
   if (from === undefined)
     return db.get<KeptCheckpoint>('select * from checkpoint where exact = 1 order by sync desc, at_ms desc limit 1');
-  if (typeof from === 'string') return checkpointNamed(db, from);
-  const last = 'select * from checkpoint where at_ms <= ? order by at_ms desc, sync desc limit 1';
-  return (
-    db.get<KeptCheckpoint>(last, from) ??
-    noCheckpoint(`there is no checkpoint at or before ${new Date(from).toISOString()}`)
-  );
-}
-
-function checkpointNamed(db: MirrorDatabase, name: string): KeptCheckpoint {
-  return (
-    db.get<KeptCheckpoint>('select * from checkpoint where cut_id = ?', name) ??
-    noCheckpoint(`there is no checkpoint ${name}`)
-  );
-}
-
-function noCheckpoint(message: string): never {
+  const [where, which] =
+    typeof from === 'string'
+      ? ['cut_id = ?', `checkpoint ${from}`]
+      : [
+          'at_ms <= ? order by at_ms desc, sync desc limit 1',
+          `checkpoint at or before ${new Date(from).toISOString()}`,
+        ];
+  const found = db.get<KeptCheckpoint>(`select * from checkpoint where ${where}`, from);
+  if (found !== undefined) return found;
   throw new CliError('usage', {
-    message,
+    message: `there is no ${which}`,
     hint: "cardwright books query 'select cut_id, at_ms, exact from cuts'",
     outcome: 'not_sent',
   });
@@ -194,18 +174,6 @@ function lateRows(db: MirrorDatabase, from: KeptCheckpoint): ReadonlyMap<string,
 
 // Reads wallet, balances and records of one instant, as far as a service that gives no snapshot lets one.
 
-interface Instant {
-  readonly wallet: WalletRow;
-  /** ms UTC by the service. */
-  readonly at: number;
-  /** Number of the sync that read it. */
-  readonly sync: number;
-}
-
-interface InstantParts extends SyncParts {
-  readonly signal: AbortSignal;
-}
-
 const LONGEST_PAUSE_MS = 30 * SECOND;
 
 /**
@@ -213,20 +181,24 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
  * readings that are equal and still disagree are an instant too: nothing moves, and two numbers of the service differ.
  * Throws `wait_expired` when something moved each time, naming it.
  */
-async function readInstant(parts: InstantParts, patienceMs: number): Promise<Instant> {
-  const { db, clock, signal } = parts;
+export async function readInstant(
+  parts: SyncParts & { readonly signal: AbortSignal },
+  patienceMs: number,
+): Promise<Instant> {
+  const { db, ask, clock, signal } = parts;
   const deadline = clock.monotonic() + patienceMs;
   let before: string | undefined;
   for (let pause = SECOND; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     await syncMirror({ ...parts, full: parts.full && before === undefined, readsCards: true });
     const wallet = newestWallet(db);
     if (wallet === undefined) throw new RangeError('a sync kept no wallet');
-    const moved = movedIn(db);
+    const moved = (db.fact('moved') ?? '').split(' ').filter(Boolean);
     const isWhole = openWindows(db) === 0;
     const shown = JSON.stringify([wallet, db.all('select card_id, status, balance_cents from card order by card_id')]);
     const isStill = moved.length === 0 && isWhole;
     if (isStill && (agrees(db, wallet) || shown === before)) {
-      return { wallet, at: db.number('as_of') ?? 0, sync: db.number('finished_sync') ?? 0 };
+      const [at, sync] = [db.number('as_of') ?? 0, db.number('finished_sync') ?? 0];
+      return { wallet, at, sync, requests: ask.requests };
     }
     before = isStill ? shown : (before ?? '');
     const left = deadline - clock.monotonic();
@@ -239,21 +211,17 @@ async function readInstant(parts: InstantParts, patienceMs: number): Promise<Ins
  * The instant of the last sync, without asking. Throws `wait_expired` where the account moved while it was read, or a
  * later sync did not come to its end: what was read then is of no one instant.
  */
-function keptInstant(db: MirrorDatabase): Instant {
+export function keptInstant(db: MirrorDatabase): Instant {
   const wallet = newestWallet(db);
   const [at, sync] = [db.number('as_of'), db.number('finished_sync')];
   if (wallet === undefined || at === undefined || sync === undefined) throw new RangeError('a copy without a sync');
   const isOne = db.number('sync') === sync && openWindows(db) === 0 && db.fact('moved') === '';
-  if (isOne) return { wallet, at, sync };
+  if (isOne) return { wallet, at, sync, requests: 0 };
   throw new CliError('wait_expired', {
     message: 'the account moved while the mirror was synced, or a sync was stopped; there is no verdict',
     hint: 'cardwright books sync',
     outcome: 'not_sent',
   });
-}
-
-function movedIn(db: MirrorDatabase): string[] {
-  return (db.fact('moved') ?? '').split(' ').filter(Boolean);
 }
 
 /** Whether balances and states of the cards are those that the wallet counts, frozen cards with or without (A-63). */

@@ -143,15 +143,15 @@ function found<Query extends SearchQuery, Row, Shown>(
   query: Query & Paging,
 ): Found<Shown> {
   const all = [...textConditions(db, table, query), ...conditions(query)];
-  const from = `from ${table} r where ${['r.gone_at is null', ...all.map(([condition]) => condition)].join(' and ')}`;
+  const from = `${table} r where ${['r.gone_at is null', ...all.map(([condition]) => condition)].join(' and ')}`;
   const values = all.flatMap(([, ...of]) => of);
-  const total = db.get<{ n: number }>(`select count(*) as n ${from}`, ...values)?.n ?? 0;
+  const total = db.count(from, ...values);
   return { total, pages: pages() };
 
   async function* pages(): AsyncGenerator<ListPage<Shown>> {
     const { page: first = 1, per_page = 100 } = query;
     const facts = { per_page, total, total_pages: Math.ceil(total / per_page) };
-    const sql = `select r.* ${from} order by ${order} limit -1 offset ?`;
+    const sql = `select r.* from ${from} order by ${order} limit -1 offset ?`;
     let [page, data]: [number, Shown[]] = [first, []];
     for (const row of db.each<Row>(sql, ...values, (first - 1) * per_page)) {
       data.push(shown(row));

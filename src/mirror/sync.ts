@@ -9,7 +9,6 @@ import type { MirrorDatabase } from './file.ts';
 import { copyOwnRows, type OwnOperation } from './own-rows.ts';
 import type { PacedReader } from './paced-reader.ts';
 import {
-  type Card,
   type Counts,
   recordValues,
   storeCards,
@@ -162,7 +161,7 @@ function reportOf({ db, now, ask, counts, tally }: SyncRun) {
 }
 
 export function openWindows(db: MirrorDatabase): number {
-  return db.get<{ count: number }>('select count(*) as count from open_window')?.count ?? 0;
+  return db.count('open_window');
 }
 
 const noCounts = (): Counts => ({ new: 0, changed: 0, gone: 0 });
@@ -182,12 +181,16 @@ async function readCards(run: SyncRun): Promise<void> {
     `select card_id from card where gone_at is null and status <> 'terminated' order by card_id`,
   );
   const seen = new Set<string>();
-  const isFiltered = await readState(run, 'active', seen);
   // A service that takes no notice of the state has shown all of them.
-  if (isFiltered) {
-    await readState(run, 'frozen', seen);
-    await readTerminated(run, seen);
-    await readOthers(run, seen);
+  if (
+    (await readState(run, 'active', seen)) &&
+    (await readState(run, 'frozen', seen)) &&
+    (await readState(run, 'terminated', seen))
+  ) {
+    // Cards in a state that the interface does not name are in no list of a state: the count of all tells of them.
+    const { page } = await run.ask.read('cards.list', { per_page: 1 });
+    if (page.total !== undefined && db.count('card where gone_at is null') < page.total)
+      await readList(run, undefined, seen);
   }
   const gone: string[] = [];
   for (const { card_id } of known) if (!seen.has(card_id) && !(await readAlone(run, card_id))) gone.push(card_id);
@@ -209,93 +212,47 @@ async function readCards(run: SyncRun): Promise<void> {
  * `contract_mismatch` where the service counts other cards than it shows, of this state and in all.
  */
 async function readState(run: SyncRun, status: Status, seen: Set<string>): Promise<boolean> {
-  const keep = (found: ReadonlyMap<string, Card>) => {
-    run.db.commit(() => storeCards(run, [...found.values()]));
-    for (const id of found.keys()) seen.add(id);
-  };
-  let before: ReadList | undefined;
+  let before: string | undefined;
   for (let attempt = 0; ; attempt += 1) {
-    const list = await readList(run, status);
-    const { found, first, last } = list;
-    keep(found);
-    const isFiltered = [...found.values()].every(card => card.status === status);
-    const isWhole = first === undefined || (first === last && first === found.size);
-    if (isWhole) return isFiltered;
-    const isSteady = first === last && before?.first === first && before?.found.size === found.size;
-    before = list;
-    if (attempt < TRIES) continue;
+    const { isWhole, isOfState, shown } = await readList(run, status, seen);
+    if (isWhole) return isOfState;
+    if (attempt < TRIES) {
+      before = shown;
+      continue;
+    }
     // A list that moves is as good as it gets; one that stands still and lacks cards is not.
-    if (!isSteady) return isFiltered;
+    if (shown === undefined || shown !== before) return isOfState;
     // A service may count the cards of every state.
-    const all = await readList(run, undefined);
-    keep(all.found);
-    if (all.first !== all.last || all.first === all.found.size) return false;
-    throw missingCards(all.first, all.found.size);
+    const all = await readList(run, undefined, seen);
+    if (all.isWhole || all.shown === undefined) return false;
+    throw incompleteList('cards.list', `${all.shown}. Nothing can be decided by a copy that lacks cards`);
   }
 }
 
-function missingCards(total: number | undefined, rows: number): CliError {
-  const why = `the service counts ${total}, but ${rows} were received`;
-  return incompleteList('cards.list', `${why}. Nothing can be decided by a copy that lacks cards`);
-}
-
-interface ReadList {
-  readonly found: ReadonlyMap<string, Card>;
-  /** What the first and the last page count that tell it. */
-  readonly first: number | undefined;
-  readonly last: number | undefined;
-}
-
-/** All pages once; of every state without `status`. */
-async function readList(run: SyncRun, status: Status | undefined): Promise<ReadList> {
-  const found = new Map<string, Card>();
+/** Stores all pages, or of terminated cards, which do not change any more, those up to a page of known ones. */
+async function readList(run: SyncRun, status: Status | undefined, seen: Set<string>) {
+  const { db, counts } = run;
+  const found = new Set<string>();
+  let isOfState = true;
   let [first, last]: (number | undefined)[] = [];
-  for await (const { number, rows, facts } of cardPages(run, status)) {
-    for (const card of rows) found.set(card.id, card);
-    if (number === 1) first = facts.total;
-    last = facts.total ?? last;
+  for await (const page of run.ask.pages('cards.list', { ...(status && { status }), per_page: PER_PAGE })) {
+    const known = counts.cards.new + counts.cards.changed;
+    db.commit(() => storeCards(run, page.rows));
+    for (const card of page.rows) {
+      found.add(card.id);
+      seen.add(card.id);
+      isOfState &&= card.status === status;
+    }
+    last = page.facts.total ?? last;
+    if (page.number === 1) first = last;
+    const isKnown = status === 'terminated' && counts.cards.new + counts.cards.changed === known;
+    if (isKnown && [undefined, db.count(`card where gone_at is null and status = 'terminated'`)].includes(last))
+      return { isWhole: true, isOfState };
   }
-  return { found, first, last };
-}
-
-/** Terminated cards do not change any more: a page of known ones ends it, where their count agrees. */
-async function readTerminated(run: SyncRun, seen: Set<string>): Promise<void> {
-  let total: number | undefined;
-  let came = 0;
-  for await (const { rows, facts, seen: ids } of cardPages(run, 'terminated')) {
-    const fresh = storeUnknown(run, rows, `and status = 'terminated'`);
-    for (const { id } of rows) seen.add(id);
-    [total, came] = [facts.total, ids.size];
-    if (fresh.length === 0 && (total === undefined || total === knownCards(run, `and status = 'terminated'`))) return;
-  }
-  if (total !== undefined && total !== came) await readState(run, 'terminated', seen);
-}
-
-/** Cards in a state that the interface does not name are in no list of a state: the count of all tells of them. */
-async function readOthers(run: SyncRun, seen: Set<string>): Promise<void> {
-  const { page } = await run.ask.read('cards.list', { per_page: 1 });
-  const lacks = () => page.total !== undefined && knownCards(run) < page.total;
-  if (!lacks()) return;
-  for await (const { rows } of cardPages(run, undefined)) {
-    for (const { id } of storeUnknown(run, rows)) seen.add(id);
-    if (!lacks()) return;
-  }
-}
-
-const cardPages = ({ ask }: SyncRun, status: Status | undefined) =>
-  ask.pages('cards.list', { ...(status && { status }), per_page: PER_PAGE });
-
-function knownCards({ db }: SyncRun, and = ''): number {
-  return db.get<{ count: number }>(`select count(*) as count from card where gone_at is null ${and}`)?.count ?? 0;
-}
-
-/** Stores those of the cards that are not known, and returns them. */
-function storeUnknown(run: SyncRun, cards: readonly Card[], and = ''): readonly Card[] {
-  const { db } = run;
-  const known = `select 1 from card where card_id = ? and gone_at is null ${and}`;
-  const fresh = cards.filter(({ id }) => db.get(known, id) === undefined);
-  if (fresh.length > 0) db.commit(() => storeCards(run, fresh));
-  return fresh;
+  const isWhole = first === undefined || (first === last && first === found.size);
+  // Undefined where rows moved while it was read.
+  const shown = first === last ? `the service counts ${first}, but ${found.size} were received` : undefined;
+  return { isWhole, isOfState, shown };
 }
 
 async function readAlone(run: SyncRun, cardId: string): Promise<boolean> {

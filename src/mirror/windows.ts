@@ -207,13 +207,11 @@ function dueTimes({ db, sync }: SyncRun, since: number): number[] {
 
 /** Spans that hold them all: neighbours share a page, so that there are no more spans than everything since the oldest has pages. */
 function spansOf({ db }: SyncRun, times: readonly number[]): Span[] {
-  const between = `select count(*) as count from record
-    where type = 'authorization' and gone_at is null and at_ms between ? and ?`;
+  const between = `record where type = 'authorization' and gone_at is null and at_ms between ? and ?`;
   const spans: { from: number; to: number }[] = [];
   for (const at of times) {
     const last = spans.at(-1);
-    if (last !== undefined && (db.get<{ count: number }>(between, last.from, at)?.count ?? 0) <= PAGE_ROWS)
-      last.to = at;
+    if (last !== undefined && db.count(between, last.from, at) <= PAGE_ROWS) last.to = at;
     else spans.push({ from: at, to: at });
   }
   return spans;
@@ -237,7 +235,7 @@ async function totalOf({ ask }: SyncRun, { from, to }: Span): Promise<number | u
 }
 
 async function auditSpan(run: SyncRun, span: Span, total: number | undefined): Promise<void> {
-  const here = countHere(run, span);
+  const here = run.db.count('record where at_ms between ? and ? and gone_at is null', span.from, span.to);
   if (total === undefined || total === here) return;
   const { from, to } = span;
   if (Math.max(total, here) <= WINDOW_ROWS || to - from <= 2 * SECOND) {
@@ -249,14 +247,4 @@ async function auditSpan(run: SyncRun, span: Span, total: number | undefined): P
   const ofOlder = await totalOf(run, older);
   await auditSpan(run, older, ofOlder);
   await auditSpan(run, { from: middle + 1, to }, ofOlder === undefined ? undefined : total - ofOlder);
-}
-
-function countHere({ db }: SyncRun, { from, to }: Span): number {
-  return (
-    db.get<{ count: number }>(
-      'select count(*) as count from record where at_ms between ? and ? and gone_at is null',
-      from,
-      to,
-    )?.count ?? 0
-  );
 }
