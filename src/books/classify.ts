@@ -12,7 +12,7 @@ import {
   Unexplained,
 } from './position.ts';
 import type { NewRecord, RecordSums, Structure } from './records.ts';
-import type { CardRow, MoveRow } from './rows.ts';
+import { type CardRow, type MoveRow, metadataValue } from './rows.ts';
 import { type Guess, search } from './search.ts';
 
 /** What is known of a checkpoint beside its sums. */
@@ -355,11 +355,7 @@ function moved({ card_id, spent }: NewRecord, belongsTo: string): readonly Cause
 }
 
 /** `<op>.<row>` of this program in the metadata of a card. */
-function markerIn(card: Pick<CardRow, 'metadata'> | undefined): string | undefined {
-  if (card === undefined || !card.metadata.includes('"cardwright"')) return undefined;
-  const value = (JSON.parse(card.metadata) as Readonly<Record<string, unknown>>)['cardwright'];
-  return typeof value === 'string' ? value : undefined;
-}
+const markerIn = (card: CardRow | undefined) => metadataValue(card?.metadata, 'cardwright');
 
 // Which amounts of other spenders are not certain, because holds may have had a part of them.
 

@@ -1,44 +1,14 @@
 /** What a rule of a policy may ask of a card: facts, each once, and the tests they are held against. */
 
 import { DAY } from '../core/durations.ts';
-import { type Cents, parseAmount } from '../core/money.ts';
+import { parseAmount } from '../core/money.ts';
 import { glob } from '../core/text.ts';
 import type { Activities } from './activity.ts';
-import type { CardRow } from './rows.ts';
+import { type CardRow, metadataValue } from './rows.ts';
 
 /** From the worst to the mildest. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];
-
-/** The only changes a policy may ask for: it never funds, unfreezes or terminates. */
-type Remedy = { readonly do: 'freeze' } | { readonly do: 'withdraw'; readonly keep: Cents };
-
-interface Condition {
-  /** Name of the fact: `unused_days`, `metadata.owner`. */
-  readonly fact: string;
-  readonly kind: FactKind;
-  /** The test as it was written, for people: `>= 30`. */
-  readonly written: string;
-  readonly of: (card: CardRow, known: FactSources) => FactValue;
-  /** Undefined while the fact is not known. */
-  readonly holds: (value: FactValue) => boolean | undefined;
-}
-
-export interface Rule {
-  readonly name: string;
-  readonly severity: Severity;
-  /** Which cards the rule speaks of. */
-  readonly chooses: (card: CardRow) => boolean;
-  /** All must hold. */
-  readonly when: readonly Condition[];
-  readonly then?: Remedy | undefined;
-}
-
-export interface Policy {
-  readonly rules: readonly Rule[];
-}
-
-// What rules may ask of a card, each fact once
 
 /** `days`, `count`: whole numbers. `money`: cents. `percent`: hundredths of a percent. `text`: none, one or several. */
 export type FactKind = 'days' | 'count' | 'money' | 'percent' | 'text' | 'flag';
@@ -115,37 +85,28 @@ const FACTS = {
   categories: {
     kind: 'text',
     says: 'Allowed categories; empty means no restriction.',
-    of: ({ allowed_categories }) => texts(jsonOf<readonly unknown[]>(allowed_categories, [])),
+    of: ({ allowed_categories }) => texts(JSON.parse(allowed_categories) as readonly unknown[]),
   },
   own: {
     kind: 'flag',
     says: 'true for a card that cardwright made: its metadata carries our marker.',
     of: card => metadataOf(card, 'cardwright'),
   },
-} as const satisfies Record<string, FactRow>;
-
-type FactName = keyof typeof FACTS;
+} as const satisfies Readonly<Record<string, FactRow>>;
 
 const METADATA = 'metadata.';
 export const FACT_NAMES = [...Object.keys(FACTS), 'metadata.<key>'];
 
 /** The fact of that name; undefined when there is none. */
 export function factNamed(name: string): FactRow | undefined {
-  if (Object.hasOwn(FACTS, name)) return FACTS[name as FactName];
+  if (Object.hasOwn(FACTS, name)) return FACTS[name as keyof typeof FACTS];
   if (!name.startsWith(METADATA) || name.length === METADATA.length) return undefined;
   const key = name.slice(METADATA.length);
   return { kind: 'text', says: 'A value of its metadata.', of: card => metadataOf(card, key) };
 }
 
-/** Metadata of each card, read once: several rules ask for it. */
-const READ = new WeakMap<CardRow, Readonly<Record<string, unknown>>>();
-
 /** A value of the metadata; none for a key that is not there. */
-function metadataOf(card: CardRow, key: string): readonly string[] {
-  const values = READ.get(card) ?? jsonOf<Readonly<Record<string, unknown>>>(card.metadata, {});
-  READ.set(card, values);
-  return Object.hasOwn(values, key) ? texts([values[key]]) : [];
-}
+const metadataOf = (card: CardRow, key: string) => texts([metadataValue(card.metadata, key)]);
 
 /** An open window may hide a later use, but none that is newer than the one that is known. */
 function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }: FactSources): number | undefined {
@@ -171,17 +132,10 @@ function texts(values: readonly unknown[]): readonly string[] {
   return values.filter(value => value !== null && value !== undefined && value !== '').map(String);
 }
 
-function jsonOf<T>(json: string, otherwise: T): T {
-  try {
-    return (JSON.parse(json) ?? otherwise) as T;
-  } catch {
-    return otherwise;
-  }
-}
-
 // Tests as a policy file writes them
 
-type Holds = Condition['holds'];
+/** Undefined while the fact is not known. */
+type Holds = (value: FactValue) => boolean | undefined;
 
 const FORMS: Readonly<Record<FactKind, string>> = {
   days: '"< <= = >= > or !=, then whole days", such as ">= 30"',

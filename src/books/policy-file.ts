@@ -1,6 +1,7 @@
 /** A policy file: rules over facts of cards, read whole, every fault with its place. */
 
 import { CARD_STATUSES } from '../contract/card.ts';
+import type { Cents } from '../core/money.ts';
 import {
   choiceOf,
   listOf,
@@ -13,7 +14,7 @@ import {
   VERSION,
   v,
 } from '../terminal/yaml-file.ts';
-import { choiceNamed, FACT_NAMES, FILTER_NAMES, factNamed, formOf, type Policy, SEVERITIES, testOf } from './facts.ts';
+import { choiceNamed, FACT_NAMES, FILTER_NAMES, factNamed, formOf, SEVERITIES, testOf } from './facts.ts';
 import type { CardRow } from './rows.ts';
 
 const MOST_RULES = 200;
@@ -54,16 +55,18 @@ const CARDS = mapAs(`must be a map of ${FILTER_NAMES.join(', ')}`, (map, fault):
   return card => tests.every(test => test(card));
 });
 
+type Remedy = { readonly do: 'freeze' } | { readonly do: 'withdraw'; readonly keep: Cents };
+
 /** The only changes a policy may ask for: it never funds, unfreezes or terminates. */
-const THEN = v.union(
+const THEN: v.GenericSchema<unknown, Remedy> = v.union(
   [
     v.pipe(
       v.literal('freeze'),
-      v.transform(() => ({ do: 'freeze' }) as const),
+      v.transform((): Remedy => ({ do: 'freeze' })),
     ),
     v.pipe(
       members({ withdraw: members({ keep: usd('What stays on the card.') }) }),
-      v.transform(({ withdraw: { keep } }) => ({ do: 'withdraw', keep }) as const),
+      v.transform(({ withdraw: { keep } }): Remedy => ({ do: 'withdraw', keep })),
     ),
   ],
   'must be freeze or {withdraw: {keep: 20.00}}',
@@ -101,6 +104,9 @@ const POLICY = members({
     }),
   ),
 });
+
+export type Policy = Pick<v.InferOutput<typeof POLICY>, 'rules'>;
+export type Rule = Policy['rules'][number];
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file. */
 export function readPolicy(text: string, file: string): Policy {

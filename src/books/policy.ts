@@ -1,14 +1,7 @@
 /** Cards held against a policy, and the changes that it asks for within its caps. Nothing is sent here. */
 import { type Cents, cents, toUsd } from '../core/money.ts';
-import {
-  type FactKind,
-  type FactSources,
-  type FactValue,
-  type Policy,
-  type Rule,
-  SEVERITIES,
-  type Severity,
-} from './facts.ts';
+import { type FactKind, type FactSources, type FactValue, SEVERITIES, type Severity } from './facts.ts';
+import type { Policy, Rule } from './policy-file.ts';
 import type { CardRow } from './rows.ts';
 
 /** One change of one card; the amount is what is withdrawn. */
@@ -37,43 +30,34 @@ export interface Evaluation {
 export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: FactSources): Evaluation {
   const found: { readonly nth: number; readonly finding: Finding }[] = [];
   const skipped = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();
-  let count = 0;
+  const spokenOf = new Set<CardRow>();
   for (const card of all) {
     if (card.gone_at !== null) continue;
-    let spokenOf = false;
     for (const [nth, rule] of policy.rules.entries()) {
       if (!rule.chooses(card)) continue;
-      spokenOf = true;
-      const verdict = verdictOf(rule, card, known);
-      if (verdict === true) found.push({ nth, finding: findingOf(rule, card, known) });
-      if (typeof verdict === 'boolean') continue;
-      const key = `${rule.name} ${verdict.fact}`;
-      const entry = skipped.get(key) ?? { rule: rule.name, fact: verdict.fact, cards: 0 };
+      spokenOf.add(card);
+      const held = rule.when.map(({ fact, kind, of, holds }) => {
+        const value = of(card, known);
+        return { fact, shown: plainFact(kind, value), holds: holds(value) };
+      });
+      if (held.some(({ holds }) => holds === false)) continue;
+      // Everything that is known holds: the first fact that is not known is named.
+      const missing = held.find(({ holds }) => holds === undefined);
+      if (missing === undefined) {
+        const facts = Object.fromEntries(held.map(({ fact, shown }) => [fact, shown]));
+        const { name, severity, then } = rule;
+        found.push({ nth, finding: { rule: name, severity, card, facts, change: changeOf(then, card) } });
+        continue;
+      }
+      const key = `${rule.name} ${missing.fact}`;
+      const entry = skipped.get(key) ?? { rule: rule.name, fact: missing.fact, cards: 0 };
       entry.cards += 1;
       skipped.set(key, entry);
     }
-    if (spokenOf) count += 1;
   }
   const rank = ({ finding }: { readonly finding: Finding }) => SEVERITIES.indexOf(finding.severity);
   found.sort((a, b) => rank(a) - rank(b) || a.nth - b.nth);
-  return { cards: count, findings: found.map(({ finding }) => finding), skipped: [...skipped.values()] };
-}
-
-/** Names the first fact that is not known where everything that is known holds. */
-function verdictOf({ when }: Rule, card: CardRow, known: FactSources): boolean | { readonly fact: string } {
-  let missing: string | undefined;
-  for (const { fact, of, holds } of when) {
-    const verdict = holds(of(card, known));
-    if (verdict === false) return false;
-    if (verdict === undefined) missing ??= fact;
-  }
-  return missing === undefined ? true : { fact: missing };
-}
-
-function findingOf({ name, severity, when, then }: Rule, card: CardRow, known: FactSources): Finding {
-  const facts: Record<string, Finding['facts'][string]> = {};
-  for (const { fact, kind, of } of when) facts[fact] = plainFact(kind, of(card, known));
-  return { rule: name, severity, card, facts, change: changeOf(then, card) };
+  return { cards: spokenOf.size, findings: found.map(({ finding }) => finding), skipped: [...skipped.values()] };
 }
 
 /** A frozen card is not frozen again; a card with the money to keep or less gives nothing. */
@@ -104,16 +88,17 @@ export interface PlannedChange {
 
 /** Freezes first, each card at most once frozen and once withdrawn from. */
 export function planChanges(findings: readonly Finding[]): readonly PlannedChange[] {
-  const freezes = new Map<string, PlannedChange>();
-  const withdrawals = new Map<string, PlannedChange>();
-  for (const { rule, card, change } of findings) {
-    if (change?.do === 'freeze' && !freezes.has(card.card_id))
-      freezes.set(card.card_id, { rule, card, operation: 'cards.freeze' });
-    if (change?.do === 'withdraw' && !withdrawals.has(card.card_id))
-      withdrawals.set(card.card_id, { rule, card, operation: 'cards.withdraw', amount: change.amount });
-  }
-  return [...freezes.values(), ...withdrawals.values()];
+  const changes = new Map<string, PlannedChange>();
+  for (const does of ['freeze', 'withdraw'] as const)
+    for (const { rule, card, change } of findings) {
+      const planned = { rule, card, operation: `cards.${does}` } as const;
+      if (change?.do !== does || changes.has(nameOf(planned))) continue;
+      changes.set(nameOf(planned), change.do === 'withdraw' ? { ...planned, amount: change.amount } : planned);
+    }
+  return [...changes.values()];
 }
+
+const nameOf = ({ operation, card }: Pick<PlannedChange, 'operation' | 'card'>) => `${operation} ${card.card_id}`;
 
 export interface JudgedAgain {
   readonly changes: readonly PlannedChange[];
@@ -123,7 +108,6 @@ export interface JudgedAgain {
 
 /** What is asked for by the cards as they are now, against what was asked for before. */
 export function judgedAgain(before: readonly PlannedChange[], now: readonly Finding[]): JudgedAgain {
-  const nameOf = ({ operation, card }: PlannedChange) => `${operation} ${card.card_id}`;
   // What no rule asked for before was held against no cap.
   const asked = new Set(before.map(nameOf));
   const changes = planChanges(now).filter(change => asked.has(nameOf(change)));

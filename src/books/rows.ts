@@ -184,3 +184,11 @@ export interface CheckpointCardRow {
 export function purchaseOf({ authorization_id, tx_id }: Pick<TxRow, 'authorization_id' | 'tx_id'>): string {
   return authorization_id ?? tx_id;
 }
+
+/** A value of the metadata of a card, JSON; undefined where it has none of that key. */
+export function metadataValue(metadata: string | null | undefined, key: string): string | undefined {
+  if (metadata == null || !metadata.includes(JSON.stringify(key))) return undefined;
+  const values = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
+  const value = Object.hasOwn(values, key) ? values[key] : undefined;
+  return value == null ? undefined : String(value);
+}

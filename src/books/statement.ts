@@ -10,6 +10,7 @@ import { cents, dollars } from '../core/money.ts';
 import { addTo } from '../core/objects.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import { isPast, type Period, type WallClock } from './period.ts';
+import { metadataValue } from './rows.ts';
 import {
   byTime,
   type Checkpoint,
@@ -404,7 +405,9 @@ export function groupsOf(
   for (const account of accounts) {
     // A label can be called like the wallet.
     const isNamed = by === 'card' || account.kind === 'wallet';
-    const value = isNamed ? nameOf(account) : groupValue(account, by) || null;
+    const { label, metadata } = account;
+    const ofCard = by === 'label' ? label : metadataValue(metadata, by.slice('metadata.'.length));
+    const value = isNamed ? nameOf(account) : ofCard || null;
     const key = `${isNamed ? 'account' : 'value'} ${value}`;
     const group = groups.get(key) ?? { group: value, cards: 0, ...NO_SUMS, opening: 0, closing: 0 };
     groups.set(key, group);
@@ -421,16 +424,4 @@ export function groupsOf(
     }
   }
   return [...groups.values()];
-}
-
-function groupValue({ label, metadata }: StatementAccount, by: GroupedBy): string | null {
-  if (by === 'label') return label;
-  return metadataValue(metadata, by.slice('metadata.'.length)) ?? null;
-}
-
-/** A value of the metadata of a card, JSON; undefined where it has none of that key. */
-export function metadataValue(metadata: string | null | undefined, key: string): string | undefined {
-  if (metadata == null || !metadata.includes(JSON.stringify(key))) return undefined;
-  const values = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
-  return Object.hasOwn(values, key) ? String(values[key]) : undefined;
 }

@@ -202,12 +202,10 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
   privateFolder(dirname(path), platform);
   privateFile(path, platform);
   return opened(path, clock, connection => {
-    connection.exec('pragma synchronous = full');
-    connection.exec('pragma secure_delete = on');
-    connection.exec('pragma temp_store = memory');
     // Indexes are written all over: a page that changes again and again stays in memory, and is written back once.
-    connection.exec('pragma cache_size = -16000');
-    connection.exec('pragma wal_autocheckpoint = 8000');
+    const settings =
+      'synchronous = full; secure_delete = on; temp_store = memory; cache_size = -16000; wal_autocheckpoint = 8000';
+    for (const setting of settings.split('; ')) connection.exec(`pragma ${setting}`);
     if (isEmpty(connection)) make(connection);
     checkOurs(connection, path);
     connection.exec('pragma journal_mode = wal');

@@ -16,7 +16,7 @@ interface QueryParts {
 export interface QueryAnswer {
   readonly columns: readonly string[];
   /** Rows as they come. Throws `wait_expired` when the time is over, `usage` when the engine refuses on the way. */
-  readonly batches: AsyncIterable<readonly Readonly<Record<string, unknown>>[]>;
+  readonly batches: AsyncGenerator<readonly Readonly<Record<string, unknown>>[]>;
 }
 
 /**
@@ -25,63 +25,50 @@ export interface QueryAnswer {
  */
 export async function queryCopy(asked: QueryRequest, timeoutMs: number, parts: QueryParts): Promise<QueryAnswer> {
   const [node, ...words] = parts.program;
-  const child = spawn(node, words, { env: parts.env, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    child.kill('SIGKILL');
-  }, timeoutMs);
-  const stop = () => child.kill('SIGKILL');
-  parts.signal.addEventListener('abort', stop, { once: true });
-  const end = () => {
-    clearTimeout(timer);
-    parts.signal.removeEventListener('abort', stop);
-    child.kill('SIGKILL');
-  };
+  const { env, signal } = parts;
+  const ends = { timeout: timeoutMs, killSignal: 'SIGKILL', signal } as const;
+  const child = spawn(node, words, { env, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true, ...ends });
   // A process that could not be started, or was killed, ends its output: that is looked at below.
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(asked));
   const lines = createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
-  const next = async (): Promise<Line> => {
+  const next = async (): Promise<Exclude<Line, { refused: string }>> => {
     const { value, done } = await lines.next();
-    if (done !== true) return JSON.parse(value) as Line;
-    parts.signal.throwIfAborted();
-    throw isLate ? tooLate(timeoutMs) : ended();
+    signal.throwIfAborted();
+    if (done === true) throw child.killed ? tooLate(timeoutMs) : refusal(ENDED, 'cardwright books query --help');
+    const line = JSON.parse(value) as Line;
+    if (!('refused' in line)) return line;
+    const notes = ['One statement that reads; tables and columns are those of cardwright schema mirror.'];
+    throw refusal(line.refused, 'cardwright schema mirror', notes);
   };
   try {
     const first = await next();
-    if (!('columns' in first)) throw refusedBy(first);
-    return { columns: first.columns, batches: batchesOf(first.columns, next, end) };
+    const columns = 'columns' in first ? first.columns : [];
+    return { columns, batches: batches(columns) };
   } catch (error) {
-    end();
+    child.kill('SIGKILL');
     throw error;
   }
-}
 
-async function* batchesOf(
-  columns: readonly string[],
-  next: () => Promise<Line>,
-  end: () => void,
-): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]> {
-  try {
-    for (;;) {
-      const line = await next();
-      if ('end' in line) return;
-      if (!('rows' in line)) throw refusedBy(line);
-      yield line.rows.map(row => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+  async function* batches(columns: readonly string[]): QueryAnswer['batches'] {
+    try {
+      for (let line = await next(); 'rows' in line; line = await next())
+        yield line.rows.map(row => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+    } finally {
+      child.kill('SIGKILL');
     }
-  } finally {
-    end();
   }
 }
 
-function refusedBy(line: Line): CliError {
-  const why = 'refused' in line ? line.refused : 'no answer';
+/** Said of a process that the system may have had no memory for. */
+const ENDED = 'its process ended without an answer; it may have asked for too much memory';
+
+function refusal(why: string, hint: string, notes?: readonly string[]): CliError {
   return new CliError('usage', {
     message: `the query was refused: ${why}`,
-    notes: ['One statement that reads; tables and columns are those of cardwright schema mirror.'],
-    hint: 'cardwright schema mirror',
+    ...(notes && { notes }),
+    hint,
     outcome: 'not_sent',
   });
 }
@@ -89,15 +76,6 @@ function refusedBy(line: Line): CliError {
 function tooLate(timeoutMs: number): CliError {
   return new CliError('wait_expired', {
     message: `the query took longer than ${timeoutMs / 1000} s and was ended`,
-    hint: 'cardwright books query --help',
-    outcome: 'not_sent',
-  });
-}
-
-/** It ended without an answer, as a process does that the system has no memory for. */
-function ended(): CliError {
-  return new CliError('usage', {
-    message: 'the query was refused: its process ended without an answer; it may have asked for too much memory',
     hint: 'cardwright books query --help',
     outcome: 'not_sent',
   });
@@ -122,11 +100,7 @@ const LONGEST_VALUE = 1_000_000;
 const ROWS_A_LINE = 200;
 
 /** SQLite's numbers of the actions that are allowed, and of its answers. */
-const PRAGMA = 19;
-const READ = 20;
-const SELECT = 21;
-const FUNCTION = 31;
-const RECURSIVE = 33;
+const ACTION = { pragma: 19, read: 20, select: 21, function: 31, recursive: 33 } as const;
 const [OK, DENY] = [0, 1];
 
 /** Tables that say whose copy it is and how far it got; nothing in them is about the account. */
@@ -135,10 +109,10 @@ const FORBIDDEN_FUNCTION = /^(?:load_extension|randomblob|zeroblob|fts[345]\w*)$
 
 /** Whether a statement may do this. */
 function isAllowed(action: number, first: string | null, second: string | null): boolean {
-  if (action === SELECT || action === RECURSIVE) return true;
-  if (action === READ) return !HIDDEN.has((first ?? '').toLowerCase());
-  if (action === PRAGMA) return (first ?? '').toLowerCase() === 'table_info';
-  return action === FUNCTION && !FORBIDDEN_FUNCTION.test(second ?? '');
+  if (action === ACTION.select || action === ACTION.recursive) return true;
+  if (action === ACTION.read) return !HIDDEN.has((first ?? '').toLowerCase());
+  if (action === ACTION.pragma) return (first ?? '').toLowerCase() === 'table_info';
+  return action === ACTION.function && !FORBIDDEN_FUNCTION.test(second ?? '');
 }
 
 /** Runs the statement; lines go to `write`, which may make it wait. Never rejects for the sake of the statement. */
@@ -158,11 +132,8 @@ export async function runQuery({ path, sql }: QueryRequest, write: (line: Line) 
 
 function guarded(path: string): GuardedConnection {
   const connection = connectToRead(path);
-  connection.exec('pragma query_only = on');
-  connection.exec('pragma trusted_schema = off');
-  connection.exec('pragma cell_size_check = on');
-  connection.exec(`pragma hard_heap_limit = ${HEAP_BYTES}`);
-  connection.exec('pragma temp_store = memory');
+  const settings = ['query_only = on', 'trusted_schema = off', 'cell_size_check = on', 'temp_store = memory'];
+  for (const setting of [...settings, `hard_heap_limit = ${HEAP_BYTES}`]) connection.exec(`pragma ${setting}`);
   connection.enableDefensive?.(true);
   if (connection.limits === undefined) connection.setLimit?.(0, LONGEST_VALUE);
   else connection.limits.length = LONGEST_VALUE;

@@ -1,6 +1,7 @@
 /** How the accounts of a statement are called: in bank formats by numbers, in journals by the accounts file. */
 import { createHash } from 'node:crypto';
-import { metadataValue, type StatementAccount } from '../books/statement.ts';
+import { metadataValue } from '../books/rows.ts';
+import type { StatementAccount } from '../books/statement.ts';
 import type { Line } from '../books/statement-lines.ts';
 import { base32 } from '../core/names.ts';
 

@@ -1,6 +1,6 @@
 /** The policy of a command: the file that was named, else the one that the profile names. Never one of the folder. */
 
-import { type Policy, SEVERITIES } from '../../books/facts.ts';
+import { SEVERITIES } from '../../books/facts.ts';
 import {
   brokenCaps,
   type Caps,
@@ -9,6 +9,7 @@ import {
   type Finding,
   planChanges,
 } from '../../books/policy.ts';
+import type { Policy } from '../../books/policy-file.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf, SHORT_ID } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
