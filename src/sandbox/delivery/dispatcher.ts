@@ -298,33 +298,29 @@ function secretValues(event: EventName, body: string): readonly string[] {
 // Sending what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the clock; any number of processes may run it on one store.
 
 /** The deliveries of one sandbox in one process: live in the background, or step by step while the clock is moved. */
-export interface Dispatcher {
-  /** Sends what is due until idle or until a signal; see `Until`. */
-  deliver(until: Until): Promise<readonly DeliveryAttempt[]>;
-  /** Keeps everybody from sending but who delivers until idle; call what it returns, once, to let them go on. */
-  hold(): () => void;
-  /** Ends the background; what is in the air is cut off and goes again later. */
-  stop(): Promise<void>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** With `live` it begins to send in the background at once. */
 export function createDispatcher(
   sender: Omit<DeliveryParts, keyof DeliveryOptions>,
   { live, allowRemote = false, limits }: DeliveryOptions & { readonly live: boolean },
-): Dispatcher {
+) {
   const parts: DeliveryParts = { ...sender, allowRemote, limits: { ...LIMITS, ...limits } };
   const stopping = new AbortController();
   let held = 0;
   const deliver = (until: Until) => runDeliveries(parts, until, () => until.kind !== 'idle' && held > 0);
   const background = live ? deliver({ kind: 'signal', signal: stopping.signal }).catch(parts.onFault) : undefined;
   return {
+    /** Sends what is due until idle or until a signal; see `Until`. */
     deliver,
+    /** Keeps everybody from sending but who delivers until idle; call what it returns, once, to let them go on. */
     hold() {
       held += 1;
       return () => {
         held -= 1;
       };
     },
+    /** Ends the background; what is in the air is cut off and goes again later. */
     async stop() {
       stopping.abort();
       await background;
@@ -343,12 +339,8 @@ export interface Until {
   readonly upTo?: number | undefined;
 }
 
-/** One attempt, for whoever moved the clock. */
-export interface DeliveryAttempt {
-  readonly delivery: string;
-  /** When it was due: ms UTC on the clock of the sandbox. */
-  readonly dueAt: number;
-}
+/** One attempt, for whoever moved the clock: of which delivery, and when it was due, ms UTC on that clock. */
+type DeliveryAttempt = { readonly delivery: string; readonly dueAt: number };
 
 /** Subscriptions that are served at the same time. */
 const MOST_AT_ONCE = 16;

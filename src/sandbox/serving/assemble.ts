@@ -13,7 +13,7 @@ import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { checkWhole } from '../checks/invariants.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { createDispatcher, type DeliveryOptions, type Dispatcher } from '../delivery/dispatcher.ts';
+import { createDispatcher, type DeliveryOptions } from '../delivery/dispatcher.ts';
 import { ActiveDialect } from '../dialects/table.ts';
 import { HANDLERS } from '../handlers/service.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
@@ -70,37 +70,16 @@ export interface OpenPlan
 }
 
 /** A sandbox that is reached. */
-export interface Assembled {
-  /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else; the service is below `/v1`. */
-  readonly origin: string;
-  readonly socketPath?: string;
-  readonly key: Secret;
-  readonly adminToken: Secret;
-  /** Tells one store from another. */
-  readonly instance: string;
-  /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
-  readonly deliver: Dispatcher['deliver'];
-  readonly dialect: DialectName;
-  /** False when it speaks a dialect that ignores idempotency keys. */
-  readonly honoursKeys: boolean;
-  /** Finishes running requests, then ends what is sent, then the store, and frees the place. May be called more than once. */
-  stop(): Promise<void>;
-}
+export type Assembled = Awaited<ReturnType<typeof assemble>>;
 
 /** A sandbox that answers requests and does what falls due; nobody reaches it yet. */
-export interface Opened {
-  readonly parts: ServiceParts;
-  readonly instance: string;
-  readonly deliver: Dispatcher['deliver'];
-  /** Ends timers, then what is sent, then the store. */
-  close(): Promise<void>;
-}
+export type Opened = Awaited<ReturnType<typeof openSandbox>>;
 
 /**
  * Throws `check_failed` for a store that cannot be used or whose books do not agree, `unreachable` when the place is
  * taken.
  */
-export async function assemble(plan: Plan): Promise<Assembled> {
+export async function assemble(plan: Plan) {
   const { host, place, onFault } = plan;
   const socket = place === 'socket' ? await privateSocket(host) : undefined;
   let opened: Opened | undefined;
@@ -121,14 +100,23 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       await close();
     };
     return {
-      ...{ key, adminToken, instance, deliver, origin: server.origin },
+      key,
+      adminToken,
+      /** Tells one store from another. */
+      instance,
+      /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
+      deliver,
+      /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else; the service is below `/v1`. */
+      origin: server.origin,
       ...(socket && { socketPath: socket.socketPath }),
       get dialect() {
         return activeDialect.name;
       },
+      /** False when it speaks a dialect that ignores idempotency keys. */
       get honoursKeys() {
         return activeDialect.facts.honours_keys;
       },
+      /** Finishes running requests, then ends what is sent, then the store, and frees the place. May be called more than once. */
       stop() {
         stopped ??= stop();
         return stopped;
@@ -141,7 +129,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
 }
 
 /** Throws `check_failed` for a store that cannot be used or whose books do not agree. */
-export async function openSandbox(plan: OpenPlan): Promise<Opened> {
+export async function openSandbox(plan: OpenPlan) {
   const {
     host,
     path,
@@ -196,6 +184,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       parts,
       instance: meta.instance,
       deliver: sending.deliver,
+      /** Ends timers, then what is sent, then the store. */
       async close() {
         ticking.abort();
         await timers;

@@ -3,8 +3,9 @@
  * and a test suite would run in another sandbox than it says.
  */
 
-import type { Shape } from '../../contract/field.ts';
+import type { CompleteOf, Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
+import type { ERROR_BODY } from '../../contract/resources.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
@@ -47,30 +48,20 @@ export function sandboxMethods(admin: SandboxAdmin): Readonly<Record<string, Met
 
 function methodOf({ operation, row, group, name }: AdminMethod, admin: SandboxAdmin): Method {
   const called = `sandbox.${group === undefined ? name : `${group}.${name}`}`;
-  return async (input = {}) => {
-    const { method, params = {}, query = {}, body } = row as Operation;
-    const problem = problemOf(operation, { ...params, ...query, ...body }, input);
-    if (problem !== undefined) {
-      throw new CliError('usage', { message: `${called}: ${problem}`, outcome: 'not_sent', operation });
+  const { method, params = {}, query = {}, body } = row as Operation;
+  return async (given = {}) => {
+    const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const problem = shapeProblem({ ...params, ...query, ...body }, input);
+    const [mismatch] = mismatches(operation, { given: new Set(Object.keys(input)), values: input });
+    if (problem !== undefined || mismatch !== undefined) {
+      const message = `${called}: ${problem === undefined ? mismatch?.text : `${problem.field} ${problem.text}`}`;
+      throw new CliError('usage', { message, outcome: 'not_sent', operation });
     }
-    const place = row.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
-    const asked = `${new URLSearchParams(partOf(query, input) as Record<string, string>)}`;
-    const path = asked === '' ? place : `${place}?${asked}`;
-    return admin.request(method as 'GET', path, body === undefined ? undefined : partOf(body, input));
+    const partOf = (part: Shape) => Object.fromEntries(Object.entries(input).filter(([field]) => field in part));
+    const place = row.path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(String(input[param])));
+    const asked = `${new URLSearchParams(partOf(query) as Record<string, string>)}`;
+    return admin.request(method as 'GET', asked === '' ? place : `${place}?${asked}`, body && partOf(body));
   };
-}
-
-/** What is wrong with an input, so that nothing is sent. */
-function problemOf(operation: string, shape: Shape, input: Values): string | undefined {
-  const problem = shapeProblem(shape, input);
-  if (problem !== undefined) return `${problem.field} ${problem.text}`;
-  const given = new Set(Object.keys(input).filter(name => input[name] !== undefined));
-  return mismatches(operation, { given, values: input })[0]?.text;
-}
-
-/** What of the input belongs to a part of the row; what is undefined is left out. */
-function partOf(part: Values, input: Values): Values {
-  return Object.fromEntries(Object.entries(input).filter(([name, value]) => name in part && value !== undefined));
 }
 
 // `cardwright/sandbox`: the sandbox for test suites and other programs. Its types stand in library-types.ts, which imports nothing, because the build ships that file as it is.
@@ -131,20 +122,10 @@ function adminOf({ url, socketPath, adminToken: token }: RunningSandbox): Public
       const { status, text } = await askLocally({ url: base + path, method, token, socketPath, body });
       const value: unknown = text === '' ? undefined : JSON.parse(text);
       if (status >= 200 && status < 300) return value as never;
-      throw refusalOf(status, value);
+      const { error = 'unknown', message = `answered ${status}`, request_id } = (value ?? {}) as Partial<ErrorBody>;
+      throw new SandboxRefusal({ status, error, message, requestId: request_id ?? '' });
     },
   };
 }
 
-function refusalOf(status: number, value: unknown): Error {
-  const {
-    error = 'unknown',
-    message = `answered ${status}`,
-    request_id: requestId = '',
-  } = (value ?? {}) as {
-    error?: string;
-    message?: string;
-    request_id?: string;
-  };
-  return new SandboxRefusal({ status, error, message, requestId });
-}
+type ErrorBody = CompleteOf<typeof ERROR_BODY>;

@@ -6,8 +6,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { type CompleteOf, must } from '../../contract/field.ts';
+import { integer, text } from '../../contract/own-field.ts';
 import { ADMIN_OPERATIONS, type ServerOptions } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
+import { shapeProblem } from '../../contract/violation.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import { isObject, jsonOrUndefined } from '../../core/objects.ts';
@@ -21,7 +24,7 @@ import {
   writePrivate,
 } from '../../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/users-file.ts';
-import type { Clock, Folders, Host } from '../../platform/host.ts';
+import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { PageFiles } from '../page/inspector-sessions.ts';
 import { proofOf } from '../requests/exchange.ts';
@@ -30,16 +33,14 @@ import { StoreBroken } from '../store/sql.ts';
 import { assemble, randomKey } from './assemble.ts';
 import { askLocally, storeFile, storeFolder } from './start.ts';
 
-/** What `server.json` says. */
-export interface ServerFacts {
-  /** Base address of the service, with `/v1`. */
-  readonly url: string;
-  readonly pid: number;
-  /** ISO 8601, real time. */
-  readonly started_at: string;
-  /** Which store it serves. */
-  readonly instance: string;
-}
+/** What `server.json` says: address of the service with `/v1`, real time in ISO 8601, and which store it serves. */
+const SERVER_FACTS = {
+  url: must(text('Address.')),
+  pid: must(integer('Process.')),
+  started_at: must(text('Time.')),
+  instance: must(text('Store.')),
+} as const;
+export type ServerFacts = CompleteOf<typeof SERVER_FACTS>;
 
 /** The lock is held while a sandbox is started on the store. */
 function serverPaths(data: string) {
@@ -51,21 +52,14 @@ function serverPaths(data: string) {
     lock: below('server.lock'),
   };
 }
-type ServerPaths = ReturnType<typeof serverPaths>;
 
 /** Undefined when there is none, or what stands there is not whole. */
 async function readFacts(path: string, around: FileDependencies): Promise<ServerFacts | undefined> {
-  const text = await readPrivate(path, around);
-  if (text === undefined) return undefined;
-  const facts = jsonOrUndefined(text);
-  const { url, pid, started_at, instance } = isObject(facts) ? facts : {};
-  const isWhole =
-    typeof url === 'string' &&
-    /^http:\/\/127\.0\.0\.1:\d{1,5}\/v1$/.test(url) &&
-    Number.isSafeInteger(pid) &&
-    typeof started_at === 'string' &&
-    typeof instance === 'string';
-  return isWhole ? { url, pid: pid as number, started_at, instance } : undefined;
+  const json = await readPrivate(path, around);
+  if (json === undefined) return undefined;
+  const facts = jsonOrUndefined(json) as ServerFacts;
+  if (!isObject(facts) || shapeProblem(SERVER_FACTS, facts) !== undefined) return undefined;
+  return /^http:\/\/127\.0\.0\.1:\d{1,5}\/v1$/.test(facts.url) ? facts : undefined;
 }
 
 export async function writeSecret(path: string, secret: Secret, around: FileDependencies): Promise<void> {
@@ -74,9 +68,9 @@ export async function writeSecret(path: string, secret: Secret, around: FileDepe
 
 /** Undefined when there is no file. Throws `guarded` for one that holds something else than what we write there. */
 export async function readSecret(path: string, around: FileDependencies): Promise<Secret | undefined> {
-  const text = await readPrivate(path, around);
-  if (text === undefined) return undefined;
-  const found = /^((?:sk_test_|sandbox_)[\w-]{20,})\n$/.exec(text)?.[1];
+  const line = await readPrivate(path, around);
+  if (line === undefined) return undefined;
+  const found = /^((?:sk_test_|sandbox_)[\w-]{20,})\n$/.exec(line)?.[1];
   if (found !== undefined) return new Secret(found);
   throw notSent('guarded', `${path} does not hold what cardwright writes there`, {
     notes: ['Nothing was overwritten. Move the file away to get a new one.'],
@@ -85,11 +79,9 @@ export async function readSecret(path: string, around: FileDependencies): Promis
 
 // Finding the server, and believing nobody who has not proved to be it.
 
-interface FoundServer extends ServerFacts {
-  /** Address of the control surface's origin, as `CARDWRIGHT_SANDBOX_URL` takes it. */
-  readonly origin: string;
-  readonly adminToken: Secret;
-  readonly keyFile: string;
+/** What a server of this machine is found, stopped and moved aside by. */
+interface Surroundings extends Pick<Host, 'folders' | 'clock' | 'pid'> {
+  readonly isRunning: (pid: number) => boolean;
 }
 
 /** For one answer; on this machine it takes two ms. */
@@ -97,9 +89,10 @@ const PATIENCE = { ms: 2_000, bytes: 4_096 } as const;
 
 /**
  * The server that `server.json` names, once it has proved by an HMAC over fresh random bytes that it knows the admin token;
- * undefined when nobody answers there, or somebody else. No key leaves before.
+ * undefined when nobody answers there, or somebody else. No key leaves before. `origin` is that of the control surface, as
+ * `CARDWRIGHT_SANDBOX_URL` takes it.
  */
-export async function findServer(data: string, around: FileDependencies): Promise<FoundServer | undefined> {
+export async function findServer(data: string, around: FileDependencies) {
   const paths = serverPaths(data);
   const facts = await readFacts(paths.facts, around);
   const adminToken = facts && (await readSecret(paths.token, around));
@@ -120,8 +113,8 @@ const LOOK_EVERY = 20;
  * take the request, `wait_expired` when it is still there after 20 s.
  */
 export async function stopServer(
-  { origin, adminToken, pid, keyFile }: FoundServer,
-  { folders, clock, pid: us, isRunning, signal }: Stopping,
+  { origin, adminToken, pid, keyFile }: NonNullable<Awaited<ReturnType<typeof findServer>>>,
+  { folders, clock, pid: us, isRunning, signal }: Surroundings & Pick<Host, 'signal'>,
 ): Promise<void> {
   const answer = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
   if (answer === undefined) {
@@ -141,12 +134,8 @@ export async function stopServer(
   }
 }
 
-type Stopping = Pick<Host, 'folders' | 'clock' | 'pid' | 'signal'> & { readonly isRunning: (pid: number) => boolean };
-
-type Answer = Readonly<Record<string, unknown>>;
-
 /** A question without a token, an order with one. Undefined for any answer but a whole good one. */
-async function answerOf(url: string, token?: Secret): Promise<Answer | undefined> {
+async function answerOf(url: string, token?: Secret) {
   const order = token && { method: 'POST', token };
   const answer = await askLocally({ url, limit: PATIENCE, ...order }).catch(() => undefined);
   const body = answer?.status === 200 ? jsonOrUndefined(answer.text) : undefined;
@@ -158,19 +147,12 @@ async function answerOf(url: string, token?: Secret): Promise<Answer | undefined
 /** The log first: a database without it is older but whole, a log beside another database is a danger. */
 const PARTS = ['-wal', '-shm', ''] as const;
 
-interface Moving {
-  readonly folders: Pick<Folders, 'data'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly pid: number;
-  readonly isRunning: (pid: number) => boolean;
-}
-
 /**
  * Moves the store and its two companions into a fresh 0700 folder beside it, `store-<time>`. Resolves to where they
  * are now; empty when there was no store. The next command makes a new one.
  * Throws `guarded` while a started sandbox serves it.
  */
-export async function resetHard({ folders, clock, ...us }: Moving): Promise<string[]> {
+export async function resetHard({ folders, clock, ...us }: Surroundings): Promise<string[]> {
   const holder = await holderOf(serverPaths(folders.data).lock, us, us.isRunning);
   if (holder !== 'nobody') {
     throw notSent(
@@ -194,8 +176,7 @@ export async function resetHard({ folders, clock, ...us }: Moving): Promise<stri
 
 // Starting it.
 
-export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> {
-  readonly isRunning: (pid: number) => boolean;
+export interface StartDependencies extends Surroundings, Pick<Host, 'random' | 'platform'> {
   /** Names of files beside and of locks. */
   readonly noise: Host['random'];
   readonly version: string;
@@ -244,105 +225,81 @@ export function serveUnderLock<Shown extends object>(
   });
 }
 
-interface StartedSandbox extends Serving {
-  readonly facts: ServerFacts;
-  readonly keyFile: string;
-}
-
 /**
  * Throws `guarded` when one is started on the store already, `unreachable` for a taken port, `check_failed` for a
  * store that is not whole, `usage` for a seed or data set that the store does not have.
  */
-export async function startServer(around: StartDependencies, options: ServerOptions): Promise<StartedSandbox> {
-  const { folders, platform, noise: random, warn, isRunning } = around;
+export async function startServer(around: StartDependencies, options: ServerOptions) {
+  const { folders, platform, noise: random, warn, clock } = around;
+  const { readyFile } = options;
   const paths = serverPaths(folders.data);
   const files: FileDependencies = { platform, random, warn };
-  const refuseSecond = async () => {
-    const holder = await holderOf(paths.lock, around, isRunning);
-    // Where it says that it listens; it may not have said so yet.
-    if (holder !== 'nobody') throw alreadyStarted(holder, paths, (await readFacts(paths.facts, files))?.url);
+  const removeFacts = async () => {
+    await rm(paths.facts, { force: true });
+    await rm(paths.token, { force: true });
+  };
+  const open = async (end: (error?: Error) => void) => {
+    // What a killed one left would be believed by nobody, but it would be read.
+    await removeFacts();
+    if (readyFile !== undefined) await clearReadyFile(readyFile);
+    const path = storeFile(folders.data);
+    const made = await assemble({
+      ...around,
+      ...options,
+      host: around,
+      path,
+      place: { port: options.port ?? 0 },
+      key: (await readSecret(paths.key, files)) ?? randomKey(around),
+      checked: true,
+      insists: options,
+      rateLimits: options.rateLimits ? 'all' : 'none',
+      liveTimers: true,
+      deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
+      clock: undefined,
+      onStop: () => end(),
+      onFault: error => {
+        around.onFault(error);
+        if (error instanceof StoreBroken) end(brokenStore(path, error));
+      },
+    });
+    const url = made.origin + SERVICE_PATH;
+    const { instance } = made;
+    const facts: ServerFacts = { url, pid: around.pid, started_at: new Date(clock.now()).toISOString(), instance };
+    const close = async () => {
+      // Who looks for the server stops finding it first.
+      if (readyFile !== undefined) await removeReadyFile(readyFile, url);
+      await removeFacts();
+      await made.stop();
+    };
+    try {
+      await writeSecret(paths.key, made.key, files);
+      await writeSecret(paths.token, made.adminToken, files);
+      await writePrivate(paths.facts, `${JSON.stringify(facts)}\n`, files);
+      if (readyFile !== undefined) await writeReadyFile(readyFile, url, files);
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    return { shown: { facts, keyFile: paths.key }, close };
   };
   privateFolder(storeFolder(folders.data), platform);
   let isOurs = false;
   try {
     return await serveUnderLock(paths.lock, around, end => {
       isOurs = true;
-      return open(around, options, { paths, files, end });
+      return open(end);
     });
   } catch (error) {
-    // Another one has the lock.
-    if (!isOurs) await refuseSecond();
-    throw error;
+    const holder = isOurs ? 'nobody' : await holderOf(paths.lock, around, around.isRunning);
+    if (holder === 'nobody') throw error;
+    // Where it says that it listens; it may not have said so yet.
+    const url = (await readFacts(paths.facts, files))?.url;
+    const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
+    throw notSent('guarded', `a sandbox is started on this store already, by ${who}`, {
+      notes: [url === undefined ? `It holds ${paths.lock}.` : `It serves ${url}.`],
+      hint: 'cardwright sandbox status -o env',
+    });
   }
-}
-
-interface Opening {
-  readonly paths: ServerPaths;
-  readonly files: FileDependencies;
-  readonly end: (error?: Error) => void;
-}
-
-async function open(
-  around: StartDependencies,
-  options: ServerOptions,
-  { paths, files, end }: Opening,
-): Promise<Opened<Omit<StartedSandbox, keyof Serving>>> {
-  const { folders, clock } = around;
-  const { readyFile } = options;
-  const removeFacts = async () => {
-    await rm(paths.facts, { force: true });
-    await rm(paths.token, { force: true });
-  };
-  // What a killed one left would be believed by nobody, but it would be read.
-  await removeFacts();
-  if (readyFile !== undefined) await clearReadyFile(readyFile);
-  const path = storeFile(folders.data);
-  const made = await assemble({
-    ...around,
-    ...options,
-    host: around,
-    path,
-    place: { port: options.port ?? 0 },
-    key: (await readSecret(paths.key, files)) ?? randomKey(around),
-    checked: true,
-    insists: options,
-    rateLimits: options.rateLimits ? 'all' : 'none',
-    liveTimers: true,
-    deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
-    clock: undefined,
-    onStop: () => end(),
-    onFault: error => {
-      around.onFault(error);
-      if (error instanceof StoreBroken) end(brokenStore(path, error));
-    },
-  });
-  const url = made.origin + SERVICE_PATH;
-  const { instance } = made;
-  const facts = { url, pid: around.pid, started_at: new Date(clock.now()).toISOString(), instance };
-  const close = async () => {
-    // Who looks for the server stops finding it first.
-    if (readyFile !== undefined) await removeReadyFile(readyFile, url);
-    await removeFacts();
-    await made.stop();
-  };
-  try {
-    await writeSecret(paths.key, made.key, files);
-    await writeSecret(paths.token, made.adminToken, files);
-    await writePrivate(paths.facts, `${JSON.stringify(facts)}\n`, files);
-    if (readyFile !== undefined) await writeReadyFile(readyFile, url, files);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { shown: { facts, keyFile: paths.key }, close };
-}
-
-function alreadyStarted(holder: number | 'unreadable', { lock }: ServerPaths, url: string | undefined): CliError {
-  const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
-  return notSent('guarded', `a sandbox is started on this store already, by ${who}`, {
-    notes: [url === undefined ? `It holds ${lock}.` : `It serves ${url}.`],
-    hint: 'cardwright sandbox status -o env',
-  });
 }
 
 function brokenStore(path: string, cause: StoreBroken): CliError {

@@ -88,41 +88,32 @@ export interface StoreRequest {
   readonly onBroken?: (error: StoreBroken) => void;
 }
 
-export interface OpenedStore {
-  readonly store: Store;
-  readonly meta: Meta;
-}
-
 /** Throws `check_failed` for a store that is of another build, foreign or damaged, and leaves it untouched. */
-export async function openStore(request: StoreRequest): Promise<OpenedStore> {
-  const { path, platform } = request;
+export async function openStore(request: StoreRequest) {
+  const { path, platform, clock, random, onBroken } = request;
   if (path !== 'memory') privateFile(path, platform);
   let connection: Connection | undefined;
   try {
     connection = connectTo(path);
-    return await prepared(connection, request);
+    connection.exec('pragma foreign_keys = on');
+    // What savepoints remember stays in memory, but for large work.
+    connection.exec('pragma temp_store = memory');
+    const store = new QueuedStore({ connection, path, clock, random, ...(onBroken && { onBroken }) });
+    const setFile = async (pragma: string) =>
+      path === 'memory' ? undefined : store.outside(opened => opened.exec(pragma));
+    // Needs the schema, so it meets the locks of others like any reading.
+    await setFile('pragma synchronous = full');
+    // Looked at before anything is changed: switching the log would already write to a foreign file.
+    const found = await store.read(sql => readMeta(sql, path));
+    await setFile('pragma journal_mode = wal');
+    // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
+    connection.exec('pragma wal_autocheckpoint = 8000');
+    connection.exec(`pragma cache_size = -${KIB_ELSE}`);
+    return { store: store as Store, meta: found ?? (await store.writeLarge(sql => made(sql, request))) };
   } catch (error) {
-    if (connection !== undefined) connection.close();
+    connection?.close();
     throw openingError(path, error);
   }
-}
-
-async function prepared(connection: Connection, request: StoreRequest): Promise<OpenedStore> {
-  const { path, clock, random, onBroken } = request;
-  connection.exec('pragma foreign_keys = on');
-  // What savepoints remember stays in memory, but for large work.
-  connection.exec('pragma temp_store = memory');
-  const store = new QueuedStore({ connection, path, clock, random, ...(onBroken && { onBroken }) });
-  // Needs the schema, so it meets the locks of others like any reading.
-  if (path !== 'memory') await store.outside(() => connection.exec('pragma synchronous = full'));
-  // Looked at before anything is changed: switching the log would already write to a foreign file.
-  const found = await store.read(sql => readMeta(sql, path));
-  if (path !== 'memory') await store.outside(() => connection.exec('pragma journal_mode = wal'));
-  // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
-  connection.exec('pragma wal_autocheckpoint = 8000');
-  connection.exec(`pragma cache_size = -${KIB_ELSE}`);
-  if (found === undefined) return { store, meta: await store.writeLarge(sql => made(sql, request)) };
-  return { store, meta: found };
 }
 
 /** Makes and fills the store, unless another process did so meanwhile. */
