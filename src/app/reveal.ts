@@ -11,7 +11,7 @@ import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import { preloads, recorders, watchers } from '../platform/watched.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import { lineBlock, pairsBlock } from '../terminal/view.ts';
-import type { Recorder } from '../writes/audit-record.ts';
+import { outcomeOf, type Recorder, whyOf } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
 import type { Run } from './connections.ts';
 import { checkNewFile, createFile } from './context-files.ts';
@@ -110,15 +110,17 @@ export function cardReveal(run: Run, recorder: Recorder) {
     const { identity, asks } = await check(wish);
     const card = await (await reader()).read('cards.get', { card_id: cardId });
     if (asks) await askForLastFour(identity, card, sink, await (await audit()).revealsOf(identity.profile));
-    const { result } = await recorder.around(
-      { event: 'reveal', operation: OPERATION, card_id: cardId, sink },
-      async () => {
-        const answered = await (await opened.service()).send(OPERATION, { card_id: cardId });
-        checkSameCard(answered.result, card, cardId);
-        return answered;
-      },
-      ({ result: { number } }) => ({ last4: number.expose().slice(-4) }),
-    );
+    const { end } = await recorder.begin({ event: 'reveal', operation: OPERATION, card_id: cardId, sink });
+    const fetched = async () => {
+      const { result } = await (await opened.service()).send(OPERATION, { card_id: cardId });
+      checkSameCard(result, card, cardId);
+      return result;
+    };
+    const result = await fetched().catch(async (thrown: unknown) => {
+      await end(outcomeOf(thrown), whyOf(thrown));
+      throw thrown;
+    });
+    await end('done', { last4: result.number.expose().slice(-4) });
     return { card, parts: partsOf(result, cardId) };
   }
 

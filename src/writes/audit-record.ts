@@ -44,9 +44,14 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings) {
     return undefined;
   };
 
-  /** In two steps. With `soon` the journal's own commit, which comes before anything is sent, takes the line to the disk. */
+  /**
+   * Writes the first line. Throws `guarded` or `check_failed` when the log cannot be written, for a reveal and with a live key; else
+   * that is a warning. Throws `rate_limited` for a reveal too many. With `soon` the journal's own commit, which comes before anything is sent,
+   * takes the line to the disk.
+   */
   const begin = async (facts: Recorded, durability?: 'soon'): Promise<BegunRecord> => {
-    const who = actingAs(await identity());
+    const { profile, mode, baseUrl } = await identity();
+    const who = { profile, mode, origin: URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl };
     const of = await append({ ...facts, ...who }, durability).catch(thrown => {
       if (!(thrown instanceof CliError)) throw thrown;
       // Whoever keeps the log does not know when it is written: only here is it before the send.
@@ -54,7 +59,9 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings) {
         throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
       return unrecorded(`${facts.operation} is`, thrown);
     });
-    const line = outcomeLine(facts, who);
+    const { operation, card_id, op } = facts;
+    const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
+    const line = { event: 'outcome', ...who, operation, ...about } as const;
     let isLost = false;
     let written: Promise<unknown> = Promise.resolve();
     return {
@@ -91,38 +98,7 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings) {
         unrecorded(`${facts.operation}: not_sent; that is`, lost);
       }
     },
-    /**
-     * Records, does the work, records its outcome. Throws `guarded` or `check_failed` before the work when the log cannot be
-     * written, for a reveal and with a live key; else that is a warning. Throws `rate_limited` for a reveal too many.
-     */
-    async around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T> {
-      const { end } = await begin(facts);
-      let outcome = 'done';
-      let learned: Learned = {};
-      try {
-        const result = await work();
-        learned = learn?.(result) ?? {};
-        return result;
-      } catch (thrown) {
-        outcome = outcomeOf(thrown);
-        learned = whyOf(thrown);
-        throw thrown;
-      } finally {
-        await end(outcome, learned);
-      }
-    },
   };
-}
-
-type Who = Pick<AuditFacts, 'profile' | 'mode' | 'origin'>;
-
-function actingAs({ profile, mode, baseUrl }: Identity): Who {
-  return { profile, mode, origin: originOf(baseUrl) };
-}
-
-function outcomeLine({ operation, card_id, op }: Recorded, who: Who) {
-  const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
-  return { event: 'outcome', ...who, operation, ...about } as const;
 }
 
 /** `not_sent`, `refused`, `unknown`, `done`; for an error that says none of them, its kind. */
@@ -159,10 +135,6 @@ export function learnedFrom(result: unknown): Learned {
   const { id, last4 } = (typeof result === 'object' && result !== null ? result : {}) as Record<string, unknown>;
   if (typeof id !== 'string' || typeof last4 !== 'string') return {};
   return { card_id: id, last4 };
-}
-
-function originOf(baseUrl: string): string {
-  return URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl;
 }
 
 /** The line of a row. */

@@ -42,11 +42,6 @@ export interface Change {
 
 /** How an admitted change begins. */
 interface Beginning<R extends Run | undefined> {
-  /**
-   * What the lines are of: one `write`, a `run` with a line for each row, or nothing of its own, because each of its
-   * writes is recorded by itself.
-   */
-  readonly lines: 'write' | 'run' | 'none';
   /** The op that the run will have, for its first line. */
   readonly op?: string | undefined;
   /** Makes the plan durable, or takes the op over; nothing is sent by it. Undefined for what is not journaled. */
@@ -107,14 +102,17 @@ export function createPipeline(settings: PipelineSettings) {
   }
 
   async function begin<R extends Run | undefined>(change: Change, beginning: Beginning<R>): Promise<Underway<R>> {
-    const lines = await beginLines(recorder, change, beginning);
+    const { audited, operations } = change;
+    const { op } = beginning;
+    // The claim of a journal takes the line to the disk.
+    const durability = [...operations].every(isJournaled) ? 'soon' : undefined;
+    const lines = await recorder.begin({ ...audited, ...(op !== undefined && { op }) }, durability);
     try {
       const run = await beginning.open();
       return { run, rows: lines, end: ending => end(change, lines, run, ending) };
     } catch (thrown) {
-      const isRefused = beginning.lines === 'none';
       const outcome = thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal';
-      await (isRefused ? recorder.refused(change.audited, thrown) : lines.end(outcome, whyOf(thrown)));
+      await lines.end(outcome, whyOf(thrown));
       throw thrown;
     }
   }
@@ -155,17 +153,6 @@ export function createPipeline(settings: PipelineSettings) {
       };
     },
   };
-}
-
-async function beginLines(
-  recorder: Recorder,
-  { audited, operations }: Change,
-  { lines, op }: Pick<Beginning<undefined>, 'lines' | 'op'>,
-): Promise<BegunRecord> {
-  if (lines === 'none') return { row: () => undefined, end: async () => undefined };
-  if (lines === 'run') return recorder.begin({ ...audited, ...(op !== undefined && { op }) }, 'soon');
-  // Its claim takes the line to the disk.
-  return recorder.begin(audited, [...operations].every(isJournaled) ? 'soon' : undefined);
 }
 
 async function end({ audited }: Change, lines: BegunRecord, run: Run | undefined, ending: Ending): Promise<void> {

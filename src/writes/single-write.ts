@@ -167,8 +167,7 @@ async function throughJournal(settings: WriteSettings, { before, ...wanted }: Wa
         if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUnacknowledged();
         return executeOnly(run, wanted, await settings.reader());
       };
-      const beginning = { lines: 'write', open } as const;
-      const answer = await admitted.execute(beginning, { execute, learn: learnedFromAnswer });
+      const answer = await admitted.execute({ open }, { execute, learn: learnedFromAnswer });
       const { isReleased, ...shown } = answer;
       return { ...named(shown, answer.op !== prepared.op && isReleased !== true), before: seen };
     },
@@ -192,8 +191,7 @@ async function straight(
   };
   return {
     requests: [planned],
-    execute: admitted =>
-      admitted.execute({ lines: 'write', open: async () => undefined }, { execute, learn: learnedFromAnswer }),
+    execute: admitted => admitted.execute({ open: async () => undefined }, { execute, learn: learnedFromAnswer }),
   };
 }
 

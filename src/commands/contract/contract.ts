@@ -166,7 +166,7 @@ const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
 async function probe(ctx: Context): Promise<Row[]> {
   const { id } = await bestBin(ctx, cents(100));
   const { rows, check, run } = await (await ctx.journal.open()).probe(id);
-  const admitted = await ctx.journal.pipeline.admit({
+  await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation: 'cards.create', rows: rows.length },
     operations: [...rows].map(({ operation }) => operation),
     check,
@@ -177,24 +177,16 @@ async function probe(ctx: Context): Promise<Row[]> {
       'Keys are used again after a minute, and cards are counted when nothing can arrive any more: 4 minutes.',
     );
   // Each of its writes has lines of its own.
-  const underway = await admitted.begin({ lines: 'none', open: async () => undefined });
-  try {
-    const probed = await run(async ({ operation, input, key }, send) => {
-      const { end } = await ctx.journal.recorder.begin(recordOf(operation, input, key));
-      const attempt = await send();
-      const { class: outcome, error, result } = attempt;
-      await end(outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown'), learnedFrom(result));
-      return attempt;
-    });
-    return probed.map(({ operation, capability, text }) => ({
-      operation,
-      result: capability.key,
-      route: 'key',
-      detail: text,
-    }));
-  } finally {
-    await underway.end({});
-  }
+  const probed = await run(async ({ operation, input, key }, send) => {
+    const { end } = await ctx.journal.recorder.begin(recordOf(operation, input, key));
+    const attempt = await send();
+    const { class: outcome, error, result } = attempt;
+    await end(outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown'), learnedFrom(result));
+    return attempt;
+  });
+  return probed.map(({ operation, capability: { key: result }, text: detail }) => {
+    return { operation, result, route: 'key', detail };
+  });
 }
 
 export const showContract = command({
