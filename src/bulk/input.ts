@@ -160,7 +160,7 @@ export function* csvRecords(text: string): Generator<CsvRecord> {
       line += lines.length - 1;
       column = (lines.length > 1 ? 1 : column) + pointsIn(lines.at(-1) ?? '');
       at = end;
-      const wrong = fieldFault(text, { value, from, end: { line, column }, at, isQuoted });
+      const wrong = fieldFault(text, value, { from, end: { line, column }, at, isQuoted });
       if (wrong !== undefined) {
         // Named as what it is: the quotes of its names would be wrong quotes of CSV.
         const isObject = fields.length === 0 && raw.startsWith('{');
@@ -196,17 +196,12 @@ function quotedEnd(text: string, at: number): number {
   return text.length + 1;
 }
 
-interface FoundField {
-  readonly value: string;
-  readonly from: Position;
-  readonly end: Position;
-  /** Behind it in the text. */
-  readonly at: number;
-  readonly isQuoted: boolean;
-}
-
 /** What is wrong with a field, or with what follows it. */
-function fieldFault(text: string, { value, from, end, at, isQuoted }: FoundField): Fault | undefined {
+function fieldFault(
+  text: string,
+  value: string,
+  { from, end, at, isQuoted }: { from: Position; end: Position; at: number; isQuoted: boolean },
+): Fault | undefined {
   if (at > text.length) return { ...from, text: 'a quote is opened here and never closed' };
   if (value.length > LONGEST_LINE)
     return { ...from, text: `a field is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters` };

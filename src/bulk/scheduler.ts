@@ -114,14 +114,12 @@ export function drive(settings: DriveSettings) {
     underWay += 1;
     inFlight += 1;
     if (row.isUnknown === true) lookedFor += 1;
-    const begun: Underway = { index, row, epoch: pace.epoch() };
-    run.execute(row.row).then(
-      outcome => settled(begun, outcome),
-      thrown => settled(begun, rejected(row.row, thrown)),
-    );
+    const epoch = pace.epoch();
+    const execution = run.execute(row.row).catch((thrown: unknown) => rejected(row.row, thrown));
+    void execution.then(outcome => settled(index, row, outcome, epoch));
   }
 
-  function settled({ index, row, epoch }: Underway, outcome: RowOutcome): void {
+  function settled(index: number, row: DriveRow, outcome: RowOutcome, epoch: number): void {
     underWay -= 1;
     inFlight -= 1;
     ended += 1;
@@ -204,12 +202,6 @@ export function drive(settings: DriveSettings) {
     /** Why rows were left out; undefined while none was. */
     stoppedBy: () => cause,
   };
-}
-
-interface Underway {
-  readonly index: number;
-  readonly row: DriveRow;
-  readonly epoch: number;
 }
 
 function stops({ outcome, error, stops: isStopping }: RowOutcome, keepGoing: boolean): boolean {

@@ -1,4 +1,5 @@
 /** Names of an operation: its id, the idempotency keys and markers of its rows. */
+import { LIMITS } from '../contract/limits.ts';
 import { base32 } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 
@@ -36,6 +37,15 @@ export function attemptKey(
 
 /** The metadata key by which a created card is found again when its answer is lost. */
 export const MARKER_KEY = 'cardwright';
+
+/** Why the marker cannot stand among the metadata of a caller; undefined where it can. */
+export function markerFault(metadata: unknown): string | undefined {
+  const keys = Object.keys(metadata ?? {});
+  if (keys.includes(MARKER_KEY)) return `the metadata key ${MARKER_KEY} is taken: it marks which operation made a card`;
+  const { max } = LIMITS.metadataKeys;
+  if (keys.length < max) return undefined;
+  return `${max} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`;
+}
 
 /** Which operation and row made the card. */
 export function markerOf(op: string, row: number): string {

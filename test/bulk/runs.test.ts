@@ -164,7 +164,7 @@ test('Ctrl-C after some answers: what is under way ends and is read back, 130, a
   stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
   const stopped = await running;
   expect(stopped.code).toBe(130);
-  expect(stopped.err).toContain('Stopping: 4 requests are on their way. Ctrl-C again leaves them to ops resume.');
+  expect(stopped.err).toContain('Stopping; 4 requests under way. Ctrl-C again leaves that to ops resume.');
   const rows = rowsOf(stopped.out);
   const answered = rows.filter(([, outcome]) => outcome === 'done').length;
   expect(rows.length).toBe(60);

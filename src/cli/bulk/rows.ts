@@ -22,7 +22,7 @@ import { intentFault } from '../../core/names.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import { unguardFormula } from '../../core/text.ts';
 import { inputDigest } from '../../journal/digest.ts';
-import { MARKER_KEY } from '../../journal/names.ts';
+import { markerFault } from '../../journal/names.ts';
 import type { EarlierUse, PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { escapeIn } from '../../terminal/printable.ts';
 import type { Context } from '../context.ts';
@@ -285,13 +285,9 @@ function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable
   } else if (typeof bin === 'string' && rules.bins?.every(({ id }) => id !== bin)) {
     yield ['bin_id', `bin_id ${quote(bin)} is not a BIN of this account: cardwright bins list`];
   }
-  const keys = Object.keys((values['metadata'] ?? {}) as object);
-  if (!rules.marker || rules.operation !== 'cards.create') return;
-  const most = 19;
-  if (keys.includes(MARKER_KEY))
-    yield ['metadata', `the metadata key ${MARKER_KEY} is used by cardwright; --no-marker leaves it out`];
-  else if (keys.length > most)
-    yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
+  const isMarked = rules.marker && rules.operation === 'cards.create';
+  const fault = isMarked ? markerFault(values['metadata']) : undefined;
+  if (fault !== undefined) yield ['metadata', `${fault}; --no-marker does without`];
 }
 
 export interface ReadRows {

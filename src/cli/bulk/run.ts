@@ -8,8 +8,7 @@ import type { WriteName } from '../../contract/calls.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/shell-quote.ts';
-import { rowState } from '../../journal/records.ts';
+import { capital } from '../../core/row-words.ts';
 import type { Run } from '../../journal/run.ts';
 import type { CorrectedOutcome, PlannedRow, ResumeOptions, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
@@ -74,17 +73,6 @@ interface RowsToRun {
 
 /** Guards, asks and runs them. Throws before anything is sent: `insufficient_funds`, `guarded`, `not_confirmed`. */
 export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
-  try {
-    return await guardedRows(ctx, given);
-  } catch (thrown) {
-    const isAway = thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
-    if (!isAway || given.read.rows.some(({ operation }) => operation !== 'cards.freeze')) throw thrown;
-    // Freezing twice is freezing once: it needs no journal of several people.
-    throw thrown.with({ hint: sameCommandWith('--journal local') });
-  }
-}
-
-async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const journal = await ctx.journal.open();
   const uses = await journal.earlierUses(planFor(given));
   const wanted = { ...given, read: withoutDone(given.read, uses) };
@@ -152,7 +140,6 @@ export async function sendRows(ctx: Context, plan: RunPlan, sending: Sending): P
     ...driving,
     begin: () =>
       admitted.begin({
-        lines: 'run',
         op: prepared.op,
         async open() {
           const run = await prepared.begin(wallet);
@@ -176,12 +163,27 @@ function planFor({ command, read, noMarker, again, phased = false }: RowsToRun):
   };
 }
 
-/** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
-async function noticeSum(ctx: Context, given: RowsToRun): Promise<Cents | undefined> {
-  const [counted = '', ...lines] = given.read.found;
-  const wallet = given.read.total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
-  ctx.ui.notice(`${counted}${wallet === undefined ? '' : await sumText(ctx, given, wallet)}`);
-  for (const line of lines) ctx.ui.notice(line);
+/**
+ * Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`: what takes money from the wallet
+ * must find it there, or go on with what it covers.
+ */
+async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
+  const { total, rows } = read;
+  const [counted = '', ...lines] = read.found;
+  const [operation] = operationsOf(rows);
+  const isBack = operation === 'cards.withdraw';
+  const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
+  if (wallet !== undefined && !isBack && total > wallet && !keepGoing)
+    throw new CliError('insufficient_funds', {
+      message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
+      ...fillingWallet(await ctx.api.identity()),
+      outcome: 'not_sent',
+      ...(operation && { operation }),
+    });
+  const sum = isBack
+    ? `${dollars(total)} back to the wallet.`
+    : wallet && `${dollars(total)} of the wallet's ${dollars(wallet)}.`;
+  for (const line of [sum === undefined ? counted : `${counted} ${sum}`, ...lines]) ctx.ui.notice(line);
   return wallet;
 }
 
@@ -194,33 +196,12 @@ async function askForAll(ctx: Context, operations: readonly WriteName[], intent:
   await ctx.ui.ask({ intent, irreversible, ...((irreversible || mode === 'live') && { typed }) });
 }
 
-/** What takes money from the wallet must find it there, or go on with what it covers; the rest names the sum alone. */
-async function sumText(ctx: Context, { read, keepGoing }: RowsToRun, wallet: Cents): Promise<string> {
-  const { total } = read;
-  const operations = operationsOf(read.rows);
-  if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
-  if (total <= wallet || keepGoing) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
-  throw new CliError('insufficient_funds', {
-    message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
-    ...fillingWallet(await ctx.api.identity()),
-    outcome: 'not_sent',
-    ...(operations[0] && { operation: operations[0] }),
-  });
-}
-
+/** `Create 3 cards for $31.50`; of a card that is there each change counts: `Fund 3 times, $75.00 in all`. */
 function intentOf(operation: BulkOperation, count: number, total: Cents): string {
-  const cards = countOf(count, 'card');
-  const times = countOf(count, 'time');
-  switch (operation) {
-    case 'cards.create':
-      return `Create ${cards} for ${dollars(total)}`;
-    case 'cards.fund':
-      return `Fund cards ${times} with ${dollars(total)} in all`;
-    case 'cards.withdraw':
-      return `Withdraw from cards ${times}, ${dollars(total)} in all`;
-    default:
-      return `${operation.replace(/^cards\.(.)/, (_, first: string) => first.toUpperCase())} ${cards}`;
-  }
+  const [, verb = ''] = operation.split('.');
+  if (operation === 'cards.create') return `Create ${countOf(count, 'card')} for ${dollars(total)}`;
+  const isMove = operation === 'cards.fund' || operation === 'cards.withdraw';
+  return `${capital(verb)} ${countOf(count, isMove ? 'time' : 'card')}${isMove ? `, ${dollars(total)} in all` : ''}`;
 }
 
 /** Every row was left out, or was done before: there is no run. */
@@ -254,32 +235,33 @@ export function noRows(ctx: Context, why: string, page: Row = {}): Shown {
   return { ...RESULTS, listing: rowsListing([], { page: { total: 0, ...page } }), changedNothing: true };
 }
 
-/** Flags of one change; what the rows share is its amount. */
-export interface IdsInput {
-  readonly ids: readonly string[];
-  readonly amount?: Cents | undefined;
-  readonly intent?: unknown;
-  readonly purpose?: unknown;
-  readonly idempotencyKey?: unknown;
-}
-
 /** Throws as a run of a file does, and `usage` for a name or a key, which one change has. */
-export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): Promise<Shown> {
+export async function runIds(ctx: Context, { operation }: BulkCommand, input: IdsInput): Promise<Shown> {
   const { ids, amount, intent, purpose, idempotencyKey } = input;
   const named = { '--intent': intent, '--purpose': purpose, '--idempotency-key': idempotencyKey };
   const name = Object.entries(named).find(([, value]) => value !== undefined)?.[0];
   if (name !== undefined)
     throw notSent('usage', `${name} is of one change, and standard input may hold several cards`, {
       notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
-      hint: `cardwright ${bulk.operation.replace('.', ' ')} --help`,
+      hint: `cardwright ${operation.replace('.', ' ')} --help`,
     });
   if (ids.length === 0) return noRows(ctx, 'Standard input holds no ids. There is nothing to do.');
-  const { operation } = bulk;
   const moved = amount === undefined ? {} : { amount };
-  const rowOf = (cardId: string, at: number) => ({ row: at + 1, operation, input: { card_id: cardId, ...moved } });
-  const rows = ids.map((cardId, at) => ({ ...rowOf(cardId, at), ...moved, cardId }));
+  const rows = ids.map((cardId, at) => ({
+    row: at + 1,
+    operation,
+    input: { card_id: cardId, ...moved },
+    cardId,
+    ...moved,
+  }));
   const read = readAs('standard input', operation, rows);
   return runRows(ctx, { ...runOf(operation, read), read, keepGoing: false, noMarker: false });
+}
+
+/** Flags of one change; what the rows share is its amount. */
+export interface IdsInput extends Readonly<Record<'intent' | 'purpose' | 'idempotencyKey', unknown>> {
+  readonly ids: readonly string[];
+  readonly amount?: Cents | undefined;
 }
 
 interface Driving {
@@ -344,9 +326,9 @@ function driveRun(ctx: Context, driving: Driving): Shown {
       },
     });
     const onSignal = () => {
-      const many = driven.inFlight();
-      const [are, their, them] = many === 1 ? ['1 request is', 'its', 'it'] : [`${many} requests are`, 'their', 'them'];
-      if (many > 0) ctx.ui.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
+      const requests = countOf(driven.inFlight(), 'request');
+      if (driven.inFlight() > 0)
+        ctx.ui.notice(`Stopping; ${requests} under way. Ctrl-C again leaves that to ops resume.`);
     };
     const creates = new Set<number>();
     for (const { n, operation } of run.changes) if (operation === 'cards.create') creates.add(n);
@@ -459,7 +441,6 @@ export async function resumeRows(
       if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}` });
     },
   });
-  const lines = changes.some(change => ['open', 'unknown'].includes(rowState(change))) ? 'run' : 'none';
-  const begin = () => admitted.begin({ lines, op, open: async () => (await ctx.journal.open()).resume(op, options) });
+  const begin = () => admitted.begin({ op, open: async () => (await ctx.journal.open()).resume(op, options) });
   return driveRun(ctx, { ...driving, begin, resumed: true });
 }
