@@ -25,14 +25,8 @@ export async function findAccount(
   { origin, mode }: Acting,
   keyPrint: string,
 ): Promise<string | undefined> {
-  const [byKey] =
-    mode === 'sandbox'
-      ? []
-      : await tx.all<{ id: string }>(
-          sql`select a.id from account a join account_key k on k.account = a.id where k.print = ${keyPrint}
-            and a.mode = ${mode}`,
-        );
-  if (byKey !== undefined) return byKey.id;
+  const byKey = mode === 'sandbox' ? undefined : await accountOfKey(tx, mode, keyPrint);
+  if (byKey !== undefined) return byKey;
   const [byOrigin] = await tx.all<{ id: string }>(
     sql`select a.id from account a where a.mode = ${mode} and (a.origin = ${origin} or exists
       (select 1 from account_key k where k.account = a.id and k.origin = ${origin})) order by a.id`,
@@ -40,19 +34,25 @@ export async function findAccount(
   return byOrigin?.id;
 }
 
+/** The account that a key is listed for; undefined where it is listed for none. */
+export async function accountOfKey(tx: Finding, mode: string, print: string): Promise<string | undefined> {
+  const [row] = await tx.all<{ id: string }>(
+    sql`select a.id from account a join account_key k on k.account = a.id where k.print = ${print} and a.mode = ${mode}`,
+  );
+  return row?.id;
+}
+
 /** The account, made where there is none, with the key among those it was used with. */
 export async function useAccount(tx: Transaction, acting: Acting, keyPrint: string, holder: string): Promise<string> {
   const { origin, mode } = acting;
-  const found = await findAccount(tx, acting, keyPrint);
-  const id = found ?? `${mode} ${origin}`;
-  if (found === undefined) await tx.insert('account', ['id', 'origin', 'mode'], [[id, origin, mode]]);
-  const [known] = await tx.all(
-    sql`select 1 as yes from account_key where account = ${id} and print = ${keyPrint} and origin = ${origin}`,
+  const id = (await findAccount(tx, acting, keyPrint)) ?? `${mode} ${origin}`;
+  await tx.run(
+    sql`insert into account (id, origin, mode) values (${id}, ${origin}, ${mode}) on conflict (id) do nothing`,
   );
-  if (known === undefined) {
-    const columns = ['account', 'print', 'origin', 'listed', 'listed_by'];
-    await tx.insert('account_key', columns, [[id, keyPrint, origin, await tx.now(), holder]]);
-  }
+  await tx.run(
+    sql`insert into account_key (account, print, origin, listed, listed_by)
+      values (${id}, ${keyPrint}, ${origin}, ${await tx.now()}, ${holder}) on conflict (account, print, origin) do nothing`,
+  );
   return id;
 }
 

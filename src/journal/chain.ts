@@ -15,7 +15,7 @@ import {
 } from '../approvals/request.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { sql, type Transaction } from './database.ts';
+import { type Reading, sql, type Transaction } from './database.ts';
 
 /** What a line may tell; no secrets, no labels. */
 export interface ChainFacts {
@@ -42,8 +42,6 @@ export interface ChainFacts {
   readonly total?: number;
   readonly text?: string;
 }
-
-type Reading = Pick<Transaction, 'all' | 'now'>;
 
 /** How long the journal of one machine keeps finished operations, ms. */
 export const KEPT_MS = 90 * DAY;

@@ -185,11 +185,9 @@ export async function writeSettled(
 export async function addEvent(
   tx: Transaction,
   op: string,
-  {
-    n,
-    kind,
-    text,
-  }: { readonly n?: number; readonly kind: 'resumed' | 'resolved' | 'rejected' | 'approved'; readonly text: string },
+  kind: 'resumed' | 'resolved' | 'rejected' | 'approved',
+  text: string,
+  n?: number,
 ): Promise<void> {
   const [last] = await tx.all<{ seq: number | null }>(sql`select max(seq) as seq from event where op = ${op}`);
   const row = [op, (last?.seq ?? 0) + 1, n ?? null, await tx.now(), kind, text] as const;
@@ -274,7 +272,7 @@ export function takeOp(
     // What was held is counted in the day of its release.
     const day = isPending ? today : op.day;
     if (isPending) {
-      await addEvent(tx, id, { kind: 'approved', text: `by ${approvedBy.join(', ')}` });
+      await addEvent(tx, id, 'approved', `by ${approvedBy.join(', ')}`);
       await reserve(tx, { ...op, day }, 1);
     }
     const state = isPending ? 'open' : op.state;
@@ -286,7 +284,7 @@ export function takeOp(
         lease = ${lease}, touched = ${now}, acknowledged = ${acknowledged} where id = ${id}`,
     );
     const why = around.reason === undefined ? '' : `: ${around.reason}`;
-    await addEvent(tx, id, { kind: 'resumed', text: `by ${self.holder}${why}` });
+    await addEvent(tx, id, 'resumed', `by ${self.holder}${why}`);
     await appendLine(tx, op.account, { event: 'resumed', op: id, who: self.holder });
     const taken = { ...op, state, day, epoch: op.epoch + 1, process, holder: self.holder, lease };
     return { op: taken, changes, approvedBy };

@@ -6,35 +6,24 @@
 import { CALLS } from '../contract/raw.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { capital, rowsNamed } from '../core/row-words.ts';
+import { rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import type { HeldPlan } from '../limits/limits.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
-import { type Database, sql, type Transaction } from './database.ts';
+import { type Database, type Reading, sql, type Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import { attemptKey } from './names.ts';
-import {
-  type Change,
-  changeOf,
-  insertChanges,
-  insertOp,
-  type Op,
-  opOf,
-  type PlannedOp,
-  readOp,
-  recentChanges,
-} from './records.ts';
-import type { PlannedRow } from './types.ts';
-import { opError } from './words.ts';
-
-type Reading = Pick<Transaction, 'all' | 'now'>;
+import { type Change, changeOf, insertRecords, type Op, opOf, type PlannedOp, readChanges, readOp } from './records.ts';
+import type { EarlierUse, PlannedRow } from './types.ts';
+import { opError, recordedOutcome } from './words.ts';
 
 /** An operation that is wanted, before it is written down; `total` is what it may take from the wallet. */
 export interface Draft extends PlannedOp {
   readonly rows: readonly PlannedRow[];
   readonly changes: readonly Change[];
   readonly again: boolean;
+  readonly applies?: number | undefined;
   /** Ops of other machines that this one has waited for. */
   readonly waitedFor?: readonly string[];
 }
@@ -143,8 +132,8 @@ export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): 
   };
   const withOwnKey = (change: Change) => ({ ...change, key: attemptKey(op.id, { row: change.n }, 1) });
   const changes = spentKey ? draft.changes.map(withOwnKey) : draft.changes;
-  await insertOp(tx, op);
-  await insertChanges(tx, changes);
+  await insertRecords(tx, 'op', [op]);
+  await insertRecords(tx, 'change', changes);
   await reserve(tx, op, 1);
   await insertIntents(tx, claimed);
   const planned = { event: 'begun', op: op.id, command: op.command, who: self.holder, total: op.total } as const;
@@ -182,7 +171,7 @@ async function earlierOp(
     (await usedIntents(tx, self, claimed)) ??
     (await unsettledSame(tx, self, claimed)) ??
     (await sameRows(tx, claimed)) ??
-    (await madeMoments(tx, claimed))
+    (await otherApply(tx, self, claimed))
   );
 }
 
@@ -244,7 +233,7 @@ async function freeGivenKey(tx: Transaction, { account, givenKey, id }: Claimed)
 /** Names or digests of one statement. */
 const MANY = 400;
 
-interface UsedIntent {
+interface KeptIntent {
   readonly name: string;
   readonly op: string;
   readonly n: number;
@@ -254,20 +243,10 @@ interface UsedIntent {
   readonly is_free: number;
 }
 
-/** Intents of an account by their names, without those that are free again. */
-export async function intentsNamed(
-  tx: Reading,
-  account: string,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, UsedIntent>> {
-  const kept = await intentsKept(tx, account, names);
-  return new Map(kept.filter(({ is_free: isFree }) => Number(isFree) === 0).map(row => [row.name, row]));
-}
-
-async function intentsKept(tx: Reading, account: string, names: readonly string[]) {
-  const kept: UsedIntent[] = [];
+async function intentsKept(tx: Reading, account: string, names: readonly string[]): Promise<readonly KeptIntent[]> {
+  const kept: KeptIntent[] = [];
   for (let from = 0; from < names.length; from += MANY) {
-    const rows = await tx.all<UsedIntent>(
+    const rows = await tx.all<KeptIntent>(
       sql`select i.name, i.op, i.n, i.digest, i.key_print,
           case when c.state in ('refused', 'not_sent') and o.finished is not null then 1 else 0 end as is_free
         from intent i left join change c on c.op = i.op and c.n = i.n left join op o on o.id = i.op
@@ -279,54 +258,68 @@ async function intentsKept(tx: Reading, account: string, names: readonly string[
   return kept;
 }
 
-/** Throws `usage` where an intent stands for another change, `guarded` where it was used with another API key. */
-export function refuseOtherUse(
-  row: PlannedRow,
-  used: UsedIntent,
-  {
-    bulk,
-    givenKey,
-    keyPrint,
-  }: { readonly bulk: boolean; readonly givenKey: string | undefined; readonly keyPrint: string },
-): void {
-  const where = bulk ? `row ${row.row}: ` : '';
-  if (used.digest !== intentDigest(row, bulk ? undefined : givenKey)) {
-    const message = `${where}the intent ${JSON.stringify(used.name)} was used for another change: ${used.op}. Nothing was sent`;
-    throw opError('usage', used.op, message, {
-      notes: ['The same intent means the same change. Another change needs another intent.'],
-    });
+type Named = Pick<Claimed, 'account' | 'rows' | 'bulk' | 'givenKey' | 'keyPrint'>;
+
+/**
+ * The rows whose intents were used before, each with the change that has it. Throws `usage` where one stands for another change,
+ * `guarded` where it was used with another API key.
+ */
+async function usedBefore(tx: Reading, { account, rows, bulk, givenKey, keyPrint }: Named) {
+  const named = rows.filter(({ intent }) => intent !== undefined);
+  const kept = await intentsKept(tx, account, [...new Set(named.map(({ intent = '' }) => intent))]);
+  const used = new Map(kept.filter(({ is_free: isFree }) => Number(isFree) === 0).map(each => [each.name, each]));
+  const ops = new Map<string, Op>();
+  const found: { readonly row: PlannedRow; readonly op: Op; readonly n: number }[] = [];
+  for (const row of named) {
+    const earlier = used.get(row.intent ?? '');
+    if (earlier === undefined) continue;
+    const where = `${bulk ? `row ${row.row}: ` : ''}the intent ${JSON.stringify(earlier.name)} was used`;
+    if (earlier.digest !== intentDigest(row, bulk ? undefined : givenKey)) {
+      throw opError('usage', earlier.op, `${where} for another change: ${earlier.op}. Nothing was sent`, {
+        notes: ['The same intent means the same change. Another change needs another intent.'],
+      });
+    }
+    if (earlier.key_print !== keyPrint) {
+      throw opError('guarded', earlier.op, `${where} with another API key: ${earlier.op}`, {
+        notes: [
+          'Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.',
+        ],
+      });
+    }
+    const op = ops.get(earlier.op) ?? ((await readOp(tx, earlier.op)) as Op);
+    ops.set(earlier.op, op);
+    found.push({ row, op, n: earlier.n });
   }
-  if (used.key_print === keyPrint) return;
-  throw opError(
-    'guarded',
-    used.op,
-    `${where}the intent ${JSON.stringify(used.name)} was used with another API key: ${used.op}`,
-    {
-      notes: [
-        'Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.',
-      ],
-    },
-  );
+  return found;
 }
 
 /** 1. Intents: the earlier result. */
 async function usedIntents(tx: Reading, self: Self, claimed: Claimed) {
-  const { account, rows, bulk, givenKey, keyPrint, now } = claimed;
-  const named = rows.filter(row => row.intent !== undefined);
-  if (named.length === 0) return undefined;
-  const used = await intentsNamed(tx, account, [...new Set(named.map(row => row.intent as string))]);
-  for (const row of named) {
-    const earlier = used.get(row.intent as string);
-    if (earlier === undefined) continue;
-    refuseOtherUse(row, earlier, { bulk, givenKey, keyPrint });
-    const op = await readOp(tx, earlier.op);
-    if (bulk || op?.bulk === true) throw begunMeanwhile(row, earlier.op);
-    if (op !== undefined && op.finished === undefined && whoWorks(op, self, now) !== 'nobody') {
-      throw workedOn(op, now);
-    }
-    return { kind: 'earlier', op: earlier.op } as const;
+  for (const { row, op } of await usedBefore(tx, claimed)) {
+    if (claimed.bulk || op.bulk) throw begunMeanwhile(row, op.id);
+    if (op.finished === undefined && whoWorks(op, self, claimed.now) !== 'nobody') throw workedOn(op, claimed.now);
+    return { kind: 'earlier', op: op.id } as const;
   }
   return undefined;
+}
+
+/** What the intents of rows were used for before, by the numbers of the rows. Throws `guarded` for one of a run of many that is not finished. */
+export async function earlierUses(tx: Reading, named: Named): Promise<ReadonlyMap<number, EarlierUse>> {
+  const uses = new Map<number, EarlierUse>();
+  const ops = new Map<string, ReadonlyMap<number, Change>>();
+  for (const { row, op, n } of await usedBefore(tx, named)) {
+    // The claim says whether it is the same request.
+    if (op.state === 'pending') continue;
+    const changes = ops.get(op.id) ?? new Map((await readChanges(tx, op.id)).map(change => [change.n, change]));
+    ops.set(op.id, changes);
+    const change = changes.get(n);
+    const isMany = named.bulk || op.bulk;
+    if (isMany && change?.state !== 'done') throw begunMeanwhile(row, op.id);
+    const isSettled = change?.state === 'done' && (isMany || op.finished !== undefined);
+    const settled = isSettled ? recordedOutcome(change, op) : undefined;
+    uses.set(row.row, { intent: row.intent ?? '', op: op.id, row: n, bulk: op.bulk, settled });
+  }
+  return uses;
 }
 
 /** A change with a name of its own is another purchase, and a state may be brought about twice without harm. */
@@ -368,81 +361,69 @@ async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
  */
 async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, now, changes }: Claimed) {
   if (!bulk || !movesMoney || again || plan.phased === true) return undefined;
-  const since = now - DAY;
-  const recent = sql`select 1 as yes from op where account = ${account} and bulk = 1 and moves_money = 1
-    and touched > ${since} limit 1`;
-  if ((await tx.all(recent)).length === 0) return undefined;
-  const wanted = changes.filter(isMeantOnce);
-  const digests = [...new Set(wanted.map(({ digest }) => digest))];
+  const earlier = await tx.all<SameRows>(
+    sql`select o.id, o.finished, c.digest, count(*) as rows from change c join op o on o.id = c.op
+      where o.account = ${account} and o.bulk = 1 and o.moves_money = 1 and o.touched > ${now - DAY} and c.intent is null
+        and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
+      group by o.id, o.created, o.finished, c.digest order by o.created`,
+  );
   const there = new Map<string, number>();
-  let newest: { readonly id: string; readonly finished: number | null; readonly created: number } | undefined;
-  for (let from = 0; from < digests.length; from += MANY) {
-    const earlier = await tx.all<{
-      id: string;
-      finished: number | null;
-      created: number;
-      digest: string;
-      rows: number;
-    }>(
-      sql`select o.id, o.finished, o.created, c.digest, count(*) as rows from change c join op o on o.id = c.op
-        where c.digest in (${digests.slice(from, from + MANY)}) and c.intent is null and o.account = ${account} and o.bulk = 1
-          and o.touched > ${since} and (c.state = 'done' or (o.finished is null
-          and c.state in ('planned', 'sent', 'unknown')))
-        group by o.id, o.finished, o.created, c.digest`,
-    );
-    for (const { digest, rows, ...op } of earlier) {
-      there.set(digest, (there.get(digest) ?? 0) + Number(rows));
-      if (newest === undefined || op.created > newest.created) newest = op;
-    }
+  for (const { digest, rows } of earlier) there.set(digest, (there.get(digest) ?? 0) + Number(rows));
+  const [same, others]: [Change[], Change[]] = [[], []];
+  for (const change of changes.filter(isMeantOnce)) {
+    const left = there.get(change.digest) ?? 0;
+    there.set(change.digest, left - 1);
+    (left > 0 ? same : others).push(change);
   }
-  if (newest !== undefined) throw sameRowsError(newest, wanted, there);
-  return undefined;
-}
-
-/** `there` counts the rows of earlier ops that are done or may still be, by digest; the newest of these ops is named. */
-function sameRowsError(
-  { id, finished }: { readonly id: string; readonly finished: number | null },
-  wanted: readonly Change[],
-  there: Map<string, number>,
-): CliError {
-  const [same, others]: [number[], number[]] = [[], []];
-  for (const { n, digest } of wanted) {
-    const left = there.get(digest) ?? 0;
-    there.set(digest, left - 1);
-    (left > 0 ? same : others).push(n);
-  }
-  const all = same.length === 1 ? 'the same row' : 'the same rows';
-  const which = others.length === 0 ? all : rowsNamed(same);
-  const be = (rows: readonly number[]) =>
-    finished === null ? (rows.length === 1 ? 'is' : 'are') : rows.length === 1 ? 'was' : 'were';
-  const how = finished === null ? 'under way' : `done, at ${new Date(finished).toISOString()}`;
-  const alone = others.length === 1 ? 'it alone makes it' : 'these alone makes them';
-  return opError('guarded', id, `${which} ${be(same)} ${how}: ${id}. Nothing was sent`, {
+  const digests = new Set(same.map(({ digest }) => digest));
+  const newest = earlier.findLast(({ digest }) => digests.has(digest));
+  if (newest === undefined) return undefined;
+  const { id, finished } = newest;
+  const named = (some: readonly Change[]) => rowsNamed(some.map(({ n }) => n));
+  const how = finished === null ? 'under way' : `done already, at ${new Date(finished).toISOString()}`;
+  throw opError('guarded', id, `${how}, by ${id}: ${named(same)}. Nothing was sent`, {
     reason: 'finished_before',
     notes: [
-      ...(others.length === 0
-        ? ['Leave these rows out, or name each purchase in a column called intent.']
-        : [`${capital(rowsNamed(others))} ${be(others)} not: a file of ${alone}.`]),
+      others.length === 0
+        ? 'Leave these rows out, or name each purchase in a column called intent.'
+        : `Not among them, and free for a file of their own: ${named(others)}.`,
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
   });
 }
 
-/** A card whose marker follows from an intention, which this journal has made moments ago: the list that was planned by is behind. */
-async function madeMoments(tx: Reading, { account, plan, changes }: Claimed) {
-  if (plan.markerPrefix === undefined) return undefined;
-  const made = (await recentChanges(tx, account)).filter(({ operation }) => operation === 'cards.create');
-  const byMarker = new Map(made.map(each => [each.marker, each]));
-  for (const { marker } of byMarker.size === 0 ? [] : changes) {
-    const earlier = marker === undefined ? undefined : byMarker.get(marker);
-    if (earlier === undefined) continue;
-    const message = `${earlier.card} was made for ${marker} by ${earlier.op} moments ago, and the list of cards did not show it yet. Nothing was sent`;
-    throw opError('guarded', earlier.op, message, {
-      reason: 'made_moments_ago',
-      notes: ['The list may be behind for some seconds: make the plan anew.'],
-      hint: `cardwright cards get ${earlier.card}`,
-    });
-  }
+/**
+ * How often applies of a fleet were begun or taken up. One is made at a time: throws `guarded` while somebody works on one, and
+ * where it was `planned` beside another number, for what was done since is not in the plan.
+ */
+export async function appliesOf(
+  tx: Reading,
+  self: Self,
+  { account, prefix, planned }: { readonly account: string; readonly prefix: string; readonly planned?: number },
+): Promise<number> {
+  const now = await tx.now();
+  // These ops have a name, so that they are kept for good.
+  const named = await tx.all(
+    sql`select * from op where account = ${account} and bulk = 1 and given_key is not null order by touched`,
+  );
+  const applies = named.map(opOf).filter(({ plan }) => plan.markerPrefix === prefix);
+  const begun = applies.reduce((sum, { epoch }) => sum + epoch, 0);
+  const working = applies.find(op => op.state !== 'finished' && whoWorks(op, self, now) !== 'nobody');
+  const other = working ?? (planned === undefined || planned === begun ? undefined : applies.at(-1));
+  if (other === undefined) return begun;
+  const message = `another apply of ${prefix} is under way, or was begun since this plan was made: ${other.id}. Nothing was sent`;
+  throw opError('guarded', other.id, message, {
+    reason: 'other_apply',
+    notes: ['When it has ended, make the plan anew.'],
+  });
+}
+
+async function otherApply(
+  tx: Reading,
+  self: Self,
+  { account, plan: { markerPrefix: prefix }, applies: planned }: Claimed,
+) {
+  if (prefix !== undefined && planned !== undefined) await appliesOf(tx, self, { account, prefix, planned });
   return undefined;
 }
 
@@ -511,6 +492,12 @@ export function workedOn(op: Op, now: number): CliError {
 }
 
 type SameRow = Pick<Change, 'n' | 'digest' | 'state'>;
+interface SameRows {
+  readonly id: string;
+  readonly finished: number | null;
+  readonly digest: string;
+  readonly rows: number;
+}
 
 const UNANSWERED = 'was sent without a trustworthy answer';
 /** How a change stands, by its state. */

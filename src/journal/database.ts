@@ -62,6 +62,8 @@ export interface Transaction {
   now(): Promise<number>;
 }
 
+export type Reading = Pick<Transaction, 'all' | 'now'>;
+
 export interface Database {
   /** Several machines may use it: leases decide who works on an op, and keys are listed. */
   readonly isShared: boolean;
@@ -77,7 +79,7 @@ export interface Database {
    */
   grouped<T>(work: (tx: Transaction) => Promise<T>, durability?: 'soon'): Promise<T>;
   /** Reads one state of the database; writes nothing and waits for nobody. */
-  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T>;
+  read<T>(work: (tx: Reading) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -114,7 +116,7 @@ export abstract class QueuedDatabase implements Database {
     return this.#queued('grouped', work, durability === 'soon');
   }
 
-  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
+  read<T>(work: (tx: Reading) => Promise<T>): Promise<T> {
     return this.#queued('read', work);
   }
 

@@ -1,8 +1,6 @@
 /** Who works on an operation: a process that is alive on this machine, or one of another machine whose lease runs. */
 
-import { CliError } from '../core/errors.ts';
 import { identify, isProvablyGone, isProvablyRunning, type ProcessIdentity } from '../files/lock.ts';
-import { type Database, sql, type Transaction } from './database.ts';
 
 /** How long an op stays with a holder who writes nothing, ms by the clock of the store. */
 export const LEASE_MS = 60_000;
@@ -58,48 +56,4 @@ export function hostOf(holder: string): string {
 function identityIn(text: string, machine: string): ProcessIdentity {
   const [pid = '', started = '', boot = '', ...pids] = text.split(':');
   return { pid: Number(pid), started, boot, pids: pids.join(':'), machine };
-}
-
-/** One apply of a fleet at a time. Resolves to the letting go. Throws `guarded` while a living process holds it. */
-export async function holdFleet(
-  { database, self }: { readonly database: Database; readonly self: Self },
-  fleet: string,
-  useAccount: (tx: Transaction) => Promise<string>,
-): Promise<() => Promise<void>> {
-  const account = await database.transaction(async tx => {
-    const account = await useAccount(tx);
-    const now = await tx.now();
-    const [held] = await tx.all<{ holder: string; process: string; lease: number }>(
-      sql`select holder, process, lease from fleet_hold where account = ${account} and fleet = ${fleet}`,
-    );
-    if (held !== undefined && whoWorks(held, self, now) !== 'nobody') throw applied(fleet, held.holder);
-    await tx.run(
-      sql`insert into fleet_hold (account, fleet, holder, process, lease)
-        values (${account}, ${fleet}, ${self.holder}, ${self.process}, ${now + LEASE_MS})
-        on conflict (account, fleet) do update set holder = excluded.holder, process = excluded.process, lease = excluded.lease`,
-    );
-    return account;
-  });
-  const renew = () =>
-    database.grouped(async tx =>
-      tx.run(
-        sql`update fleet_hold set lease = ${(await tx.now()) + LEASE_MS} where account = ${account} and fleet = ${fleet}
-          and process = ${self.process}`,
-      ),
-    );
-  const renewal = setInterval(() => void renew().catch(() => undefined), RENEW_MS).unref();
-  return async () => {
-    clearInterval(renewal);
-    await database.grouped(tx =>
-      tx.run(sql`delete from fleet_hold where account = ${account} and fleet = ${fleet} and process = ${self.process}`),
-    );
-  };
-}
-
-function applied(fleet: string, holder: string): CliError {
-  return new CliError('guarded', {
-    message: `${holder} applies the fleet ${fleet} now. Nothing was sent`,
-    hint: 'cardwright ops list --state running',
-    outcome: 'not_sent',
-  });
 }

@@ -1,7 +1,6 @@
 /** The journal of an account: plans are made, claimed and taken up here. What comes of their rows is a matter of `outcome.ts`. */
 
 import type { WriteName } from '../contract/calls.ts';
-import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
@@ -23,29 +22,28 @@ import {
 } from './account.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
 import {
+  appliesOf,
   begunAs,
-  begunMeanwhile,
   type ClaimRules,
   claim,
   type Draft,
+  earlierUses,
   foresee,
-  intentsNamed,
   moment,
-  refuseOtherUse,
   whenFree,
 } from './claim.ts';
-import { type Database, keepsNothing, type Transaction } from './database.ts';
+import { type Database, keepsNothing, type Reading, type Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
-import { holdFleet, type Self } from './holder.ts';
+import type { Self } from './holder.ts';
 import { lookOnce, speaksFor } from './look.ts';
-import { attemptKey, isOp, MARKER_KEY, markerOf, newOp } from './names.ts';
+import { attemptKey, isOp, MARKER_KEY, markerFault, markerOf, newOp } from './names.ts';
 import { detail, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
 import { type AfterAnswer, createRun, type Run, type RunSettings } from './run.ts';
 import type { AroundWrite, EarlierUse, OpSummary, PlannedRow, Resolution, ResumeOptions, RunPlan } from './types.ts';
-import { objected, opError, recordedOutcome } from './words.ts';
+import { objected, opError } from './words.ts';
 import { readerOf, timeOf, type Work, workOn } from './work.ts';
 
 export type { Acting } from './account.ts';
@@ -108,6 +106,13 @@ export function createJournal(dependencies: JournalDependencies) {
     const [acting, print] = [await dependencies.acting(), await printOf(database)];
     return database.read(tx => findAccount(tx, acting, print));
   };
+
+  /** What the journal has of this account; `none` where it has nothing yet. */
+  async function ofAccount<T>(read: (tx: Reading, account: string) => Promise<T>, none: T): Promise<T> {
+    const database = await dependencies.existing();
+    const account = database && (await accountIn(database));
+    return database === undefined || account === undefined ? none : database.read(tx => read(tx, account));
+  }
 
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
   async function prepare(plan: RunPlan) {
@@ -284,50 +289,17 @@ export function createJournal(dependencies: JournalDependencies) {
    * The rows whose intents were used before with the same values, by the numbers of this plan. Throws `usage` for one that was
    * used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
    */
-  async function earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
-    const uses = new Map<number, EarlierUse>();
-    const named = [...plan.rows].filter(row => row.intent !== undefined);
-    const database = named.length === 0 ? undefined : await dependencies.existing();
-    const account = database && (await accountIn(database));
-    if (database === undefined || account === undefined) return uses;
+  async function earlierUsesOf({ rows, bulk, key: givenKey }: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
+    const database = rows.some(({ intent }) => intent !== undefined) ? await dependencies.existing() : undefined;
+    if (database === undefined) return new Map();
     const keyPrint = await printOf(database);
-    await database.read(async tx => {
-      const used = await intentsNamed(tx, account, [...new Set(named.map(row => row.intent as string))]);
-      const ops = new Map<string, { op: Op; changes: ReadonlyMap<number, Change> }>();
-      for (const row of named) {
-        const earlier = used.get(row.intent as string);
-        if (earlier === undefined) continue;
-        refuseOtherUse(row, earlier, { bulk: plan.bulk, givenKey: plan.key, keyPrint });
-        let known = ops.get(earlier.op);
-        if (known === undefined) {
-          const op = await readOp(tx, earlier.op);
-          if (op === undefined) throw unknownOp(earlier.op);
-          known = { op, changes: new Map((await readChanges(tx, earlier.op)).map(change => [change.n, change])) };
-          ops.set(earlier.op, known);
-        }
-        const change = known.changes.get(earlier.n);
-        // The claim says whether it is the same request.
-        if (known.op.state === 'pending') continue;
-        const isSettled = change?.state === 'done';
-        const isMany = plan.bulk || known.op.bulk;
-        if (isMany && !isSettled) throw begunMeanwhile(row, earlier.op);
-        uses.set(row.row, {
-          intent: earlier.name,
-          op: earlier.op,
-          row: earlier.n,
-          bulk: known.op.bulk,
-          ...(isSettled &&
-            (isMany || known.op.finished !== undefined) && { settled: recordedOutcome(change, known.op) }),
-        });
-      }
-    });
-    return uses;
+    return ofAccount((tx, account) => earlierUses(tx, { account, rows, bulk, givenKey, keyPrint }), new Map());
   }
 
   return {
     prepare,
     begin: async (plan: RunPlan): Promise<Run> => (await prepare(plan)).begin(),
-    earlierUses,
+    earlierUses: earlierUsesOf,
     /** The command has shown these rows: an op all of whose rows are among them is acknowledged once the answer was written. */
     async shown(uses: Iterable<EarlierUse>): Promise<CliError | undefined> {
       const ops = new Set([...uses].filter(({ settled }) => settled !== undefined).map(({ op }) => op));
@@ -355,23 +327,13 @@ export function createJournal(dependencies: JournalDependencies) {
       return (await capabilityOf(database, { origin, mode, keyPrint }))(operation);
     },
     /** The run of many that was begun under a name. Throws `guarded` where it has ended: a plan is carried out once. */
-    async begunAs(name: string): Promise<string | undefined> {
-      const database = await dependencies.existing();
-      const account = database && (await accountIn(database));
-      if (database === undefined || account === undefined) return undefined;
-      return database.read(tx => begunAs(tx, account, name));
-    },
-    /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */
-    async holdFleet(fleet: string): Promise<() => Promise<void>> {
-      const database = await dependencies.database();
-      return holdFleet({ database, self }, fleet, await accountUsed(database));
-    },
+    begunAs: (name: string): Promise<string | undefined> =>
+      ofAccount((tx, account) => begunAs(tx, account, name), undefined),
+    /** For `RunPlan.applies`, before a fleet is looked at. Throws `guarded` while another process applies it. */
+    appliesOf: (prefix: string): Promise<number> =>
+      ofAccount((tx, account) => appliesOf(tx, self, { account, prefix }), 0),
     /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */
-    async recent(): Promise<readonly Change[]> {
-      const database = await dependencies.existing();
-      const account = database && (await accountIn(database));
-      return database === undefined || account === undefined ? [] : database.read(tx => recentChanges(tx, account));
-    },
+    recent: (): Promise<readonly Change[]> => ofAccount(recentChanges, []),
     /** Newest first. */
     async list(): Promise<readonly OpSummary[]> {
       const database = await dependencies.existing();
@@ -485,21 +447,12 @@ function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Chang
   }
 }
 
-const MOST_KEYS = LIMITS.metadataKeys.max;
-
 function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Record<string, unknown>> {
-  const metadata = (input['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
-  const refuse = (why: string) =>
-    new CliError('usage', { message: why, hint: sameCommandWith('--no-marker'), outcome: 'not_sent' });
-  if (Object.hasOwn(metadata, MARKER_KEY)) {
-    throw refuse(`the metadata key ${MARKER_KEY} is taken: it marks which operation made a card`);
-  }
-  if (Object.keys(metadata).length >= MOST_KEYS) {
-    throw refuse(
-      `${MOST_KEYS} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`,
-    );
-  }
-  return { ...input, metadata: { ...metadata, [MARKER_KEY]: marker ?? markerOf(op, row) } };
+  const { metadata = {} } = input;
+  const message = markerFault(metadata);
+  if (message !== undefined)
+    throw new CliError('usage', { message, hint: sameCommandWith('--no-marker'), outcome: 'not_sent' });
+  return { ...input, metadata: { ...(metadata as object), [MARKER_KEY]: marker ?? markerOf(op, row) } };
 }
 
 function otherAccount({ id, mode, origin, profile }: Op): CliError {

@@ -6,13 +6,11 @@ import { rowsNamed } from '../core/row-words.ts';
 import { appendLine } from './chain.ts';
 import { addEvent, lockedOp, unknownOp, writeFinished, writeSettled } from './changes.ts';
 import { workedOn } from './claim.ts';
-import { type Database, sql, type Transaction } from './database.ts';
+import { type Database, type Reading, sql } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
 import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
 import type { Closing, OpDetail, OpState, OpSummary, Resolution, Resolved } from './types.ts';
 import { opError } from './words.ts';
-
-type Reading = Pick<Transaction, 'all' | 'now'>;
 
 /** Every op, or those of one account; newest first. */
 export function summaries(database: Database, self: Self, account?: string): Promise<readonly OpSummary[]> {
@@ -43,6 +41,7 @@ async function summariesOf(
   const now = await tx.now();
   return rows.map(row => {
     const op = opOf(row);
+    const isWorked = whoWorks(op, self, now) !== 'nobody';
     const number = (name: string) => Number(row[name] ?? 0);
     return {
       op: op.id,
@@ -52,7 +51,7 @@ async function summariesOf(
       profile: op.profile,
       mode: op.mode,
       origin: op.origin,
-      state: stateOf(op, self, now, {
+      state: stateOf(op, isWorked, {
         unknown: number('n_unknown'),
         planned: number('n_planned'),
         isSent: number('n_not_sent') < number('n'),
@@ -70,7 +69,7 @@ async function summariesOf(
       heldBy: {
         holder: op.holder.slice(0, op.holder.indexOf('@')),
         host: hostOf(op.holder),
-        leftMs: whoWorks(op, self, now) === 'nobody' ? 0 : Math.max(0, op.lease - now),
+        leftMs: isWorked ? Math.max(0, op.lease - now) : 0,
       },
     };
   });
@@ -79,21 +78,18 @@ async function summariesOf(
 /** An approval that was rejected or expired leaves this among the objections of its op. */
 export const REJECTED = 'rejected: ';
 
-interface RowsOf {
-  readonly unknown: number;
-  readonly planned: number;
-  readonly isSent: boolean;
-}
-
-function stateOf(op: Op, self: Self, now: number, { unknown, planned, isSent }: RowsOf): OpState {
+function stateOf(
+  op: Op,
+  isWorked: boolean,
+  { unknown, planned, isSent }: { unknown: number; planned: number; isSent: boolean },
+): OpState {
   if (op.state === 'pending') return 'pending';
   if (op.objections[0]?.startsWith(REJECTED) === true) return 'rejected';
-  const works = whoWorks(op, self, now);
   if (op.state === 'finished') {
-    if (op.acknowledged === undefined && works === 'nobody') return 'unacknowledged';
+    if (op.acknowledged === undefined && !isWorked) return 'unacknowledged';
     return isSent ? 'finished' : 'not_sent';
   }
-  if (works !== 'nobody') return 'running';
+  if (isWorked) return 'running';
   return unknown > 0 ? 'unknown' : planned > 0 ? 'open' : 'unacknowledged';
 }
 
@@ -157,7 +153,7 @@ export async function resolveRows(
         },
         { now, by },
       );
-      await addEvent(tx, id, { n: change.n, kind: 'resolved', text: `${as} by ${by}: ${note}` });
+      await addEvent(tx, id, 'resolved', `${as} by ${by}: ${note}`, change.n);
     }
     await tx.run(sql`update op set epoch = epoch + 1, touched = ${now} where id = ${id}`);
     if (chosen.left.unknown.length + chosen.left.unsent.length === 0)
@@ -247,16 +243,14 @@ export function setAsideSandbox(database: Database, who: string): Promise<void> 
   });
 }
 
-/** The newest first; only those that are not finished when asked so. */
+/** The latest first; only those that are not finished when asked so. */
 export function newestOps(
   database: Database,
   { unfinished, most }: { readonly unfinished: boolean; readonly most: number },
 ): Promise<readonly Op[]> {
-  const [where, first] = unfinished
-    ? [sql`where state <> 'finished' or acknowledged is null`, sql`state = 'finished',`]
-    : [sql``, sql``];
+  const where = unfinished ? sql`where state <> 'finished' or acknowledged is null` : sql``;
   return database.read(async tx => {
-    const rows = await tx.all(sql`select * from op ${where} order by ${first} touched desc limit ${most}`);
+    const rows = await tx.all(sql`select * from op ${where} order by touched desc limit ${most}`);
     return rows.map(opOf);
   });
 }

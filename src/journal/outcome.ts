@@ -136,9 +136,8 @@ async function judge(work: Work, change: Change, attempt: Attempt, sending: Send
       // What was answered 429 before may be what it is refused for now.
       const isFirstAnswer = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
       // Creates of a file are compared with the list of cards at the end of their run.
-      const isCompared = isFirstAnswer && change.operation === 'cards.create' && !work.alone;
-      // It was in the wanted state before: this request changed nothing.
-      if (isCompared || (isFirstAnswer && wasAsWanted(change))) return refused(work, change, attempt);
+      // A state that was there before: this request changed nothing.
+      if (isFirstAnswer && (isOfList(work, change) || wasAsWanted(change))) return refused(work, change, attempt);
       const isAtOnce = isFirstAnswer && (await wasExplained(work, change, attempt));
       const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
       sending.seen = seen;
@@ -328,7 +327,7 @@ async function denied(work: Work, change: Change, { result, evidence }: Attempt)
   const answer = (result ?? {}) as Values;
   if (operation === 'cards.create') {
     // Cards of a run of many are all compared with the list at its end.
-    if (!work.alone) return undefined;
+    if (isOfList(work, change)) return undefined;
     const id = answer['id'];
     try {
       const card = await work.reader.read('cards.get', { card_id: String(id) });
@@ -371,6 +370,9 @@ async function hidesMarker(work: Work, change: Change, { result }: Attempt): Pro
 }
 
 const isThere = ({ found }: Look) => found === 'there' || found === 'several';
+
+/** The end of its run compares it with the list of cards. */
+const isOfList = ({ alone }: Work, { operation }: Change) => operation === 'cards.create' && !alone;
 
 /** A created card that could not be told from another must not be made twice, whatever the key is worth. */
 const isTraceable = ({ operation, marker }: Change) => operation !== 'cards.create' || marker !== undefined;
@@ -468,7 +470,7 @@ async function refused(work: Work, change: Change, attempt: Attempt): Promise<Ro
   const isKeyReused = attempt.refusal === 'idempotency_key_reused';
   const mayGoOn =
     (isKept || isKeyReused) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
-  const isCompared = change.operation === 'cards.create' && !work.alone;
+  const isCompared = isOfList(work, change);
   const reason = `${error.message}; it was not compared with the cards that are there`;
   await settle(work, change, {
     state: isOpen || mayGoOn ? 'planned' : isCompared ? 'unknown' : 'refused',

@@ -96,31 +96,15 @@ export function postgresAddress(text: string, env: Environment, user: string): P
   const database = read(url.pathname.slice(1), 'database') || env['PGDATABASE'] || role;
   if (/[,\s]/.test(host) || database.includes('/')) throw badAddress('it names one host and one database');
   const shown = `postgres://${role}@${host.includes(':') ? `[${host}]` : encodeURIComponent(host)}${port === 5432 ? '' : `:${port}`}/${database}`;
-  const files = {
-    ca: parameter('sslrootcert', 'PGSSLROOTCERT'),
-    cert: parameter('sslcert', 'PGSSLCERT'),
-    key: parameter('sslkey', 'PGSSLKEY'),
-  };
-  const mode = parameter('sslmode', 'PGSSLMODE');
   const isHere = host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
   const password = url.password === '' ? undefined : read(url.password, 'password');
-  return { shown, host, port, user: role, database, password, tls: tlsOf({ shown, isHere, host, mode, files }) };
-}
-
-interface Reach {
-  readonly shown: string;
-  readonly host: string;
-  readonly isHere: boolean;
-  readonly mode: string | undefined;
-  readonly files: Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
-}
-
-/** Beyond this machine nothing but a verified server is spoken to; modes that verify less are meant as verify-full. */
-function tlsOf({ shown, host, isHere, mode, files }: Reach): ConnectionOptions | undefined {
-  const { ca, cert, key } = files;
+  // Beyond this machine nothing but a verified server is spoken to; modes that verify less are meant as verify-full.
+  const mode = parameter('sslmode', 'PGSSLMODE');
+  const ca = parameter('sslrootcert', 'PGSSLROOTCERT');
   const wantsTls =
     mode === 'require' || mode === 'verify-ca' || mode === 'verify-full' || (mode === undefined && ca !== undefined);
-  if (isHere && (!wantsTls || host.startsWith('/'))) return undefined;
+  const address = { shown, host, port, user: role, database, password };
+  if (isHere && (!wantsTls || host.startsWith('/'))) return { ...address, tls: undefined };
   if (mode !== undefined && !wantsTls) {
     throw new CliError('guarded', {
       message: `the shared journal ${shown} is on another machine and would be reached with sslmode=${mode}, which trusts any server that answers`,
@@ -131,19 +115,16 @@ function tlsOf({ shown, host, isHere, mode, files }: Reach): ConnectionOptions |
       outcome: 'not_sent',
     });
   }
-  const text = (path: string | undefined) => {
+  const contentOf = (path: string | undefined) => {
     if (path === undefined || path === 'system') return undefined;
     if (!existsSync(path)) throw badAddress(`there is no file ${path}`);
     return readFileSync(path, 'utf8');
   };
-  const parts = { ca: text(ca), cert: text(cert), key: text(key) };
-  return {
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-    ...(parts.ca !== undefined && { ca: parts.ca }),
-    ...(parts.cert !== undefined && { cert: parts.cert }),
-    ...(parts.key !== undefined && { key: parts.key }),
+  const own = {
+    cert: contentOf(parameter('sslcert', 'PGSSLCERT')),
+    key: contentOf(parameter('sslkey', 'PGSSLKEY')),
   };
+  return { ...address, tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ca: contentOf(ca), ...own } };
 }
 
 function badAddress(rule: string): CliError {

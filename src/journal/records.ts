@@ -1,9 +1,9 @@
 /** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
 import type { WriteName } from '../contract/calls.ts';
 import { MINUTE } from '../core/durations.ts';
-import type { CliError, ErrorKind, ServiceRefusal } from '../core/errors.ts';
+import type { CliError, ErrorFacts, ErrorKind } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
-import { type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
+import { type Reading, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import type { Held } from './holder.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -113,12 +113,8 @@ export interface Evidence {
 }
 
 /** Why a change is not done. */
-export interface KeptError {
+export interface KeptError extends Pick<ErrorFacts, 'message' | 'httpStatus' | 'service' | 'hint'> {
   readonly kind: ErrorKind;
-  readonly message: string;
-  readonly status?: number | undefined;
-  readonly service?: ServiceRefusal | undefined;
-  readonly hint?: string | undefined;
 }
 
 /** What a caller says of a change beside its request. */
@@ -212,15 +208,6 @@ export function isUncompared({ state, error }: Pick<Change, 'state' | 'error'>):
   return state === 'unknown' && error !== undefined;
 }
 
-export function insertOp(tx: Transaction, op: Op): Promise<void> {
-  return insertRecords(tx, 'op', OP_COLUMNS, [op]);
-}
-
-/** Writes new changes down, all planned. */
-export function insertChanges(tx: Transaction, changes: Iterable<Change>): Promise<void> {
-  return insertRecords(tx, 'change', CHANGE_COLUMNS, changes);
-}
-
 export async function readOp(tx: Pick<Transaction, 'all'>, id: string): Promise<Op | undefined> {
   const [row] = await tx.all(sql`select * from op where id = ${id}`);
   return row === undefined ? undefined : opOf(row);
@@ -234,7 +221,7 @@ export async function readChanges(tx: Pick<Transaction, 'all'>, op: string): Pro
 const RECENT_MS = 10 * MINUTE;
 
 /** Done changes of an account in the last ten minutes, oldest first. */
-export async function recentChanges(tx: Pick<Transaction, 'all' | 'now'>, account: string): Promise<readonly Change[]> {
+export async function recentChanges(tx: Reading, account: string): Promise<readonly Change[]> {
   const rows = await tx.all(
     sql`select c.* from change c join op o on o.id = c.op where o.account = ${account} and c.state = 'done'
       and c.decided_at >= ${(await tx.now()) - RECENT_MS} order by c.decided_at, c.op, c.n`,
@@ -243,12 +230,12 @@ export async function recentChanges(tx: Pick<Transaction, 'all' | 'now'>, accoun
 }
 
 export function opOf(row: SqlRow): Op {
-  const op = recordOf<Op>(OP_COLUMNS, row);
+  const op = recordOf<Op>('op', row);
   return { ...op, objections: op.objections ?? [] };
 }
 
 export function changeOf(row: SqlRow): Change {
-  const change = recordOf<Change>(CHANGE_COLUMNS, row);
+  const change = recordOf<Change>('change', row);
   change.evidence ??= {};
   return change;
 }
@@ -261,21 +248,23 @@ function memberOf(column: string): string {
   return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const OP_COLUMNS = columnsOf(
-  `id account origin mode key_print profile command digest bulk moves_money plan given_key state total day holder process epoch lease
-  created touched finished acknowledged objections`,
-);
-const CHANGE_COLUMNS = columnsOf(
-  `op n operation input request facts idempotency_key marker intent digest card last4 amount state attempts sent_at last_sent_at
-  before evidence error decided_at decided_by`,
-);
+const COLUMNS = {
+  op: columnsOf(
+    `id account origin mode key_print profile command digest bulk moves_money plan given_key state total day holder process epoch lease
+    created touched finished acknowledged objections`,
+  ),
+  change: columnsOf(
+    `op n operation input request facts idempotency_key marker intent digest card last4 amount state attempts sent_at last_sent_at
+    before evidence error decided_at decided_by`,
+  ),
+};
 const JSON_COLUMNS = new Set('plan objections input request facts before evidence error'.split(' '));
 const FLAGS = new Set(['bulk', 'moves_money']);
 
 /** What is null is undefined in a record, or what stands for nothing. */
-function recordOf<T extends Op | Change>(columns: typeof OP_COLUMNS, row: SqlRow): T {
+function recordOf<T extends Op | Change>(table: keyof typeof COLUMNS, row: SqlRow): T {
   const record: Record<string, unknown> = {};
-  for (const { column, member } of columns) {
+  for (const { column, member } of COLUMNS[table]) {
     const cell = row[column] ?? undefined;
     const isJson = JSON_COLUMNS.has(column) && cell !== undefined;
     record[member] = isJson ? JSON.parse(String(cell)) : FLAGS.has(column) ? cell === 1 : cell;
@@ -283,20 +272,18 @@ function recordOf<T extends Op | Change>(columns: typeof OP_COLUMNS, row: SqlRow
   return record as unknown as T;
 }
 
-function insertRecords(
+/** Writes new ops or changes down. */
+export function insertRecords<Table extends keyof typeof COLUMNS>(
   tx: Transaction,
-  table: string,
-  columns: typeof OP_COLUMNS,
-  records: Iterable<Op | Change>,
+  table: Table,
+  records: Iterable<{ op: Op; change: Change }[Table]>,
 ): Promise<void> {
+  const columns = COLUMNS[table];
   function* rows(): Iterable<readonly SqlValue[]> {
     for (const record of records) yield columns.map(({ member }) => cellOf(record[member as keyof typeof record]));
   }
-  return tx.insert(
-    table,
-    columns.map(({ column }) => column),
-    rows(),
-  );
+  const names = columns.map(({ column }) => column);
+  return tx.insert(table, names, rows());
 }
 
 function cellOf(value: unknown): SqlValue {
@@ -306,12 +293,7 @@ function cellOf(value: unknown): SqlValue {
 }
 
 /** An error as it is kept: no key, no body, nothing that is secret. */
-export function keptError({ kind, message, facts }: CliError): KeptError {
-  return {
-    kind,
-    message,
-    ...(facts.httpStatus !== undefined && { status: facts.httpStatus }),
-    ...(facts.service !== undefined && { service: facts.service }),
-    ...(facts.hint !== undefined && { hint: facts.hint }),
-  };
+export function keptError({ kind, facts: { message, httpStatus, service, hint } }: CliError): KeptError {
+  const more = { ...(httpStatus !== undefined && { httpStatus }), ...(service && { service }), ...(hint && { hint }) };
+  return { kind, message, ...more };
 }

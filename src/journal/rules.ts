@@ -30,12 +30,10 @@ import { journalId } from './account.ts';
 import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
 import { addEvent, lockedOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
-import { type Database, sql, type Transaction } from './database.ts';
+import { type Database, type Reading, sql } from './database.ts';
 import { REJECTED } from './ops.ts';
 import { type Op, readOp } from './records.ts';
 import { opError } from './words.ts';
-
-type Reading = Pick<Transaction, 'all' | 'now'>;
 
 export interface RulesSettings {
   readonly isShared: boolean;
@@ -237,7 +235,7 @@ export function rejectOp(
       sql`update op set state = 'finished', finished = ${now}, acknowledged = ${now}, touched = ${now},
         objections = ${JSON.stringify([`${REJECTED}by ${who}: ${reason}`])}, epoch = epoch + 1 where id = ${id}`,
     );
-    await addEvent(tx, id, { kind: 'rejected', text: `by ${who}: ${reason}` });
+    await addEvent(tx, id, 'rejected', `by ${who}: ${reason}`);
     await appendLine(tx, op.account, {
       event: 'rejected',
       op: id,

@@ -124,14 +124,6 @@ export const TABLES: readonly string[] = [
     primary key (account, card)
   )`,
   'create index card_hold_op on card_hold (op)',
-  `create table fleet_hold (               -- one apply of a fleet at a time
-    account text not null,
-    fleet text not null,
-    holder text not null,
-    process text not null,
-    lease bigint not null,
-    primary key (account, fleet)
-  )`,
   `create table spent (                    -- cents of a day: held by open ops, and spent by finished ones
     account text not null,
     scope text not null,                   -- 'account' or 'profile:NAME'

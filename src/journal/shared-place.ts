@@ -9,7 +9,7 @@ import { keyPrint } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
-import { type Acting, findAccount, journalId } from './account.ts';
+import { type Acting, accountOfKey, findAccount, journalId, useAccount } from './account.ts';
 import { appendLine, outcomeDigest, plannedDigest } from './chain.ts';
 import { type Database, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import { openPostgres, type PostgresSettings } from './postgres.ts';
@@ -62,13 +62,7 @@ export function sharedPlace(settings: SharedSettings) {
     return here.transaction(async tx => {
       const known = await accountOfKey(tx, who.mode, print);
       if (known !== undefined) return known;
-      const account = (await findAccount(tx, who, print)) ?? `${who.mode} ${who.origin}`;
-      await tx.run(
-        sql`insert into account (id, origin, mode) values (${account}, ${who.origin}, ${who.mode})
-          on conflict (id) do nothing`,
-      );
-      const columns = ['account', 'print', 'origin', 'listed', 'listed_by'];
-      await tx.insert('account_key', columns, [[account, print, who.origin, await tx.now(), user]]);
+      const account = await useAccount(tx, who, print, user);
       await appendLine(tx, account, { event: 'key', text: `${print} at ${who.origin}` });
       return account;
     });
@@ -77,11 +71,11 @@ export function sharedPlace(settings: SharedSettings) {
   async function ready(): Promise<Database> {
     const here = await existing();
     const question = `The shared journal ${shown} does not list this API key yet. Does it belong to the same account?`;
-    if ((await listed()) === undefined) {
-      if (!(await confirm(question))) throw notListed(shown);
+    let known = await listed();
+    if (known === undefined && (await confirm(question))) {
       await listKey();
+      known = await listed();
     }
-    const known = await listed();
     if (known === undefined) throw notListed(shown);
     const { journal, account, print } = known;
     const isOf = (each: SeenJournal) => each.journal === journal && each.account === account;
@@ -163,13 +157,6 @@ function refuseKept(known: readonly SeenJournal[], key: Secret, here?: string): 
     hint: here === undefined ? `export CARDWRIGHT_JOURNAL_URL=${shellWord(shared.shown)}` : 'cardwright journal accept',
     outcome: 'not_sent',
   });
-}
-
-async function accountOfKey(tx: Pick<Transaction, 'all'>, mode: string, print: string): Promise<string | undefined> {
-  const [row] = await tx.all<{ id: string }>(
-    sql`select a.id from account a join account_key k on k.account = a.id where k.print = ${print} and a.mode = ${mode}`,
-  );
-  return row?.id;
 }
 
 function notListed(shown: string): CliError {

@@ -14,19 +14,7 @@ export const OPERATOR = 'cardwright_operator';
 export const READER = 'cardwright_reader';
 
 /** Tables in which operators change rows; in all others they read, and in some they insert. */
-const WRITTEN = [
-  'account',
-  'account_key',
-  'op',
-  'change',
-  'event',
-  'intent',
-  'card_hold',
-  'fleet_hold',
-  'spent',
-] as const;
-/** What is held now is no record: letting it go takes the row away. */
-const LET_GO = ['card_hold', 'fleet_hold'] as const;
+const WRITTEN = ['account', 'account_key', 'op', 'change', 'event', 'intent', 'card_hold', 'spent'] as const;
 /** Inserts alone, and of these columns alone: who inserted a row is written by the database. */
 const INSERTED = {
   audit: 'account, seq, line, hash',
@@ -83,7 +71,8 @@ async function grant(tx: Transaction): Promise<void> {
     `revoke all on all tables in schema ${SCHEMA} from ${OPERATOR}, ${READER}, public`,
     `grant select on all tables in schema ${SCHEMA} to ${OPERATOR}, ${READER}`,
     `grant insert, update on ${WRITTEN.join(', ')} to ${OPERATOR}`,
-    `grant delete on ${LET_GO.join(', ')} to ${OPERATOR}`,
+    // What is held now is no record: letting it go takes the row away.
+    `grant delete on card_hold to ${OPERATOR}`,
     ...Object.entries(INSERTED).map(([table, columns]) => `grant insert (${columns}) on ${table} to ${OPERATOR}`),
   ];
   for (const statement of statements) await tx.run(statement);

@@ -44,6 +44,8 @@ export interface RunPlan {
   readonly marker: boolean;
   /** What the markers of its rows begin with, where they are not the op's own. */
   readonly markerPrefix?: string | undefined;
+  /** `Journal.appliesOf` these markers, from before the rows were planned: another apply that was begun since refuses this one. */
+  readonly applies?: number | undefined;
   /** Its rows have phases. */
   readonly phased?: boolean | undefined;
   /** `--again`: the same input of many rows a second time within 24 hours is meant. */

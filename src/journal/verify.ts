@@ -16,10 +16,7 @@ import type { CorrectedOutcome, Finished } from './types.ts';
 import { duplicateNotes, recordedOutcome } from './words.ts';
 import { timeOf, type Work } from './work.ts';
 
-export interface Verified extends Omit<Finished, 'ended'> {
-  /** False where the service could not be read: a resume ends the run. */
-  readonly isWhole: boolean;
-}
+export type Verified = Omit<Finished, 'ended'>;
 
 /** Throws as `settle` does. */
 export async function verify(work: Work, changes: readonly Change[], wallet: number | undefined): Promise<Verified> {

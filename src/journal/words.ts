@@ -58,18 +58,9 @@ function keptAgain(change: Change): CliError {
     const message = `${operation} was declared not done by ${who}: ${note}`;
     return named(change, new CliError('not_confirmed', { message, outcome: 'not_sent' }));
   }
-  const { kind = 'unreachable', message = `${operation} was not sent`, status, service, hint } = error ?? {};
+  const { kind, ...facts } = error ?? { kind: 'unreachable', message: `${operation} was not sent` };
   const outcome = change.state === 'refused' || kind === 'insufficient_funds' ? 'refused' : 'not_sent';
-  return named(
-    change,
-    new CliError(kind, {
-      message,
-      outcome,
-      ...(status !== undefined && { httpStatus: status }),
-      ...(service !== undefined && { service }),
-      ...(hint !== undefined && { hint }),
-    }),
-  );
+  return named(change, new CliError(kind, { ...facts, outcome }));
 }
 
 export function doneOtherwise(change: Change, message: string): CliError {

@@ -60,8 +60,11 @@ test('rows that two files have done are both named, and those that none has', as
   };
   expect((await fund([1, 2])).code).toBe(0);
   expect((await fund([3])).code).toBe(0);
-  expect(await fund([1, 2, 3])).toMatchObject({ code: 14, err: expect.stringContaining('the same rows were done') });
+  expect(await fund([1, 2, 3])).toMatchObject({
+    code: 14,
+    err: expect.stringMatching(/done already, at .*: rows 1, 2 and 3\. Nothing was sent/),
+  });
   const more = await fund([3, 1, 4]);
-  expect([more.code, more.err]).toEqual([14, expect.stringContaining('Row 3 was not: a file of it alone makes it')]);
+  expect([more.code, more.err]).toEqual([14, expect.stringContaining('free for a file of their own: row 3.')]);
   expect((await fund([4])).code).toBe(0);
 });

@@ -89,10 +89,15 @@ export const applyFleet = command({
         hint: `cardwright fleet plan ${shellWord(file ?? USUAL_FILE)} --out plan.json`,
       });
     const named = await fleetOf(ctx, file);
-    if (path === undefined) return locked(ctx, named, () => applyNow(ctx, named, limits));
-    const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
-    const op = await (await ctx.journal.open()).begunAs(plan.id);
-    if (op === undefined) return locked(ctx, named, () => applyPlan(ctx, named, { plan, path }, limits));
+    const journal = await ctx.journal.open();
+    const plan = path && readPlanFile(await ctx.files.readFile(path), path, named.word);
+    const op = plan && (await journal.begunAs(plan.id));
+    if (!plan || !op) {
+      // What another apply does from here on is not in the plan.
+      const applies = ctx.dryRun ? undefined : await journal.appliesOf(markPrefix(named.fleet.name));
+      const more = { ...limits, applies };
+      return path && plan ? applyPlan(ctx, named, { plan, path }, more) : applyNow(ctx, named, more);
+    }
     if (!ctx.dryRun) ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
     const { concurrency, resendAbsent = false } = limits;
     return resumeRows(ctx, op, { resendAbsent }, { concurrency, extras: extrasOf(ctx, plan, named.word) });
@@ -100,32 +105,13 @@ export const applyFleet = command({
   show: shown => shown,
 });
 
-/** One apply of a fleet at a time on this machine: the lock is held until its last row was told. */
-async function locked(ctx: Context, { fleet }: NamedFleet, work: () => Promise<Shown>): Promise<Shown> {
-  if (ctx.dryRun) return work();
-  const release = await (await ctx.journal.open()).holdFleet(fleet.name);
-  try {
-    const shown = await work();
-    const { listing } = shown;
-    async function* batches() {
-      try {
-        if (listing !== undefined) yield* listing.batches;
-      } finally {
-        await release();
-      }
-    }
-    return { ...shown, ...(listing && { listing: { ...listing, batches: batches() } }) };
-  } catch (thrown) {
-    await release();
-    throw thrown;
-  }
-}
-
 interface Limits {
   readonly concurrency: number | undefined;
   readonly maxTotal: Cents | undefined;
   /** Steps of which no trace was found are sent again. */
   readonly resendAbsent: boolean | undefined;
+  /** Applies of the fleet before it was planned. */
+  readonly applies: number | undefined;
 }
 
 /** On a terminal: made, shown and asked about. */
@@ -191,7 +177,7 @@ async function execute(
   ctx: Context,
   { fleet, word }: NamedFleet,
   document: PlanDocument,
-  { concurrency, maxTotal, resendAbsent = false }: Limits,
+  { concurrency, maxTotal, resendAbsent = false, applies }: Limits,
 ): Promise<Shown> {
   if (document.steps.length === 0) return nothingToDo(ctx, word, document);
   const rows = rowsOfSteps(document.steps, fleet);
@@ -203,6 +189,7 @@ async function execute(
     marker: true,
     key: document.id,
     markerPrefix: markPrefix(fleet.name),
+    applies,
     phased: true,
     again: true,
     resendAbsent,
