@@ -163,8 +163,7 @@ async function loaded(entry) {
 
 /** Each library is one file, and its types: as they were written, then what the rows of the contract say. */
 async function makeLibraries() {
-  const { contractTypes } = await loaded('src/contract/typescript.ts');
-  const { sandboxMethodTypes } = await loaded('src/contract/sandbox/typescript.ts');
+  const { contractTypes, sandboxMethodTypes } = await loaded('src/contract/openapi/typescript.ts');
   const sandboxTypes = await readFile(join(root, 'src', 'sandbox', 'serving', 'library-types.ts'), 'utf8');
   const clientTypes = await readFile(join(root, 'scripts', 'library-client.d.cts'), 'utf8');
   // One copy of the sandbox: the client's entry loads it when it is asked for.

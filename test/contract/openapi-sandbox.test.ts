@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/contract/openapi/document.ts';
-import { sandboxOpenApiDocument } from '../../src/contract/openapi/sandbox.ts';
+import { openApiDocument, sandboxOpenApiDocument } from '../../src/contract/openapi/document.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { TRANSFERS } from '../../src/contract/sandbox/snapshots.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';

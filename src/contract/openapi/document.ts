@@ -1,6 +1,6 @@
 /**
- * The contract as an OpenAPI 3.1 document, generated from the tables alone, for tools nobody here wrote
- * (docs/design/sandbox.md, section 12).
+ * The contract as an OpenAPI 3.1 document, and the control surface of the sandbox as another one, generated from the tables
+ * alone, for tools nobody here wrote (docs/design/sandbox.md, section 12).
  */
 import { assumed, type Basis, stated } from '../basis.ts';
 import type { Table } from '../calls.ts';
@@ -14,7 +14,10 @@ import { NAMED_SHAPES } from '../named-shapes.ts';
 import type { Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { REFUSALS, type RefusalName } from '../refusals.ts';
-import { ERROR_BODY } from '../resources.ts';
+import { ERROR_BODY, PAGE_META } from '../resources.ts';
+import { ADMIN_OPERATIONS } from '../sandbox/admin.ts';
+import { ADMIN_PATH } from '../sandbox/basis.ts';
+import { TRANSFERS } from '../sandbox/snapshots.ts';
 
 /** Version of the service the document describes: the path segment of interface 9. */
 const SERVICE_VERSION = 'v1';
@@ -33,17 +36,14 @@ const TAGS = {
  * The document as plain JSON values, the same on every call: operations in the order of the interface's table, every
  * node marked with the section that states it (`x-stated`) or the assumption that fills it (`x-assumed`).
  */
-export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Record<string, unknown>> {
+export function openApiDocument(): JsonSchema {
   return {
-    openapi: '3.1.0',
-    info: {
+    ...headOf(SERVICE_VERSION, TAGS, {
       title: 'Virtual card issuing service',
-      version,
       summary: 'Issue virtual cards, fund them from a wallet, follow their transactions.',
       description:
         'x-stated names the section of the interface that states a node, x-assumed the assumption that fills what the interface does not show. A node may have both.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    }),
     servers: [
       {
         url: '{base_url}',
@@ -53,7 +53,6 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
       },
     ],
     security: [{ bearer: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(OPERATIONS, {
       tag: name => name.split('.')[0] ?? name,
       more: ({ method }) => (method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
@@ -92,6 +91,12 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
     },
   };
 }
+
+const headOf = (version: string, tags: Readonly<Record<string, string>>, about: JsonSchema) => ({
+  openapi: '3.1.0',
+  info: { ...about, version, license: { name: 'MIT', identifier: 'MIT' } },
+  tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+});
 
 // Components: answer headers, shared answers, schemas.
 
@@ -135,8 +140,6 @@ const EVERYWHERE: readonly RefusalName[] = [
 const ANY_REQUEST: readonly RefusalName[] = ['invalid_request'];
 const WITH_BODY: readonly RefusalName[] = ['payload_too_large', 'unsupported_media_type'];
 const WITH_KEY: readonly RefusalName[] = ['idempotency_key_reused', 'idempotency_in_progress'];
-/** Of routes that are not in the document; kept among the components, so that every identifier is told. */
-const WITHOUT_OPERATION: readonly RefusalName[] = ['route_not_found', 'method_not_allowed'];
 
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   401: 'Unauthorized',
@@ -146,7 +149,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   503: 'ServiceUnavailable',
 };
 
-export const DESCRIPTIONS = {
+const DESCRIPTIONS = {
   none: 'Done; no body.',
   one: 'Done.',
   list: 'The whole list.',
@@ -154,32 +157,27 @@ export const DESCRIPTIONS = {
   raw: 'Anything.',
 } as const;
 
-/** The answer of an operation that was carried out, in its envelope. */
+/** The answer of an operation that was executed, in its envelope. */
 function successResponse({ method, returns }: Operation): JsonSchema {
-  const { kind, shape, basis } = returns;
   const replayed = method === 'POST' ? (['IdempotentReplayed'] as const) : [];
-  const common = { headers: headerRefs(...EVERY_HEADER, ...replayed), ...marks(basis) };
-  if (kind === 'none') return { description: DESCRIPTIONS.none, ...common };
-  const item = schemaRef(shape, 'answer');
-  const schema = kind === 'one' ? item : listSchema(returns, item);
-  return { description: DESCRIPTIONS[kind], content: { 'application/json': { schema } }, ...common };
+  const headers = headerRefs(...EVERY_HEADER, ...replayed);
+  return { ...answered(returns, shape => schemaRef(shape, 'answer')), headers, ...marks(returns.basis) };
 }
 
-/** A list of such items in its envelope, a page of one with where it stands. */
-export function listSchema({ kind, basis }: Operation['returns'], items: JsonSchema): JsonSchema {
+/** What is answered, by a schema of one thing; a list in its envelope, a page of one with where it stands. */
+function answered({ kind, shape, basis }: Operation['returns'], schemaOf: (shape: Shape) => JsonSchema): JsonSchema {
+  const description = DESCRIPTIONS[kind];
+  if (kind === 'none') return { description };
+  if (kind === 'one') return { description, content: { 'application/json': { schema: schemaOf(shape) } } };
   const { array, paging } = ENVELOPES;
   const meta = { $ref: '#/components/schemas/PageMeta', ...marks(paging.basis) };
-  const isPage = kind === 'page';
-  return {
-    type: 'object',
-    properties: {
-      [array.name]: { type: 'array', items, ...marks(basis) },
-      ...(isPage && { [paging.container]: meta }),
-    },
-    required: isPage ? [array.name, paging.container] : [array.name],
-    additionalProperties: false,
-    ...marks(basis),
+  const properties = {
+    [array.name]: { type: 'array', items: schemaOf(shape), ...marks(basis) },
+    ...(kind === 'page' && { [paging.container]: meta }),
   };
+  const required = Object.keys(properties);
+  const schema = { type: 'object', properties, required, additionalProperties: false, ...marks(basis) };
+  return { description, content: { 'application/json': { schema } } };
 }
 
 /** Error answers of an operation by status; those all operations share are references. */
@@ -198,16 +196,15 @@ function errorResponses(row: Operation): Record<string, JsonSchema> {
   return Object.fromEntries(answers);
 }
 
-/** The answers `errorResponses` refers to, and those of routes the document has not. */
+/** The answers `errorResponses` refers to, and those of routes the document has not, so that every identifier is told. */
 function sharedResponses(): Record<string, JsonSchema> {
   const shared = [...byStatus(new Set(EVERYWHERE))].map(
     ([status, ids]) => [SHARED_NAMES[status] ?? status, errorResponse(ids)] as const,
   );
-  const [route = 'route_not_found', method = 'method_not_allowed'] = WITHOUT_OPERATION;
   return {
     ...Object.fromEntries(shared),
-    RouteNotFound: errorResponse([route]),
-    MethodNotAllowed: errorResponse([method]),
+    RouteNotFound: errorResponse(['route_not_found']),
+    MethodNotAllowed: errorResponse(['method_not_allowed']),
   };
 }
 
@@ -259,43 +256,35 @@ interface Telling {
 }
 
 /** Path items in the order of the table. */
-export function pathsOf(table: Table, telling: Telling): Record<string, Record<string, unknown>> {
+function pathsOf(table: Table, { tag, more, responses }: Telling): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, row] of Object.entries(table)) {
-    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operationObject(name, row, telling) };
+    const parameters = [...parametersOf(row), ...more(row)];
+    const operation = {
+      operationId: name,
+      summary: row.summary,
+      tags: [tag(name, row)],
+      ...(parameters.length > 0 && { parameters }),
+      ...(row.body && { requestBody: requestBody(row.body) }),
+      ...(row.takes && { requestBody: { required: true, content: fileContent(row.takes) } }),
+      responses: responses(row),
+      ...(row.credential === 'none' && { security: [] }),
+      ...(row.emits && { 'x-emits': [...row.emits] }),
+      ...marks(row.basis),
+    };
+    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operation };
   }
   return paths;
 }
 
-function operationObject(name: string, row: Operation, { tag, more, responses }: Telling): JsonSchema {
-  const parameters = [...parametersOf(row), ...more(row)];
-  return {
-    operationId: name,
-    summary: row.summary,
-    tags: [tag(name, row)],
-    ...(parameters.length > 0 && { parameters }),
-    ...(row.body && { requestBody: requestBody(row.body) }),
-    ...(row.takes && { requestBody: { required: true, content: fileContent(row.takes) } }),
-    responses: responses(row),
-    ...(row.credential === 'none' && { security: [] }),
-    ...(row.emits && { 'x-emits': [...row.emits] }),
-    ...marks(row.basis),
-  };
-}
-
 /** Of a file, lines or bytes, nothing is told but its type. */
-export function fileContent(contentType: string): JsonSchema {
-  return { [contentType]: { schema: { type: 'string' } } };
-}
+const fileContent = (contentType: string) => ({ [contentType]: { schema: { type: 'string' } } });
 
 function parametersOf({ params = {}, query = {} }: Operation): JsonSchema[] {
-  return [
-    ...Object.entries(params).map(entry => [...entry, 'path'] as const),
-    ...Object.entries(query).map(entry => [...entry, 'query'] as const),
-  ].map(([name, field, place]) => ({
+  return Object.entries({ ...params, ...query }).map(([name, field]) => ({
     name,
-    in: place,
-    required: place === 'path' || field.must,
+    in: Object.hasOwn(params, name) ? 'path' : 'query',
+    required: Object.hasOwn(params, name) || field.must,
     description: field.doc,
     schema: fieldSchema(field, 'request'),
     ...marks(field.basis),
@@ -303,65 +292,45 @@ function parametersOf({ params = {}, query = {} }: Operation): JsonSchema[] {
 }
 
 function requestBody(shape: NonNullable<Operation['body']>): JsonSchema {
-  const basis: Basis = NAMED_SHAPES.find(named => named.shape === shape)?.basis ?? {};
   return {
     required: Object.values(shape).some(field => field.must),
     content: { 'application/json': { schema: schemaRef(shape, 'request') } },
-    ...marks(basis),
+    ...marks(NAMED_SHAPES.find(named => named.shape === shape)?.basis ?? {}),
   };
 }
 
 // Webhooks: the events of interface 6 with envelope, data and signature headers.
 
-function eventPost(name: string, row: EventRow): JsonSchema {
-  return {
-    operationId: `events.${name}`,
-    summary: row.meaning,
-    tags: ['events'],
-    security: [],
-    parameters: deliveryHeaders(),
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: eventSchema(name, row) } },
-      ...marks(row.basis),
-    },
-    responses: {
-      '2XX': {
-        description: 'Taken, within 15 seconds.',
-        ...marks(assumed('A-78')),
-      },
-    },
-    ...marks(row.basis),
-  };
-}
-
-function eventSchema(name: string, { data, basis }: EventRow): JsonSchema {
+function eventPost(name: string, { meaning, data, basis }: EventRow): JsonSchema {
+  const { webhook_signature, webhook_id, webhook_attempt, webhook_timestamp } = HEADERS;
+  const headers = [webhook_signature, webhook_id, webhook_attempt, webhook_timestamp];
   const envelope = shapeSchema(EVENT_ENVELOPE, 'answer') as {
     properties: Record<string, JsonSchema>;
     required: string[];
   };
   const { type, ...properties } = envelope.properties;
-  const carried: Basis = stated('6', 'A-74');
-  return {
+  const carried = { ...schemaRef(data, 'answer'), ...marks(stated('6', 'A-74')) };
+  const schema = {
     ...envelope,
-    properties: {
-      ...properties,
-      type: { ...type, const: name },
-      data: { ...schemaRef(data, 'answer'), ...marks(carried) },
-    },
+    properties: { ...properties, type: { ...type, const: name }, data: carried },
     required: [...envelope.required, 'data'],
     ...marks(basis),
   };
-}
-
-function deliveryHeaders(): readonly JsonSchema[] {
-  const { webhook_signature, webhook_id, webhook_attempt, webhook_timestamp } = HEADERS;
-  return [webhook_signature, webhook_id, webhook_attempt, webhook_timestamp].map(row => ({
-    name: row.name,
-    in: 'header',
-    required: row === webhook_signature,
-    ...headerObject(row),
-  }));
+  return {
+    operationId: `events.${name}`,
+    summary: meaning,
+    tags: ['events'],
+    security: [],
+    parameters: headers.map(row => ({
+      name: row.name,
+      in: 'header',
+      required: row === webhook_signature,
+      ...headerObject(row),
+    })),
+    requestBody: { required: true, content: { 'application/json': { schema } }, ...marks(basis) },
+    responses: { '2XX': { description: 'Taken, within 15 seconds.', ...marks(assumed('A-78')) } },
+    ...marks(basis),
+  };
 }
 
 // Schemas by name, with examples.
@@ -384,7 +353,7 @@ function schemas(): Record<string, JsonSchema> {
 }
 
 /** The error body with its identifiers as a closed list: the sandbox sends no other, the client accepts any (A-101). */
-export function errorSchema(): JsonSchema {
+function errorSchema(): JsonSchema {
   const identifiers = {
     ...fieldSchema(ERROR_BODY.error, 'answer'),
     enum: Object.keys(REFUSALS),
@@ -392,4 +361,94 @@ export function errorSchema(): JsonSchema {
   };
   const schema = shapeSchema(ERROR_BODY, 'answer') as { properties: object };
   return { ...schema, properties: { ...schema.properties, error: identifiers } };
+}
+
+// The control surface of the sandbox.
+
+const SANDBOX_TAGS = {
+  health: 'Whether it is there, and whether it is the one.',
+  accounts: 'Accounts of a server of many.',
+  status: 'What the sandbox holds.',
+  reset: 'Starting over.',
+  simulate: 'What merchants, card holders and the chain do.',
+  clock: 'The clock of the sandbox.',
+  deposits: 'Deposits, whatever became of them.',
+  events: 'Events in their order.',
+  ledger: 'The books, and whether they are whole.',
+  deliveries: 'What was sent to subscriptions.',
+  webhooks: 'Sending once more, examples, secrets.',
+  faults: 'Failing on purpose.',
+  requests: 'What was asked of the service.',
+  dialect: 'How the service is spoken.',
+  stop: 'Ending a server that was started for other programs.',
+  snapshots: 'What it held, kept under a name and put back.',
+  export: 'What it holds, in one file.',
+  import: 'Such a file, put back.',
+  transactions: 'Why a purchase was declined.',
+  cards: 'What happened to a card.',
+  overview: 'Where the money is, and what is open.',
+  timers: 'What happens by itself.',
+  page: 'The inspector in a browser: how it is opened.',
+  challenges: 'The code of a 3DS challenge, for the inspector.',
+  scenarios: 'Files of steps that the inspector plays.',
+  marks: 'Whether anything changed.',
+  openapi: 'This document, and that of the service.',
+} as const;
+
+/** What any operation may answer when it does not do what was asked. */
+const FAILURES = {
+  400: 'The request is not as this document has it.',
+  401: 'The token is missing or unknown.',
+  403: 'A live key, or a web page.',
+  404: 'There is no such thing.',
+  409: 'What it names is in no state for it.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  500: 'A fault of the sandbox.',
+  503: 'The store is busy; nothing happened.',
+} as const;
+
+/** The control surface of the sandbox as plain JSON values; nothing of it is a fact of the service. `version` is that of cardwright. */
+export function sandboxOpenApiDocument(version: string): JsonSchema {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const failed = Object.entries(FAILURES).map(
+    ([status, description]) => [`Failed${status}`, { description, content }] as const,
+  );
+  const failures: Record<string, JsonSchema> = Object.fromEntries(
+    Object.keys(FAILURES).map(status => [status, { $ref: `#/components/responses/Failed${status}` }]),
+  );
+  const success = ({ returns }: Operation): JsonSchema =>
+    returns.contentType === undefined
+      ? answered(returns, shape => shapeSchema(shape, 'partial'))
+      : { description: 'The file.', content: fileContent(returns.contentType) };
+  return {
+    ...headOf(version, SANDBOX_TAGS, {
+      title: 'Control surface of the cardwright sandbox',
+      summary: 'Let time pass, let merchants buy, let things fail; look at books, events and deliveries.',
+      description: 'Not part of the service: it has a token of its own and never stands below /v1.',
+    }),
+    servers: [
+      {
+        url: `{origin}${ADMIN_PATH}`,
+        description: 'Where the sandbox listens.',
+        variables: { origin: { default: 'http://localhost', description: 'Scheme, host and port.' } },
+      },
+    ],
+    security: [{ token: [] }],
+    paths: pathsOf(
+      { ...ADMIN_OPERATIONS, ...TRANSFERS },
+      {
+        tag: (_name, { path }) => /^\/(\w+)/.exec(path)?.[1] ?? '',
+        more: () => [],
+        responses: row => ({ [row.returns.status]: success(row), ...failures }),
+      },
+    ),
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'The token of the sandbox.', 'x-secret': true },
+      },
+      responses: Object.fromEntries(failed),
+      schemas: { Error: errorSchema(), PageMeta: shapeSchema(PAGE_META, 'answer') },
+    },
+  };
 }

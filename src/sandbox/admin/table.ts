@@ -71,7 +71,7 @@ export const SERVICE_HANDLERS = {
   // Loaded when asked for: no command needs them.
   openapi: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
   'openapi.sandbox': async ({ version }) =>
-    (await import('../../contract/openapi/sandbox.ts')).sandboxOpenApiDocument(version),
+    (await import('../../contract/openapi/document.ts')).sandboxOpenApiDocument(version),
 } satisfies Partial<ServiceHandlers>;
 
 /** All others but those that are answered without a key, before anything is counted. */

@@ -31,7 +31,7 @@ export function checkOptions({ onFault: _onFault, ...options }: Values): void {
 const wrongOption = (name: string, problem: string) =>
   notSent('usage', `the option ${name} of startSandbox: ${problem}`);
 
-// The control surface as methods of `startSandbox()`, made from its rows; their types are contract/sandbox/typescript.ts.
+// The control surface as methods of `startSandbox()`, made from its rows; their types are contract/openapi/typescript.ts.
 
 type Values = Readonly<Record<string, unknown>>;
 type Method = (input?: Values) => Promise<unknown>;

@@ -4,8 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openApiDocument } from '../../../src/contract/openapi/document.ts';
-import { sandboxOpenApiDocument } from '../../../src/contract/openapi/sandbox.ts';
+import { openApiDocument, sandboxOpenApiDocument } from '../../../src/contract/openapi/document.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const folder = import.meta.dirname;
