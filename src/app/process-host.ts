@@ -11,66 +11,21 @@ import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { utf8Text } from '../core/text.ts';
 import { type ManagedFile, managedFilePath } from '../limits/managed-file.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
-import type { Folders, Host, InputStream, OutputStream, Randomness } from '../platform/host.ts';
-import { type SignalHolders, signalHolders } from '../platform/signals.ts';
+import type { Clock, Environment, Folders, InputStream, OutputStream, Randomness, Streams } from '../platform/host.ts';
+import { signalHolders } from '../platform/signals.ts';
 import { setFlag } from '../platform/v8.ts';
 import type { Keychain } from '../profile/keychain.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import { type KeySource, openTerminalKeys } from '../terminal/reveal-screen.ts';
 
-/** What of the real process the rooms need beyond `Host`. */
-export interface AppHost extends Host {
-  /** The real standard input and standard error, for the prompt library. */
-  readonly promptInput: NodeJS.ReadableStream;
-  readonly promptOutput: NodeJS.WritableStream;
-  /** Text of a file; throws `usage` naming it. */
-  readFile(path: string): Promise<string>;
-  /** Opens the embedded sandbox of this user. */
-  openSandbox(): Promise<EmbeddedSandbox>;
-  /** True while a process of this number runs. */
-  isRunning(pid: number): boolean;
-  /** Single key presses, until closed. */
-  openKeys(): KeySource & { close(): void };
-  /** Writes to the terminal at once; usable while the process dies. */
-  writeTerminal(text: string): void;
-  /** For names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
-  readonly noise: Randomness;
-  /** Of a passphrase, for what stands on disk: slow on purpose. */
-  readonly scrypt: Scrypt;
+/** What the rooms need of the process: what a test gives in its place. */
+export type AppHost = Omit<
+  ReturnType<typeof processHost>,
+  'passOn' | 'cutOff' | 'restoreScreen' | 'terminalIsGone' | 'letGo'
+> & {
   /** Programs that a command starts are given no streams: ours carry messages. */
   readonly hidesPrograms?: boolean;
-  /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
-  readonly user: string;
-  readonly machine: string;
-  /** Arguments of the runtime itself (`--inspect`). */
-  readonly execArgv: readonly string[];
-  /** A debugger is attached or may attach. */
-  inspected(): boolean;
-  /** Absolute path of the runtime. */
-  readonly node: string | undefined;
-  /** This process serves for long and makes much garbage: from now on its memory stays small. */
-  keepSmall(): void;
-  /** Bounds memory at once: of a long list, and before work that leaves no turn of the event loop for it. */
-  keepSmallAtOnce(): Promise<void>;
-  /** The words that start this program once more. */
-  readonly program: readonly [string, ...string[]];
-  readonly nodeVersion: string;
-  /** Where the compiled code of this program is kept, or why it is not; undefined for a program that was not built. */
-  readonly codeCache: string | undefined;
-  /** Folders that programs of the system are looked for in, never the working folder (E18). */
-  readonly programFolders: readonly string[];
-  /** While a child has the terminal, signals go to `onSignal` alone and do not stop this process; returns the end of it. */
-  handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
-  /** Aborted by a second signal: what is on the wire is cut off, and its outcome written down as unknown. */
-  readonly cut: AbortSignal;
-  /** Until it is let go, a second signal aborts `cut` and does not end the process. */
-  holdCut(): () => void;
-  keychain(): Promise<Keychain>;
-  /** Limits that the administrator of this machine sets. */
-  readonly limitsFile: ManagedFile;
-  /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
-  onCrash(restore: () => void): () => void;
-}
+};
 
 /**
  * The folders of `foldersFor`. Throws `usage` when HOME, or what names a folder in its place, is empty or relative: in a
@@ -239,84 +194,104 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
 /** Ctrl-Z. */
 const SUSPEND = '\x1a';
 
-interface ProcessHost extends AppHost, SignalHolders {
-  /** A standard stream was a terminal, and that terminal was closed. */
-  terminalIsGone(): boolean;
-  /** Standard input would otherwise keep the process waiting for its end. */
-  letGo(): void;
-}
+/** Put in by the build; see src/loader.ts. */
+declare const CODE_CACHE: { readonly says: string; readonly used: number } | undefined;
 
 /** @param signal ends what is running; its reason becomes the error of the run. */
-export function processHost(version: string, signal: AbortSignal): ProcessHost {
+export function processHost(version: string, signal: AbortSignal) {
   let opened = false;
   let folders: Folders | undefined;
   const input = () => {
     opened = true;
     return process.stdin;
   };
-  const host: ProcessHost = {
-    argv: process.argv.slice(2),
-    env: process.env,
-    streams: { stdin: inputFrom(input, signal), stdout: outputTo(1), stderr: outputTo(2) },
-    clock: {
-      now: () => Date.now(),
-      // Node's `performance` brings ten modules of its own.
-      monotonic: () => Number(process.hrtime.bigint()) / 1e6,
-      sleep,
-    },
-    random: {
-      bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
-      fraction: () => Math.random(),
-    },
+  const { env, platform, execPath, execArgv, pid } = process;
+  const random: Randomness = {
+    bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
+    fraction: () => Math.random(),
+  };
+  const clock: Clock = {
+    now: () => Date.now(),
+    // Node's `performance` brings ten modules of its own.
+    monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+    sleep,
+  };
+  const host = {
+    argv: process.argv.slice(2) as readonly string[],
+    env: env as Environment,
+    streams: { stdin: inputFrom(input, signal), stdout: outputTo(1), stderr: outputTo(2) } as Streams,
+    ...{ clock, random, platform, pid, signal },
+    /** Names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
+    noise: random,
     // When they are first asked for: help needs none.
-    get folders() {
-      folders ??= ownFolders({ env: process.env, platform: process.platform, home: homedir, temporary: tmpdir() });
+    get folders(): Folders {
+      folders ??= ownFolders({ env, platform, home: homedir, temporary: tmpdir() });
       return folders;
     },
-    platform: process.platform,
-    pid: process.pid,
     cwd: process.cwd(),
-    signal,
-    get promptInput() {
+    /** The real standard input and standard error, for the prompt library. */
+    get promptInput(): NodeJS.ReadableStream {
       return input();
     },
-    get promptOutput() {
+    get promptOutput(): NodeJS.WritableStream {
       return process.stderr;
     },
-    readFile: path => readText(host, path),
-    async openSandbox() {
+    /** Text of a file; throws `usage` naming it. Contracts, scenarios and certificates are small; a pipe may have no end. */
+    async readFile(path: string): Promise<string> {
+      const { readWhole } = await import('../files/input-file.ts');
+      return utf8Text(await readWhole(path, path, WHOLE_INPUT_BYTES, signal), path);
+    },
+    /** Opens the embedded sandbox of this user. */
+    async openSandbox(): Promise<EmbeddedSandbox> {
       const { openEmbedded } = await import('../sandbox/serving/start.ts');
       setLater(5_000, collectOften);
-      return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
+      return openEmbedded(host, { version, dialect: env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },
-    isRunning,
-    scrypt: (...words) => process.getBuiltinModule('node:crypto').scryptSync(...words),
-    get noise() {
-      return host.random;
+    /** True while a process of this number runs. */
+    isRunning(other: number): boolean {
+      try {
+        return process.kill(other, 0);
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code === 'EPERM';
+      }
     },
-    get user() {
+    /** Of a passphrase, for what stands on disk: slow on purpose. */
+    scrypt: ((...words) => process.getBuiltinModule('node:crypto').scryptSync(...words)) as Scrypt,
+    /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
+    get user(): string {
       return userName();
     },
-    get machine() {
+    get machine(): string {
       return hostname();
     },
-    execArgv: process.execArgv,
-    inspected: () => process.getBuiltinModule('node:inspector').url() !== undefined,
-    get node() {
-      return process.getBuiltinModule('node:sea').isSea() ? undefined : process.execPath;
+    /** Arguments of the runtime itself (`--inspect`). */
+    execArgv: execArgv as readonly string[],
+    /** A debugger is attached or may attach. */
+    inspected: (): boolean => process.getBuiltinModule('node:inspector').url() !== undefined,
+    /** Absolute path of the runtime; undefined in the single executable. */
+    get node(): string | undefined {
+      return process.getBuiltinModule('node:sea').isSea() ? undefined : execPath;
     },
-    get program(): AppHost['program'] {
-      const { execPath, execArgv, argv } = process;
-      return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
+    /** The words that start this program once more. */
+    get program(): readonly [string, ...string[]] {
+      return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...process.argv.slice(1, 2)];
     },
-    keepSmall: () => setLater(1_000, () => void staySmall()),
+    /** This process serves for long and makes much garbage: from now on its memory stays small. */
+    keepSmall: (): void => setLater(1_000, () => void staySmall()),
+    /** Bounds memory at once: of a long list, and before work that leaves no turn of the event loop for it. */
     keepSmallAtOnce: staySmall,
-    nodeVersion: process.versions.node,
-    codeCache: codeCacheSays(),
-    limitsFile: { path: managedFilePath(process.platform), administrator: 0, platform: process.platform },
-    programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    nodeVersion: process.versions.node as string,
+    /** Where the compiled code of this program is kept, or why it is not; undefined for a program that was not built. */
+    get codeCache(): string | undefined {
+      if (typeof CODE_CACHE === 'undefined') return undefined;
+      return CODE_CACHE.used === 0 ? CODE_CACHE.says : `${CODE_CACHE.says}; in use`;
+    },
+    /** Limits that the administrator of this machine sets. */
+    limitsFile: { path: managedFilePath(platform), administrator: 0, platform } as ManagedFile,
+    /** Folders that programs of the system are looked for in, never the working folder (E18). */
+    programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'] as readonly string[],
     ...signalHolders(),
-    async keychain() {
+    async keychain(): Promise<Keychain> {
       const [{ openKeychain }, { access }] = await Promise.all([
         import('../profile/keychain.ts'),
         import('node:fs/promises'),
@@ -326,9 +301,10 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
           () => true,
           () => false,
         );
-      return openKeychain({ clock: host.clock, env: host.env, platform: host.platform, node: host.node, exists });
+      return openKeychain({ clock, env, platform, node: host.node, exists });
     },
-    openKeys() {
+    /** Single key presses, until closed. */
+    openKeys(): KeySource & { close(): void } {
       const keys = openTerminalKeys(input());
       // Stopped, it would leave the card on the screen: any wish to stop it is a key like others.
       const hide = () => keys.press(SUSPEND);
@@ -342,21 +318,14 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       };
     },
     writeTerminal,
-    terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
-    letGo() {
+    /** A standard stream was a terminal, and that terminal was closed. */
+    terminalIsGone: (): boolean => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
+    /** Standard input would otherwise keep the process waiting for its end. */
+    letGo(): void {
       if (opened) process.stdin.unref?.();
     },
   };
   return host;
-}
-
-/** Put in by the build; see src/loader.ts. */
-declare const CODE_CACHE: { readonly says: string; readonly used: number } | undefined;
-
-function codeCacheSays(): string | undefined {
-  if (typeof CODE_CACHE === 'undefined') return undefined;
-  const { says, used } = CODE_CACHE;
-  return used === 0 ? says : `${says}; in use`;
 }
 
 /** V8 lets garbage grow to several times of what is alive; rows of a restore by the million are all garbage. */
@@ -399,20 +368,6 @@ function sleep(ms: number, until?: AbortSignal): Promise<void> {
     if (until?.aborted) wake();
     else until?.addEventListener('abort', wake, { once: true });
   });
-}
-
-/** Contracts, scenarios, bodies and certificates are much smaller; a pipe may have no end. */
-async function readText({ signal }: AppHost, path: string): Promise<string> {
-  const { readWhole } = await import('../files/input-file.ts');
-  return utf8Text(await readWhole(path, path, WHOLE_INPUT_BYTES, signal), path);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** A container may run us under an id that has no name. */
