@@ -93,7 +93,11 @@ async function makeProgram() {
       groups: [
         { name: 'start', tags: ['$initial'], priority: 3 },
         { name: packageOf, debugName: 'packages', priority: 2 },
-        { name: 'line', test: /\/src\/cli\/(?:parsing\/(?:tree|globals)|completion\/complete)\.ts$/, priority: 1 },
+        {
+          name: 'line',
+          test: /\/src\/cli\/(?:parsing\/(?:tree|resolved-flags)|completion\/complete)\.ts$/,
+          priority: 1,
+        },
         { name: 'request', test: /\/src\/(?:app\/context|client\/api|terminal\/present)\.ts$/ },
       ],
     },

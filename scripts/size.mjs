@@ -17,7 +17,7 @@ const CAPABILITIES = {
   ],
   sandbox: ['sandbox'],
   commands: ['commands'],
-  'cli, app': ['cli', 'app', 'main.ts', 'loader.ts'],
+  'cli, app': ['cli', 'app', 'compose.ts', 'main.ts', 'loader.ts'],
   'terminal, writers, files and small folders': [
     ...['terminal', 'writers', 'files', 'core', 'platform', 'engine', 'profile', 'id-cache', 'events', 'scenario'],
     'library',

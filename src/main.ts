@@ -1,9 +1,9 @@
 /** Where the program starts: signals in, one run, an exit code out. */
 import { setMaxListeners } from 'node:events';
 import { writeSync } from 'node:fs';
-import { compose } from './app/compose.ts';
 import { processHost } from './app/process-host.ts';
 import { report, run, stoppedBy } from './cli/run.ts';
+import { compose } from './compose.ts';
 import { asCliError } from './core/errors.ts';
 
 declare const CARDWRIGHT_VERSION: string;

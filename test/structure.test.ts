@@ -12,7 +12,7 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 const ARROWS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   [...readFileSync(join(source, 'README.md'), 'utf8').matchAll(/^(\S.*?) +-> {2}(.*)$/gm)].flatMap(
     ([, from = '', to = '']) =>
-      from.split(', ').map(room => [room, to.replace(/\(.*?\)|:.*/g, '').match(/[a-z-]+/g) ?? []]),
+      from.split(', ').map(room => [room, to.replace(/\(.*?\)|:.*/g, '').match(/[a-z-]+(?:\.ts)?/g) ?? []]),
   ),
 );
 

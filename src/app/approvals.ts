@@ -9,14 +9,13 @@ import {
   signRequest,
   visible,
 } from '../approvals/request.ts';
-import type { OwnKey } from '../cli/answer-shapes.ts';
-import type { Approvals, HeldRequest } from '../cli/context.ts';
 import { type CliError, notSent, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
 import { unknownOp } from '../journal/changes.ts';
 import { detail } from '../journal/ops.ts';
 import { type ApprovalState, approvalState, approversOf, keepApproval, pendingOp, rejectOp } from '../journal/rules.ts';
+import type { OwnKey } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import { type JournalPlace, rulesSettings, selfFor } from './journal.ts';
 
@@ -24,7 +23,8 @@ import { type JournalPlace, rulesSettings, selfFor } from './journal.ts';
 const MOST_SHOWN = 20;
 const KEYCHAIN_ENTRY = 'approval-key';
 
-export function approvalsFor(run: Run, place: JournalPlace): Approvals {
+/** Operations that wait for persons, and the key of this user. */
+export function approvalsFor(run: Run, place: JournalPlace) {
   const { host, files } = run;
   const settings = rulesSettings(run, place);
   const keyPath = join(host.folders.config, 'approval-key.json');
@@ -73,21 +73,23 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
   }
 
   return {
-    review: async op => heldRequest(await stateOf(op)),
-    async approve(op, passphrase) {
+    /** Throws `usage` for an op that waits for nobody, `check_failed` where the journal was changed by something else. */
+    review: async (op: string) => heldRequest(await stateOf(op)),
+    /** Signs what was reviewed. `passphrase` is asked when there is a key. Throws `guarded` where it would not count. */
+    async approve(op: string, passphrase: () => Promise<Secret>) {
       const { text } = await stateOf(op);
       const own = await needed();
       const key = openKey(own.text, own.where, await passphrase(), host.scrypt);
       return heldRequest(await keepApproval(await place.open(), op, signRequest(text, key), settings));
     },
-    async reject(op, reason) {
+    async reject(op: string, reason: string) {
       const database = await place.existing();
       if (database === undefined) throw unknownOp(op);
       const self = selfFor(host, place);
       await rejectOp(await place.open(), op, { who: self.holder, reason });
       return detail(database, self, op);
     },
-    async createKey(passphrase, where) {
+    async createKey(passphrase: Secret, where: 'file' | 'keychain') {
       if ((await kept()) !== undefined) throw keyIsThere();
       const text = createKey(passphrase, { random: count => host.random.bytes(count), scrypt: host.scrypt });
       if (where === 'keychain') {
@@ -103,6 +105,7 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
       if (place.user === undefined) await listHere(approverLine(person, readPublicKey(text, where).publicKey));
       return ownKey();
     },
+    /** Throws `usage` where there is none. */
     ownKey,
     approvers,
   };
@@ -119,7 +122,10 @@ export function approvalsFor(run: Run, place: JournalPlace): Approvals {
   }
 }
 
-function heldRequest({ request, changes, counted, needed }: ApprovalState): HeldRequest {
+export type HeldRequest = ReturnType<typeof heldRequest>;
+
+/** An op that waits for persons. */
+function heldRequest({ request, changes, counted, needed }: ApprovalState) {
   const shown = changes.slice(0, MOST_SHOWN).map(({ n, operation, request: text }) => {
     const { method, path, body = '' } = JSON.parse(text) as { method: string; path: string; body?: string };
     return visible(`${n} ${operation}: ${method} ${path} ${body}`.trim());
@@ -128,10 +134,14 @@ function heldRequest({ request, changes, counted, needed }: ApprovalState): Held
     op: request.op,
     command: request.command,
     changes: request.changes,
+    /** Cents. */
     total: request.total_cents,
     needed,
+    /** Who has approved it. */
     persons: counted.persons,
+    /** Every fact that is signed: name and words. */
     facts: shownRequest(request),
+    /** The first changes, as requests. */
     requests: changes.length > MOST_SHOWN ? [...shown, `and ${changes.length - MOST_SHOWN} more`] : shown,
   };
 }

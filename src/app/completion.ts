@@ -3,13 +3,32 @@
  * from files of this machine alone. No key is opened here, no program of the user is run, and nothing is asked.
  */
 import { lstat } from 'node:fs/promises';
-import type { Candidate, ValueProvider, WantedName } from '../cli/completion/complete.ts';
-import { statesFor } from '../cli/known-ids.ts';
+import type { AnyField } from '../contract/field.ts';
 import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
 import { readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
 import { whoseOf } from './account.ts';
 import type { AppHost } from './process-host.ts';
+
+export interface Candidate {
+  readonly value: string;
+  /** Shown beside it by zsh and fish. */
+  readonly means?: string;
+}
+
+/** What a word under the cursor is the name of, and where it stands. */
+export interface WantedName {
+  readonly names: NonNullable<AnyField['names']>;
+  /** Words of the command; undefined before it is named. */
+  readonly path: string | undefined;
+  /** States of cards that it starts from; undefined when it asks for none. */
+  readonly states: () => Promise<readonly string[] | undefined>;
+  /** Options on the line, by their long names: `--profile` decides whose cards there are. */
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** Candidates for a name. Empty when nothing is known; nobody is asked anything. */
+export type ValueProvider = (wanted: WantedName) => Promise<readonly Candidate[]>;
 
 const MOST_OPS = 50;
 
@@ -37,9 +56,9 @@ export function completionValues(host: AppHost): ValueProvider {
   };
 }
 
-async function shownBefore(host: AppHost, { command, options }: WantedName, kind: ShownKind) {
-  const rows = (await readShown(host, whoseOf(host, await profileOf(host, options))))[kind];
-  const states = kind === 'card' ? statesFor(command?.operation) : undefined;
+async function shownBefore(host: AppHost, wanted: WantedName, kind: ShownKind) {
+  const rows = (await readShown(host, whoseOf(host, await profileOf(host, wanted.options))))[kind];
+  const states = kind === 'card' ? await wanted.states() : undefined;
   return rows
     .filter(({ status }) => states === undefined || status === undefined || states.includes(status))
     .map(candidate);
@@ -73,18 +92,18 @@ function candidate({ id, about, status, label }: ShownId): Candidate {
   return { value: id, means: facts.filter(Boolean).join(', ') };
 }
 
-async function profiles(host: AppHost, { command, options }: WantedName): Promise<readonly Candidate[]> {
+async function profiles(host: AppHost, { path, options }: WantedName): Promise<readonly Candidate[]> {
   const saved = (await readOnlyProfiles(host.folders.config)).list();
   const rows = saved.map(({ name, mode, base_url }) => ({ value: name, means: `${mode}, ${base_url}`, mode }));
   // `--live` names a live profile; what is done to a profile is done to a saved one.
   if (options.has('--live') && options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
-  const takesAny = command === undefined || !command.path.startsWith('profiles ') || command.path === 'profiles use';
+  const takesAny = !path?.startsWith('profiles ') || path === 'profiles use';
   return takesAny ? [...rows, { value: 'sandbox', means: 'built in, offline' }] : rows;
 }
 
-async function ops(host: AppHost, { command }: WantedName): Promise<readonly Candidate[]> {
+async function ops(host: AppHost, { path }: WantedName): Promise<readonly Candidate[]> {
   const { recentOps } = await import('./journal.ts');
-  const unfinished = command?.path !== 'ops show';
+  const unfinished = path !== 'ops show';
   const found = await recentOps(host, { unfinished, most: MOST_OPS });
   return found.map(({ id, command: asked, touched }) => ({
     value: id,

@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import { promises as disk } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import type { ContextFiles, InputRows, PlannedFile } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
@@ -17,25 +16,48 @@ import {
 import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
-export function contextFiles(run: Run): ContextFiles {
+/** What becomes of a file of the user; undefined is no file. Its path may be relative. */
+export interface FileEdit {
+  readonly path: string;
+  edit(before: Buffer | undefined): Buffer | undefined;
+}
+
+/** Input of a run of rows, read once. */
+export interface InputRows extends AsyncDisposable {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** False when the file was written to since it was opened. */
+  unchanged(): Promise<boolean>;
+}
+
+/** Files that the user named, and standard input, which `-` is. All throw `usage` naming the file. */
+export function contextFiles(run: Run) {
   const { host, files, terminal } = run;
   const { cwd, noise: random, platform, signal } = host;
   const { stdin } = terminal;
   return {
     stdin,
-    readFile: path => (path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path)),
-    async openInput(path) {
+    /** Text of a file. */
+    readFile: (path: string): Promise<string> =>
+      path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path),
+    /** Bytes of a file, for rows. */
+    async openInput(path: string): Promise<InputRows> {
       const input = await openInput(run, path);
       const { bounded } = await import('../files/input-file.ts');
       return { ...input, pieces: bounded(input.pieces, path, ROWS_BYTES) };
     },
-    async readBytes(path) {
+    /** Bytes as they are. */
+    async readBytes(path: string): Promise<Uint8Array> {
       if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
       const { readWhole } = await import('../files/input-file.ts');
       return readWhole(resolve(cwd, path), path, WHOLE_INPUT_BYTES, signal);
     },
-    createFile: (path, content) => createFile(host, path, content),
-    async replaceFile(name, { pieces, mark }) {
+    /** Makes a new file of mode 0600 for `--out`. Throws `usage` when it is there or cannot be made. */
+    createFile: (path: string, content: string) => createFile(host, path, content),
+    /**
+     * Puts a 0600 file there, whole or not at all; folders are made where they are missing. Throws `guarded` where a file stands
+     * there that does not begin with `mark`.
+     */
+    async replaceFile(name: string, { pieces, mark }: { readonly pieces: Iterable<string>; readonly mark: string }) {
       const path = resolve(cwd, name);
       try {
         makeFolders(dirname(path), 0o700);
@@ -47,7 +69,11 @@ export function contextFiles(run: Run): ContextFiles {
       }
       await writeAtomically(path, bytesOf(pieces), { random, platform, name, mark });
     },
-    async editFiles(edits, isMeant) {
+    /**
+     * What edits would make of files of this user, all looked at before any is changed; with `isMeant` it is done, and folders of
+     * ours that are empty then go. Throws `guarded` for a file that must not be changed, and what an edit throws; then nothing was.
+     */
+    async editFiles(edits: readonly FileEdit[], isMeant: boolean) {
       const changes = [];
       // Everything is looked at before anything is changed.
       for (const { path, edit } of edits) {
@@ -62,12 +88,13 @@ export function contextFiles(run: Run): ContextFiles {
       }
       return changes.map(({ planned }) => planned);
     },
-    async readyFile(path) {
+    /** A file that tells a script that we are there. Takes away what an earlier run left there. Throws `usage` for something else. */
+    async readyFile(path: string) {
       const place = resolve(cwd, path);
       await clearReadyFile(place);
       return {
-        write: address => writeReadyFile(place, address, files),
-        remove: address => removeReadyFile(place, address),
+        write: (address: string) => writeReadyFile(place, address, files),
+        remove: (address: string) => removeReadyFile(place, address),
       };
     },
   };
@@ -112,7 +139,7 @@ async function removeOurFolders(path: string): Promise<void> {
     await disk.rmdir(folder).catch(() => undefined);
 }
 
-function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {
+function actionOf(before: Buffer | undefined, next: Buffer | undefined): 'create' | 'change' | 'remove' | 'none' {
   if (before === undefined) return next === undefined ? 'none' : 'create';
   if (next === undefined) return 'remove';
   return before.equals(next) ? 'none' : 'change';

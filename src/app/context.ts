@@ -1,55 +1,77 @@
-/** What a command's context can do, put together by concern. Costly things are opened once, when first asked for. */
-import type { Context, ContextSandbox } from '../cli/context.ts';
-import type { OpenContext } from '../cli/run.ts';
-import type { PlannedRequest } from '../contract/service.ts';
+/** What a command may ask for, put together by concern. Costly or failing things are functions, opened once, when first asked for. */
+import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
+import type { PlannedRequest, ReadOptions } from '../contract/service.ts';
 import { asCliError } from '../core/errors.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { strictest } from '../limits/limits.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { confirmWithPerson } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
-import { createWriter } from '../writes/single-write.ts';
+import { createWriter, type WriteOptions, type WriteResult } from '../writes/single-write.ts';
 import { once, openRun, type Run } from './connections.ts';
 import { contextFiles, openInput } from './context-files.ts';
 import { beginRun, type Opening } from './run.ts';
 
 const programs = () => import('./programs.ts');
 
+export type OpenContext = ReturnType<typeof openContext>;
+export type Context = OpenContext['context'];
+
 /** The context of one run; nothing is opened yet. */
-export function openContext(opening: Opening): OpenContext {
+export function openContext(opening: Opening) {
   const run = openRun(beginRun(opening));
   const { host, version, globals, terminal, opened, reader } = run;
-  const { prompts, progress, notice, warn, canAsk, life } = terminal;
+  const { clock, random, env, platform, signal } = host;
+  const { prompts, progress, notice, warn, canAsk, maskInLog, life } = terminal;
   const changes = changesOf(run);
   const { journal } = changes;
-  // The time of the service, as its answers tell it; ours until there is one. ms UTC.
-  const serviceNow = () => opened.serviceNow() ?? host.clock.now();
-  const context: Context = {
+  const serviceNow = () => opened.serviceNow() ?? clock.now();
+  const context = {
+    /** Version of this program. */
     version,
-    ...{ clock: host.clock, random: host.random, env: host.env, platform: host.platform },
-    ...{ signal: host.signal, rest: opening.rest },
-    ...{ dryRun: globals.dryRun, csvRaw: globals.csvRaw, sorted: globals.sort !== undefined },
+    ...{ clock, random, env, platform },
+    /** Fired by Ctrl-C and SIGTERM. */
+    signal,
+    /** Words after `--`, for a command that runs another program. */
+    rest: opening.rest,
+    dryRun: globals.dryRun,
+    /** `--csv-raw`: cells of CSV as they are, without the guard against formulas. */
+    csvRaw: globals.csvRaw,
+    /** `--sort` was given: an order of one page alone would say nothing about the others. */
+    sorted: globals.sort !== undefined,
+    /** Name given with `--profile`, for commands that save or remove one. */
     profileName: globals.profile,
+    /** The account at the service: whose it is, its reads and its changes. */
     api: {
+      identity: opened.identity,
+      overrides: opened.overrides,
+      /** Limits of this run, and what sets each of them. Throws `guarded` for an unsafe file. */
+      limits: run.limits.shown,
+      reader,
+      /** Reads one thing. */
+      read: async <N extends ReadName>(operation: N, input: Input<N>, options?: ReadOptions): Promise<Result<N>> =>
+        (await reader()).read(operation, input, options),
+      /** One change, through the pipeline. Throws `DryRun` in a dry run. */
+      async write<N extends WriteName, Before = undefined>(
+        operation: N,
+        input: Input<N>,
+        options: WriteOptions<Before>,
+      ): Promise<WriteResult<N, Before>> {
+        const made = await changes.write(operation, input, options);
+        opened.noteShown(operation, input as Readonly<Record<string, unknown>>, made.result);
+        return made;
+      },
+      /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
       serviceNow,
+      /** Time of the service; a reading request asks for it where no answer came yet: `--since 1d` is a day of the service. */
       async askServiceTime() {
         if (opened.serviceNow() !== undefined) return serviceNow();
-        // Any answer tells the time.
         await (await reader()).read('wallet.get', {}).catch((thrown: unknown) => {
           if (!['refused', 'not_found', 'contract_mismatch'].includes(asCliError(thrown).kind)) throw thrown;
         });
         return serviceNow();
       },
-      identity: opened.identity,
-      limits: run.limits.shown,
-      overrides: opened.overrides,
-      reader,
-      read: async (operation, input, options) => (await reader()).read(operation, input, options),
-      async write(operation, input, ...more) {
-        const made = await changes.write(operation, input, ...more);
-        opened.noteShown(operation, input as Readonly<Record<string, unknown>>, made.result);
-        return made;
-      },
+      /** The local copy of the account; nothing is sent before it is asked. */
       mirror: once(async () => {
         const { mirrorFor } = await import('./mirror.ts');
         return mirrorFor(run, journal.open);
@@ -57,30 +79,51 @@ export function openContext(opening: Opening): OpenContext {
     },
     journal,
     sandbox: contextSandbox(run),
+    /** What is asked of a person, and what is told beside the answer. */
     ui: {
-      ...{ prompts, progress, notice, canAsk, maskInLog: terminal.maskInLog },
-      ...{ ask: changes.ask, confirmCount: changes.confirmCount },
+      prompts,
+      /** How far a run is, on standard error. */
+      progress,
+      /** A line for people on standard error. */
+      notice,
+      /** Hides texts in the log of a CI job, before they are printed or handed on. */
+      maskInLog,
+      /** The question before a change, for the pipeline. Throws `not_confirmed`. */
+      ask: changes.ask,
+      /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
+      confirmCount: changes.confirmCount,
+      /** Both ends of a conversation are terminals and questions are allowed. */
+      canAsk,
+      /** `--yes`. */
       yes: globals.yes,
+      /** A person looks at standard output, and no machine format was asked for. */
       forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
     files: contextFiles(run),
-    reveal: async (cardId, options) => (await changes.gate()).reveal(cardId, options),
-    runWithCard: async (cardId, options) => (await changes.gate()).runWithCard(cardId, options),
-    checkRunWithCard: async options => (await changes.gate()).checkRunWithCard(options),
-    openBrowser: async address => (await programs()).openBrowser(run, address),
-    takeSignals: onSignal => host.handOver(onSignal),
+    /** What may show card details: on a screen, in a file, to one program. */
+    gate: changes.gate,
+    openBrowser: async (address: string) => (await programs()).openBrowser(run, address),
+    /**
+     * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
+     * must clean up with requests of its own.
+     */
+    takeSignals: (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal),
+    /** The name of this process, for what a run makes at the service, and whether that of another one is provably of one that is gone. */
     async processes() {
       const { isNamedGone, processName } = await import('../files/lock.ts');
       const own = processName(host.pid);
-      return { own, isGone: name => isNamedGone(name, own, pid => host.isRunning(pid)) };
+      return { own, isGone: (name: string) => isNamedGone(name, own, pid => host.isRunning(pid)) };
     },
+    /** Standard input and output as those of a server of tools, and the way to run commands in it. */
     toolHost: async () => (await programs()).toolHost(run),
-    runProgram: async (program, variables) =>
+    /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
+    runProgram: async (program: readonly string[], variables: Readonly<Record<string, string>>) =>
       (await programs()).runForAccount(run, program, { variables, handsKeys: true }),
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');
       return profilesFor(run);
     }),
+    /** Looks at key, network, files and contract; changes nothing. */
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       return doctorFor(run, journal.open);
@@ -88,7 +131,8 @@ export function openContext(opening: Opening): OpenContext {
   };
   return {
     context,
-    async close(answer) {
+    /** Closes what was opened, in order. An operation whose answer was `lost` stays unfinished: nobody was told. */
+    async close(answer: 'written' | 'lost'): Promise<void> {
       life.end();
       // What is left undone here is looked at by the next command; the answer stands.
       for (const work of changes.afterAnswer)
@@ -114,6 +158,7 @@ function changesOf(run: Run) {
     return approvalsFor(run, await place());
   });
   const journal = {
+    /** Money operations and bulk runs; nothing is read before it is asked. */
     open: once(async () => {
       const { journalFor } = await import('./journal.ts');
       return journalFor(run, await place(), work => void afterAnswer.push(work));
@@ -123,9 +168,12 @@ function changesOf(run: Run) {
       const { journalAdmin } = await import('./journal-admin.ts');
       return journalAdmin(run, place, async () => (await approvals()).approvers());
     }),
+    /** Writes and reveals of this machine. */
     audit,
-    planned,
-    ops,
+    /** What a dry run would have sent. */
+    planned: planned as readonly PlannedRequest[],
+    /** Single operations of the journal that this run has carried out. */
+    ops: ops as readonly string[],
   };
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const asker = { identity: opened.identity, prompts, canAsk, yes, dryRun, live };
@@ -141,7 +189,14 @@ function changesOf(run: Run) {
     onOp: op => void ops.push(op),
   });
   return {
-    journal: { ...journal, pipeline, recorder },
+    /** What is meant, sent and recorded on this machine, or in a journal that several share. */
+    journal: {
+      ...journal,
+      /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */
+      pipeline,
+      /** Tells the audit log what is about to happen, and what became of it. */
+      recorder,
+    },
     write,
     confirmCount,
     ask: confirmWithPerson.bind(undefined, asker),
@@ -155,28 +210,30 @@ function changesOf(run: Run) {
   };
 }
 
-function contextSandbox(run: Run): ContextSandbox {
+/** The sandbox: its control surface, servers, deliveries and state. */
+function contextSandbox(run: Run) {
   const { host, opened } = run;
-  const started = () => import('./sandbox.ts');
+  const sandboxes = () => import('./sandbox.ts');
   return {
+    /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
     admin: opened.admin,
+    /** Origin of the sandbox elsewhere, and the variable or profile that names it; undefined for the one of this machine. */
     elsewhere: opened.sandboxElsewhere,
-    servers: async () => (await import('./sandbox.ts')).sandboxServersFor(run),
-    exportTo: async path => (await started()).exportFrom(run, path),
-    async importFrom(path) {
-      const { importFrom } = await started();
+    /** The sandbox as a server for other programs. */
+    servers: async () => (await sandboxes()).sandboxServersFor(run),
+    /** Everything the sandbox holds into a file of the user: 0600, whole or not at all. Resolves to its size in bytes. */
+    exportTo: async (path: string) => (await sandboxes()).exportFrom(run, path),
+    /** Such a file in place of everything the sandbox holds. Throws `usage` when it cannot be read. */
+    async importFrom(path: string) {
+      const { importFrom } = await sandboxes();
       await using input = await openInput(run, path);
       return await importFrom(run, input);
     },
-    subscriptionsIn: async path => (await started()).subscriptionsIn(host, path),
-    async deliveries() {
-      const deliver = await opened.deliver();
-      if (deliver === undefined) return undefined;
-      return {
-        run: async until => void (await deliver({ kind: 'signal', signal: until })),
-        settle: async until => void (await deliver({ kind: 'idle', signal: until })),
-      };
-    },
-    moveAside: async () => (await started()).moveStoreAway(host),
+    /** How many webhook subscriptions such a file says that it holds; 0 for what is no regular file, or no export. */
+    subscriptionsIn: async (path: string) => (await sandboxes()).subscriptionsIn(host, path),
+    /** Sends deliveries of the embedded sandbox, which nobody else sends; undefined when the service is another one. */
+    deliver: opened.deliver,
+    /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
+    moveAside: async () => (await sandboxes()).moveStoreAway(host),
   };
 }

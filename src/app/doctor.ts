@@ -1,5 +1,5 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
-import type { Finding } from '../cli/answer-shapes.ts';
+
 import { proxyFor } from '../client/transport.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -9,6 +9,7 @@ import { checkPrivateFolder } from '../files/private-files.ts';
 import type { Journal } from '../journal/journal.ts';
 import { preloads, watchers } from '../platform/watched.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
+import type { Finding } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 

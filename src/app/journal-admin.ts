@@ -1,6 +1,4 @@
 import { type Approver, readApproverLine } from '../approvals/request.ts';
-import type { JournalCheck, JournalState } from '../cli/answer-shapes.ts';
-import type { InitWishes, JournalAdmin } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
@@ -15,6 +13,7 @@ import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
+import type { JournalCheck, JournalState } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import { type JournalPlace, postgresSettings, selfFor, sharedAddress, sharedPlace } from './journal.ts';
 
@@ -33,12 +32,21 @@ const NO_JOURNAL = {
   approvers: [],
 } as const;
 
-/** `approvers` resolves to who may approve now. */
+export interface InitWishes {
+  /** List the API key of this run. */
+  readonly key: boolean;
+  /** `max_per_day=500.00`; `none` as a value takes a rule away. */
+  readonly limits: readonly string[];
+  /** `person ed25519 key`. */
+  readonly approvers: readonly string[];
+}
+
+/** Making, checking and accepting a journal. `approvers` resolves to who may approve now. */
 export function journalAdmin(
   run: Run,
   placeOfRun: () => Promise<JournalPlace>,
   approvers: () => Promise<readonly Approver[]>,
-): JournalAdmin {
+) {
   const { host, files, opened } = run;
 
   async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
@@ -85,7 +93,8 @@ export function journalAdmin(
   }
 
   return {
-    async init(text, wishes) {
+    /** Resolves to what was done, a sentence each. */
+    async init(text: string, wishes: InitWishes): Promise<readonly string[]> {
       const settings = await postgresSettings(run, text);
       const { did, journal, isNew } = await initJournal(settings);
       const done = [...did, `The journal ${journal} is ${isNew ? 'made' : 'as it was'}.`];
@@ -128,11 +137,18 @@ export function journalAdmin(
         approvers: found.approvers.map(({ person, keyid }) => `${person} (${keyid})`),
       };
     },
-    async check() {
+    async check(): Promise<JournalCheck> {
       const place = await placeOfRun();
       return isShared(place) ? check(place, await place.existing()) : withLocal(database => check(place, database));
     },
-    async accept({ setAside, agree }) {
+    /** Goes on with the journal as it is. `agree` is asked with what a person must know before. Resolves to what was done. */
+    async accept({
+      setAside,
+      agree,
+    }: {
+      readonly setAside: boolean;
+      readonly agree: Agree;
+    }): Promise<readonly string[]> {
       const place = await placeOfRun();
       if (!isShared(place)) return setAside ? replaceDamaged(agree) : acceptLocal(agree);
       if (setAside)
@@ -154,13 +170,14 @@ export function journalAdmin(
       if (listed !== undefined) await place.seen.note({ ...listed, shown: database.shown, seq });
       return [`${database.shown} is the journal from now on, on every machine.`];
     },
-    leave: async role => {
+    async leave(role: string): Promise<readonly string[]> {
       const address = await sharedAddress(run);
       if (address === undefined)
         throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
       return leaveJournal(await postgresSettings(run, address), role);
     },
-    async setAsideSandbox() {
+    /** After the built-in sandbox was replaced: operations with its cards leave the journal of this machine. Nothing for a sandbox elsewhere. */
+    async setAsideSandbox(): Promise<void> {
       const { state: stateFolder, data } = host.folders;
       if ((await opened.sandboxElsewhere()) !== undefined) return;
       // The copy is of cards that are gone: the next sync makes a new one.
@@ -228,7 +245,10 @@ export function journalAdmin(
   }
 }
 
-type Agree = Parameters<JournalAdmin['accept']>[0]['agree'];
+/** `limits` are names of those that the journal itself sets. */
+type Agree = (
+  found: Pick<JournalCheck, 'flaws' | 'strangers'> & { readonly limits: readonly string[] },
+) => Promise<void>;
 
 function isShared(place: JournalPlace): place is SharedPlace {
   return 'listKey' in place;

@@ -1,15 +1,21 @@
 /** Saved profiles as commands see them. */
 import { resolve as resolvePath } from 'node:path';
-import type { ProfileRow } from '../cli/answer-shapes.ts';
-import type { Profiles } from '../cli/context.ts';
 import { type CliError, notSent } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
 import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import { checkSettingName, loosens, PATH_SETTINGS, type ProfileSettings, parseSetting } from '../profile/settings.ts';
+import type { ProfileRow } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
+
+/** A key, or where it is told. */
+export type KeyInput =
+  | { readonly key: Secret; readonly keychain: boolean }
+  | { readonly key_file: string }
+  | { readonly key_command: readonly string[] };
 
 /** The built-in profile, which is never saved. */
 const SANDBOX_ROW: ProfileRow = {
@@ -24,7 +30,7 @@ const SANDBOX_ROW: ProfileRow = {
 };
 
 /** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
-export async function profilesFor({ host, warn }: Run): Promise<Profiles> {
+export async function profilesFor({ host, warn }: Run) {
   const { openProfileStore } = await import('../profile/store.ts');
   const store = await openProfileStore(host, warn);
   const absoluteKeyFile = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
@@ -39,7 +45,7 @@ export async function profilesFor({ host, warn }: Run): Promise<Profiles> {
     settings: { ...profile.settings },
   });
   const builtIn = () => ({ ...SANDBOX_ROW, current: store.current() === 'sandbox' });
-  const get = async (name: string) => {
+  const get = async (name: string): Promise<ProfileRow> => {
     if (name === 'sandbox') return builtIn();
     const found = store.get(name);
     if (found) return rowOf(found);
@@ -48,12 +54,14 @@ export async function profilesFor({ host, warn }: Run): Promise<Profiles> {
   return {
     get,
     list: async () => store.list().map(rowOf),
+    /** Name of the current profile. */
     current: async () => store.current(),
-    async use(name) {
+    async use(name: string) {
       await store.use(name);
       return get(name);
     },
-    async foresee(name, setting, value) {
+    /** What `set` would do, as text, `none` where it is not set; whether it is of the limits, and allows more. Throws as `set`. */
+    async foresee(name: string, setting: string, value: string) {
       const which = checkSettingName(setting);
       const row = await get(name);
       const typed = PATH_SETTINGS.has(which) && value !== 'none' ? resolvePath(host.cwd, value) : value;
@@ -68,20 +76,22 @@ export async function profilesFor({ host, warn }: Run): Promise<Profiles> {
         loosens: loosens(settings, which, next, before),
       };
     },
-    async set(name, setting, value) {
+    async set(name: string, setting: string, value: string) {
       if (name === 'sandbox') throw builtInStays('has no settings: its money is not real and its address is fixed');
       if (!PATH_SETTINGS.has(setting) || value === 'none') return rowOf(await store.set(name, setting, value));
       await get(name);
       await checkFile(host, setting, value);
       return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));
     },
-    async remove(name) {
+    /** Resolves to where its key still is, and why when it was ours to take away. */
+    async remove(name: string) {
       if (name === 'sandbox') throw builtInStays('is always there');
       const remains = await store.remove(name);
       await forgetShown(host.folders.cache, name);
       return remains;
     },
-    async login(name, baseUrl, key) {
+    /** Saves a key under a name, or where it comes from; it becomes the current profile. Paths may be relative. */
+    async login(name: string, baseUrl: string, key: KeyInput) {
       const saved = await store.save({
         name,
         base_url: baseUrl,

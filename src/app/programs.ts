@@ -2,14 +2,13 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { StartedBrowser, ToolHost } from '../cli/context.ts';
-import type { Globals } from '../cli/parsing/globals.ts';
 import { CliError } from '../core/errors.ts';
 import { replaced } from '../core/objects.ts';
 import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
 import type { Environment, OutputStream } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
 import type { Run } from './connections.ts';
+import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
 
 /** Options of this run that each command of a server of tools has as well. */
@@ -22,13 +21,28 @@ function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly st
   ];
 }
 
-export function toolHost(run: Run): ToolHost {
+/**
+ * Runs one command line of this program in this process, for the service that this run has chosen, with nobody to ask. Resolves to
+ * its exit code, and to what it wrote; never rejects.
+ */
+export type CommandRunner = (
+  words: readonly string[],
+  more?: { readonly stdin?: string | undefined },
+) => ReturnType<typeof runLine>;
+
+export type ToolHost = ReturnType<typeof toolHost>;
+
+/** What a server of tools needs of the process it is. */
+export function toolHost(run: Run) {
   return {
+    /** Standard input as it comes. */
     input: run.host.promptInput as AsyncIterable<string | Uint8Array>,
-    write: text => run.host.streams.stdout.write(text),
+    write: (text: string) => run.host.streams.stdout.write(text),
     // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
-    run: (words, { stdin = '' } = {}) =>
-      runLine(run, ['--json', '--no-input', '--yes', ...chosenOptions(run.globals), ...words], { stdin }),
+    run: ((words, { stdin = '' } = {}) =>
+      runLine(run, ['--json', '--no-input', '--yes', ...chosenOptions(run.globals), ...words], {
+        stdin,
+      })) as CommandRunner,
   };
 }
 
@@ -46,7 +60,6 @@ export async function runLine(
   argv: readonly string[],
   { stdin, env = host.env, onOut }: LineAround,
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const { run } = await import('../cli/run.ts');
   const written = { out: '', err: '' };
   const stream = (to: keyof typeof written): OutputStream => ({
     isTerminal: false,
@@ -65,7 +78,7 @@ export async function runLine(
     stderr: stream('err'),
   };
   const quiet = replaced(replaced(replaced(host, 'streams', streams), 'argv', argv), 'hidesPrograms', true);
-  return { code: await run(again(replaced(quiet, 'env', env))), ...written };
+  return { code: await again(replaced(quiet, 'env', env)), ...written };
 }
 
 /**
@@ -77,7 +90,7 @@ export async function runForAccount(
   program: readonly string[],
   { variables, handsKeys }: { readonly variables: Readonly<Record<string, string>>; readonly handsKeys: boolean },
 ): Promise<number> {
-  const { runProgram } = await import('../cli/child.ts');
+  const { runProgram } = await import('./child.ts');
   const { programEnvironment } = await import('../profile/resolve.ts');
   const { cwd, platform } = host;
   const identity = await opened.identity().catch(thrown => {
@@ -99,8 +112,10 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 };
 const OTHER_OPENERS = ['xdg-open', 'sensible-browser'];
 
-/** Never waits for the browser, which may go on for hours. */
-export async function openBrowser({ host, files }: Run, address: string): Promise<StartedBrowser> {
+export type StartedBrowser = Awaited<ReturnType<typeof openBrowser>>;
+
+/** Has the browser of this user open an address, by way of a private file; never waits for it, for it may go on for hours. */
+export async function openBrowser({ host, files }: Run, address: string) {
   const { platform, noise, folders, programFolders } = host;
   await preparePrivateFolder(folders.runtime, files);
   const file = join(folders.runtime, `inspector-${Buffer.from(noise.bytes(8)).toString('hex')}.html`);
@@ -108,6 +123,7 @@ export async function openBrowser({ host, files }: Run, address: string): Promis
   const [opener] = (await Promise.all(names.map(name => programIn(programFolders, name)))).filter(Boolean);
   if (opener === undefined) return { started: false, remove: async () => undefined };
   await createPrivate(file, leadingTo(address));
+  /** Takes away the file that led to the address. */
   const remove = () => rm(file, { force: true });
   return { started: await isStarted(host, opener, pathToFileURL(file).href), remove };
 }

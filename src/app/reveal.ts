@@ -1,8 +1,6 @@
 /** Card details behind the gate: where they may go, what is asked before, and what is shown. */
 
 import { REVEALS_A_MINUTE } from '../audit/log.ts';
-import type { CardPart, RevealOptions, RunWithCard, Shown } from '../cli/context.ts';
-import { isSet } from '../cli/parsing/globals.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -13,9 +11,28 @@ import type { Clipboard } from '../terminal/clipboard.ts';
 import { lineBlock, pairsBlock } from '../terminal/view.ts';
 import { outcomeOf, type Recorder, whyOf } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
+import type { Shown } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import { checkNewFile, createFile } from './context-files.ts';
+import { isSet } from './globals.ts';
 import type { AppHost } from './process-host.ts';
+
+export interface RevealOptions {
+  readonly reveal: boolean | undefined;
+  readonly print: boolean | undefined;
+  readonly out: string | undefined;
+  readonly copy: CardPart | undefined;
+  readonly field: CardPart | undefined;
+}
+
+type CardPart = 'number' | 'cvv' | 'expiry';
+
+export interface RunWithCard {
+  readonly program: readonly string[];
+  readonly reveal: boolean;
+  /** Number and CVV are hidden in the log of the CI job first. */
+  readonly mask: boolean;
+}
 
 type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
@@ -41,6 +58,7 @@ interface Wish {
 
 type Card = Item<'cards.list'>;
 
+/** Card details behind the gate. */
 export function cardReveal(run: Run, recorder: Recorder) {
   const { host, globals, terminal, opened, reader, limits, audit } = run;
   const { prompts, canAsk, notice } = terminal;
@@ -172,7 +190,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
   }
 
   async function checkProgram(name: string | undefined): Promise<void> {
-    const { findProgram } = await import('../cli/child.ts');
+    const { findProgram } = await import('./child.ts');
     await findProgram(name, host);
   }
 

@@ -1,12 +1,12 @@
 /** A run as it begins: what it is opened with, and its questions, progress and notices. */
-import type { Globals } from '../cli/parsing/globals.ts';
-import { withRepeated } from '../cli/repeated.ts';
-import type { Machine } from '../cli/run.ts';
+
 import type { Environment } from '../platform/host.ts';
 import { createProgress, createSignOfLife, type ProgressMode } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
+import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
+import { withRepeated } from './repeated.ts';
 
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;
@@ -26,8 +26,8 @@ export interface Opening {
   readonly isUrgent: boolean;
   /** Words after `--`. */
   readonly rest: readonly string[];
-  /** The program once more, over another host, to run a line of its own in this process. */
-  readonly again: (host: AppHost) => Machine;
+  /** Runs a line of its own over another host in this process. Resolves to its exit code. */
+  readonly again: (host: AppHost) => Promise<number>;
 }
 
 export type BegunRun = ReturnType<typeof beginRun>;

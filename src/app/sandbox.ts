@@ -3,16 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type {
-  InputRows,
-  PrivateSandbox,
-  PrivateSandboxOptions,
-  Restored,
-  SandboxServers,
-  ServerRow,
-  StartedServer,
-} from '../cli/context.ts';
-import type { AccountsServerOptions, ServerOptions } from '../contract/sandbox/admin.ts';
+import type { ResultOf } from '../contract/operation.ts';
+import type { AccountsServerOptions, AdminOperations, ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, type ErrorKind, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
@@ -25,9 +17,26 @@ import { findServer, resetHard, type Serving, startServer, stopServer } from '..
 import type { StepDone } from '../scenario/run.ts';
 import { forgetSandbox } from './account.ts';
 import type { Run } from './connections.ts';
+import type { InputRows } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
 
-export function sandboxServersFor(run: Run): SandboxServers {
+/** A server that is there. No secret in it: the key stands in the file. */
+export interface ServerRow {
+  /** Base address of the service, for `CARDWRIGHT_BASE_URL`. */
+  readonly url: string;
+  readonly pid: number;
+  readonly started_at: string;
+  readonly store: string;
+  /** Undefined for a server of many accounts: each has a key of its own. */
+  readonly api_key_file?: string;
+}
+
+/** What came of putting a snapshot back. */
+export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
+
+export type PrivateSandboxOptions = Pick<ServerOptions, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'>;
+
+export function sandboxServersFor(run: Run) {
   const { host, opened, files } = run;
   const find = () => findServer(host.folders.data, files);
   const running = async () => {
@@ -35,21 +44,34 @@ export function sandboxServersFor(run: Run): SandboxServers {
     return found && rowOf(host, found);
   };
   return {
-    start: options => start(run, options),
-    startAccounts: options => startAccounts(run, options),
+    /**
+     * Serves the store of the data folder from this process. Throws `guarded` when a sandbox is started on it already,
+     * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
+     */
+    start: (options: ServerOptions) => start(run, options),
+    /** Serves a folder of accounts from this process. Throws `guarded` when another server has it, `unreachable`. */
+    startAccounts: (options: AccountsServerOptions) => startAccounts(run, options),
+    /** The one that is started on the store of the data folder and has proved to be it. */
     running,
+    /**
+     * The control surface of the one that is started on the store of the data folder, which alone sends what is due
+     * there; undefined when none is, or when a sandbox elsewhere is steered.
+     */
     async control() {
       if ((await opened.sandboxElsewhere()) !== undefined) return undefined;
       await opened.checkSandboxIsMeant();
       const found = await find();
       return found && opened.adminAt(found.origin, found.adminToken);
     },
-    detach: options => startDaemon(run, options, running),
-    async openPrivate(options) {
+    /** Starts the server in a process of its own, which goes on when this one ends. Resolves when it answers. */
+    detach: (options: ServerOptions) => startDaemon(run, options, running),
+    /** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
+    async openPrivate(options: PrivateSandboxOptions) {
       const made = await openPrivate(run, options);
       opened.onClose(() => made.close());
       return made;
     },
+    /** Ends it; resolves when its port is free. Throws `unreachable` when there is none, `wait_expired`. */
     async stop() {
       const found = await find();
       if (found === undefined)
@@ -73,7 +95,7 @@ function surroundings(run: Run) {
   };
 }
 
-async function start(run: Run, options: ServerOptions): Promise<StartedServer> {
+async function start(run: Run, options: ServerOptions) {
   const { host } = run;
   await removeAbandonedFolders(host);
   const { readyFile } = options;
@@ -82,7 +104,7 @@ async function start(run: Run, options: ServerOptions): Promise<StartedServer> {
   return served(run, rowOf(host, { ...started.facts, keyFile: started.keyFile }), started);
 }
 
-async function startAccounts(run: Run, options: AccountsServerOptions): Promise<StartedServer> {
+async function startAccounts(run: Run, options: AccountsServerOptions) {
   const { cwd, clock, pid } = run.host;
   const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
   const accounts = resolve(cwd, options.accounts);
@@ -92,7 +114,7 @@ async function startAccounts(run: Run, options: AccountsServerOptions): Promise<
 }
 
 /** What was started serves until a signal comes, and is ended with this run. */
-function served({ host, opened }: Run, row: ServerRow, started: Serving): StartedServer {
+function served({ host, opened }: Run, row: ServerRow, started: Serving) {
   opened.onClose(async () => {
     started.stop();
     // Whoever serves was told how it ended.
@@ -100,7 +122,8 @@ function served({ host, opened }: Run, row: ServerRow, started: Serving): Starte
   });
   return {
     row,
-    async serve() {
+    /** Serves until it is stopped or a signal comes; rejects with `check_failed` when the store broke. */
+    async serve(): Promise<void> {
       const { signal } = host;
       if (signal.aborted) started.stop();
       signal.addEventListener('abort', () => started.stop(), { once: true });
@@ -228,7 +251,7 @@ async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void
   await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
 }
 
-async function openPrivate(run: Run, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
+async function openPrivate(run: Run, options: PrivateSandboxOptions) {
   const { host } = run;
   await removeAbandonedFolders(host);
   const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
@@ -245,8 +268,9 @@ async function openPrivate(run: Run, options: PrivateSandboxOptions): Promise<Pr
   let closed: Promise<void> | undefined;
   return {
     admin: await run.opened.adminAt(origin, adminToken),
-    async run(program) {
-      const { runProgram } = await import('../cli/child.ts');
+    /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
+    async run(program: readonly string[]) {
+      const { runProgram } = await import('./child.ts');
       const { cwd, platform, streams } = host;
       return runProgram(program, {
         env: {
@@ -261,7 +285,9 @@ async function openPrivate(run: Run, options: PrivateSandboxOptions): Promise<Pr
         onStarted: used,
       });
     },
-    drain: async ms => void (await within(ms, host.clock, signal => deliver({ kind: 'idle', signal }))),
+    /** Sends deliveries that are due, for at most so many milliseconds. */
+    drain: async (ms: number) => void (await within(ms, host.clock, signal => deliver({ kind: 'idle', signal }))),
+    /** Frees the port, closes the store and removes its folder. May be called more than once. */
     close() {
       closed ??= stop().then(() => rm(folder, { recursive: true, force: true }));
       return closed;

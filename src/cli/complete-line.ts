@@ -6,8 +6,8 @@ import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
 import { knownIds, statesFor } from './known-ids.ts';
 import type { Command, Registry } from './parsing/declaration.ts';
-import { flagsOf, type ResolvedFlag } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
+import { flagsOf, type ResolvedFlag } from './parsing/resolved-flags.ts';
 import { readLine } from './parsing/tree.ts';
 import { parseValue, type ValueSettings } from './parsing/values.ts';
 

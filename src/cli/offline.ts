@@ -1,9 +1,9 @@
 /** `--offline`: a reading command answered by the mirror of the account. Nothing is sent. */
 
+import { parseDuration } from '../app/globals.ts';
 import { CliError } from '../core/errors.ts';
 import type { Context, Shown } from './context.ts';
 import { option, takes } from './parsing/flag.ts';
-import { parseDuration } from './parsing/globals.ts';
 
 /** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
 export const OFFLINE = option(takes.flag('From the mirror of the account; nothing is sent.'));

@@ -3,7 +3,7 @@ import { CliError, OutputError } from '../core/errors.ts';
 import type { Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import type { Command } from './parsing/declaration.ts';
-import { effectOf } from './parsing/globals.ts';
+import { effectOf } from './parsing/resolved-flags.ts';
 
 /** What a command hands over to be shown, and the single operations of the journal that it carried out. */
 interface Made {

@@ -1,16 +1,17 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
+import type { ValueProvider, WantedName } from '../app/completion.ts';
+import type { OpenContext } from '../app/context.ts';
+import type { Globals } from '../app/globals.ts';
 import { wholeSeconds } from '../core/durations.ts';
 import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Block, Presentation } from '../terminal/view.ts';
-import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
 import type { Registry } from './parsing/declaration.ts';
-import type { Globals } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
 import type { ValueSettings } from './parsing/values.ts';
 
@@ -27,12 +28,6 @@ export interface Machine {
   answerQuery(): Promise<void>;
   /** Takes secrets of this process out of a text. */
   redact(text: string): string;
-}
-
-export interface OpenContext {
-  readonly context: Context;
-  /** Closes what was opened, in order. An operation whose answer was `lost` stays unfinished: nobody was told. */
-  close(answer: 'written' | 'lost'): Promise<void>;
 }
 
 /** Runs one command line. Resolves to the exit code; never rejects and never ends the process. */
@@ -58,7 +53,7 @@ export async function run(machine: Machine): Promise<number> {
         asked.asks === 'start' ? startText(registry) : await helpText(asked.located, registry),
       );
     }
-    const { readGlobals } = await import('./parsing/globals.ts');
+    const { readGlobals } = await import('../app/globals.ts');
     const globals = readGlobals(asked.parsed.globals, env);
     return await execute(machine, { globals, parsed: asked.parsed, line });
   } catch (thrown) {
@@ -95,7 +90,7 @@ async function execute(
     globals.jq === undefined
       ? undefined
       : await (await import('../terminal/jq-filter.ts')).openJq(globals.jq, host.signal);
-  const { effectOf } = await import('./parsing/globals.ts');
+  const { effectOf } = await import('./parsing/resolved-flags.ts');
   const hasDryRun = command.dryRun ?? (command.operation !== undefined || effectOf(command) === 'read');
   if (globals.dryRun && !hasDryRun)
     throw usage(`${command.path} sends no change to the service, and has no dry run. Nothing was changed`);
@@ -159,7 +154,7 @@ async function answerOf({ typed, context, registry, settings, line }: Underway):
     : typed;
   line.argv = whole.argv;
   const values = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
-  const { flagsOf } = await import('./parsing/globals.ts');
+  const { flagsOf } = await import('./parsing/resolved-flags.ts');
   const fields = [...Object.entries(command.args), ...flagsOf(command).map(flag => [flag.key, flag] as const)];
   const mayBeShort = fields.some(([key, { field }]) => field.names !== undefined && values[key] !== undefined);
   const input = mayBeShort
@@ -205,10 +200,10 @@ export async function report(machine: Machine, error: CliError): Promise<number>
 async function fail({ host, redact }: Machine, thrown: CliError, argv: readonly string[]): Promise<number> {
   const [{ errorLine, errorText, errorOnScreen }, { errorWithRepeated, repeatedOptions }] = await Promise.all([
     import('../terminal/error-text.ts'),
-    import('./repeated.ts'),
+    import('../app/repeated.ts'),
   ]);
   const { globalsAsTyped } = await import('./parsing/tree.ts');
-  const { wantsMachineFormat } = await import('./parsing/globals.ts');
+  const { wantsMachineFormat } = await import('../app/globals.ts');
   const { env, streams } = host;
   const { stderr } = streams;
   const typed = globalsAsTyped(host.argv);
@@ -266,7 +261,7 @@ async function withOptions<T extends Pick<Shown, 'notes' | 'data' | 'rows' | 'bl
   { repeated }: Globals,
 ): Promise<T> {
   if (repeated.length === 0) return shown;
-  const { answerWithRepeated, withRepeated } = await import('./repeated.ts');
+  const { answerWithRepeated, withRepeated } = await import('../app/repeated.ts');
   const { notes, data, rows, blocks } = shown;
   const repeatedIn = <Part>(part: Part) => answerWithRepeated(part, repeated) as Part;
   return {

@@ -3,7 +3,7 @@ import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
 import { KINDS, type Kind, type KnownId, knownIds } from './known-ids.ts';
 import type { Command } from './parsing/declaration.ts';
-import { effectOf, flagsOf } from './parsing/globals.ts';
+import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
 import { quote, SHORT_MARK } from './parsing/values.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them. */

@@ -2,7 +2,7 @@ import { endingsOf } from '../cli/docs/endings.ts';
 import { command } from '../cli/parsing/command.ts';
 import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
-import { effectOf, flagsOf } from '../cli/parsing/globals.ts';
+import { effectOf, flagsOf } from '../cli/parsing/resolved-flags.ts';
 import { quote } from '../cli/parsing/values.ts';
 import type { AnyField } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-import { PROFILE_ROW, type ProfileRow } from '../cli/answer-shapes.ts';
+import { PROFILE_ROW, type ProfileRow } from '../app/answer-shapes.ts';
 import type { Context, KeyInput } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, option, takes } from '../cli/parsing/flag.ts';

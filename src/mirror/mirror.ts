@@ -18,7 +18,7 @@ import { keepExport } from './statement-rows.ts';
 import { timeOf } from './store.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
-interface SyncOptions {
+export interface SyncOptions {
   readonly full?: boolean | undefined;
   /** Requests a minute; when left out 300, and no limit for the sandbox of this user. */
   readonly rate?: number | undefined;

@@ -41,7 +41,7 @@ export interface Change {
 }
 
 /** How an admitted change begins. */
-interface Beginning<R extends Run | undefined> {
+export interface Beginning<R extends Run | undefined> {
   /** The op that the run will have, for its first line. */
   readonly op?: string | undefined;
   /** Makes the plan durable, or takes the op over; nothing is sent by it. Undefined for what is not journaled. */
@@ -55,7 +55,7 @@ interface Ending {
   readonly learned?: Learned | undefined;
 }
 
-interface Work<R extends Run | undefined, Result> {
+export interface Work<R extends Run | undefined, Result> {
   execute(run: R): Promise<Result>;
   /** What the answer tells of what was made. */
   learn?(result: Result): Learned;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completionText, type ValueProvider } from '../../src/cli/completion/complete.ts';
+import type { ValueProvider } from '../../src/app/completion.ts';
+import { completionText } from '../../src/cli/completion/complete.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { flagName } from '../../src/cli/parsing/flag.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';

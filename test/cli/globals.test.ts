@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { GLOBALS, readGlobals } from '../../src/app/globals.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
-import { GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
 
 const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith('CARDWRIGHT_'));
 

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GLOBALS } from '../../src/app/globals.ts';
 import { endingsOf } from '../../src/cli/docs/endings.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf, GLOBALS } from '../../src/cli/parsing/globals.ts';
+import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS } from '../../src/core/errors.ts';
 import { runWords } from './line.ts';

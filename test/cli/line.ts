@@ -1,8 +1,8 @@
 /** The machine of `cli/` over the real registry, without anything behind it: what needs a service fails loudly. */
 
-import { completionValues } from '../../src/app/completion.ts';
+import { completionValues, type ValueProvider } from '../../src/app/completion.ts';
 import type { AppHost } from '../../src/app/process-host.ts';
-import type { ValueProvider } from '../../src/cli/completion/complete.ts';
+
 import type { Context } from '../../src/cli/context.ts';
 import { type Machine, run } from '../../src/cli/run.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';

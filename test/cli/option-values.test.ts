@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { GLOBALS } from '../../src/app/globals.ts';
 import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf, GLOBALS } from '../../src/cli/parsing/globals.ts';
+import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';

@@ -8,7 +8,7 @@ import { manualPages } from '../../src/cli/docs/manual-pages.ts';
 import { llmsText, referencePages } from '../../src/cli/docs/reference.ts';
 import { skillPages } from '../../src/cli/docs/skill.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { effectOf, flagsOf } from '../../src/cli/parsing/globals.ts';
+import { effectOf, flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
 

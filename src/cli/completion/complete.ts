@@ -3,30 +3,13 @@
  * zsh|fish <word>…` whose last word is under the cursor, `__complete powershell <the same words, NUL between them, in
  * base64>`. One candidate a line; `:files` alone asks the shell for file names.
  */
+import type { Candidate, ValueProvider, WantedName } from '../../app/completion.ts';
 import type { AnyField } from '../../contract/field.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
-import type { Command, Registry } from '../parsing/declaration.ts';
+import type { Registry } from '../parsing/declaration.ts';
 import { type KnownOption, type Node, type Walked, walk } from '../parsing/tree.ts';
-
-export interface Candidate {
-  readonly value: string;
-  /** Shown beside it by zsh and fish. */
-  readonly means?: string;
-}
-
-/** What a word under the cursor is the name of, and where it stands. */
-export interface WantedName {
-  readonly names: NonNullable<AnyField['names']>;
-  /** Undefined before the command is named. */
-  readonly command: Command | undefined;
-  /** Options on the line, by their long names: `--profile` decides whose cards there are. */
-  readonly options: Walked['used'];
-}
-
-/** Candidates for a name. Empty when nothing is known; nobody is asked anything. */
-export type ValueProvider = (wanted: WantedName) => Promise<readonly Candidate[]>;
 
 interface CompletionSettings {
   readonly registry: Registry;
@@ -123,7 +106,13 @@ type AskFor = (names: WantedName['names']) => Promise<readonly Candidate[]>;
 /** An id of the service that begins like an option would be one, unless it stands behind `--`. */
 function asking({ node, used, ended }: Walked, { provide }: CompletionSettings): AskFor {
   return async names => {
-    const found = await provide({ names, command: node.declared, options: used });
+    const command = node.declared;
+    const found = await provide({
+      names,
+      path: command?.path,
+      states: async () => (await import('../known-ids.ts')).statesFor(command?.operation),
+      options: used,
+    });
     return ended ? found : found.filter(({ value }) => !value.startsWith('-'));
   };
 }

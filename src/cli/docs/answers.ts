@@ -1,10 +1,12 @@
 /** What a command prints as JSON: its schema, that of an error, and the names of fields. */
+
+import type { Globals } from '../../app/globals.ts';
 import { type JsonSchema, listSchema, shapeSchema } from '../../contract/json-schema.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
 import type { Command } from '../parsing/declaration.ts';
 import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
-import { effectOf, type Globals } from '../parsing/globals.ts';
+import { effectOf } from '../parsing/resolved-flags.ts';
 
 /** What `--dry-run` prints in place of the answer. */
 export const PLANNED = {

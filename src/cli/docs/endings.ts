@@ -2,7 +2,7 @@
 import { REFUSALS } from '../../contract/refusals.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../core/errors.ts';
 import type { Command, Reach } from '../parsing/declaration.ts';
-import { effectOf } from '../parsing/globals.ts';
+import { effectOf } from '../parsing/resolved-flags.ts';
 
 const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
   // Standard output that takes no answer is `check_failed`.

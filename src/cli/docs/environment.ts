@@ -1,5 +1,5 @@
 /** Every environment variable that means something to a run: the one table behind `help environment`. */
-import { GLOBALS } from '../parsing/globals.ts';
+import { GLOBALS } from '../../app/globals.ts';
 
 interface EnvironmentVariable {
   readonly name: string;

@@ -1,5 +1,6 @@
 /** Pages of help as text, wrapped for a terminal. */
 
+import { GLOBALS, type GlobalOption } from '../../app/globals.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Effect } from '../../contract/operation.ts';
@@ -7,7 +8,7 @@ import { limitText } from '../../contract/violation.ts';
 import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
 import type { Answers } from '../parsing/flag.ts';
-import { effectOf, flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from '../parsing/globals.ts';
+import { effectOf, flagsOf, type ResolvedFlag } from '../parsing/resolved-flags.ts';
 import type { Located } from '../parsing/tree.ts';
 import { answersOf } from './answers.ts';
 import { endingsOf } from './endings.ts';

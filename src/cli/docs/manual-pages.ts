@@ -1,7 +1,8 @@
 /** The manual pages in mdoc(7): one of the program, one a group. Their text is that of help, as it stands. */
+
+import { GLOBALS } from '../../app/globals.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { commandsOf, type Registry } from '../parsing/declaration.ts';
-import { GLOBALS } from '../parsing/globals.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { commandHelp, globalRows, hang, rootHelp } from './help.ts';
 

@@ -2,7 +2,7 @@
 import type { Effect } from '../../contract/operation.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
-import { effectOf } from '../parsing/globals.ts';
+import { effectOf } from '../parsing/resolved-flags.ts';
 
 /** What a program that drives this one must know of a command before it runs it. */
 const BY_EFFECT: readonly (readonly [Effect, string])[] = [

@@ -2,7 +2,7 @@
 import { notSent, usage } from '../../core/errors.ts';
 import { rowSource } from '../bulk/flags.ts';
 import type { Command } from './declaration.ts';
-import { flagsOf, type ResolvedFlag } from './globals.ts';
+import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
 import { countsFromNow, parseList, parseMap, parseValue, type ValueSettings } from './values.ts';
 
 /** A line that names a command. */

@@ -8,8 +8,8 @@ import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './declaration.ts';
-import { flagsOf, globalFlags, type ResolvedFlag } from './globals.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
+import { flagsOf, globalFlags, type ResolvedFlag } from './resolved-flags.ts';
 import { quote } from './values.ts';
 
 /** Where the words of a line lead. */

@@ -1,11 +1,11 @@
 /** The local copy of an account: synced, looked at, queried, removed. */
 
+import { parseDuration } from '../../app/globals.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import { countOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
-import { parseDuration } from '../../cli/parsing/globals.ts';
 import { must } from '../../contract/field.ts';
 import { DEFAULT_RATE } from '../../mirror/paced-reader.ts';
 import type { Column } from '../../terminal/view.ts';

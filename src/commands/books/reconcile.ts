@@ -1,5 +1,6 @@
 /** Reconciling the account. The JSON of the report is a promise to scripts. */
 
+import { parseDuration } from '../../app/globals.ts';
 import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
 import type { CardChange } from '../../books/position.ts';
 import type { Shown } from '../../cli/context.ts';
@@ -7,7 +8,6 @@ import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
-import { parseDuration } from '../../cli/parsing/globals.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { isoTime } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';

@@ -42,7 +42,7 @@ export const cardDetails = command({
     'The number into a pipe': 'cards details card_1 --reveal --print --field number',
     'Everything into a private file': 'cards details card_1 --reveal --out card.json',
   },
-  run: (ctx, { card, ...options }) => ctx.reveal(card, options),
+  run: async (ctx, { card, ...options }) => (await ctx.gate()).reveal(card, options),
   show: shown => shown,
 });
 
@@ -64,7 +64,7 @@ export const cardExec = command({
   },
   async run(ctx, { card, reveal, mask }) {
     if (ctx.rest.length === 0) throw usage('cards exec needs a program after --', 'cardwright cards exec --help');
-    return ctx.runWithCard(card, { program: ctx.rest, reveal: reveal ?? false, mask: mask ?? false });
+    return (await ctx.gate()).runWithCard(card, { program: ctx.rest, reveal: reveal ?? false, mask: mask ?? false });
   },
   noun: 'card',
   show: exit => ({ verbatim: '', exit }),

@@ -1,10 +1,10 @@
 /** A card for one run of a program. The card itself tells its end and whose it is, so that any later run can end it. */
 
+import { parseDuration } from '../../app/globals.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes, tells } from '../../cli/parsing/flag.ts';
-import { parseDuration } from '../../cli/parsing/globals.ts';
 import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
@@ -73,7 +73,7 @@ export const leaseCard = command({
       await ctx.journal.pipeline.admit({
         audited: recordOf('cards.create', { amount }),
         operations: ['cards.create', 'cards.terminate'],
-        check: () => ctx.checkRunWithCard({ program: ctx.rest, reveal }),
+        check: async () => (await ctx.gate()).checkRunWithCard({ program: ctx.rest, reveal }),
         ask: verdict => askUnlessYes(ctx, verdict, `Lease a card with ${dollars(amount)}, which is terminated then`),
       });
     }
@@ -101,7 +101,7 @@ export const leaseCard = command({
         // Tried once more when the program has ended, and said then.
         await end().catch(() => undefined);
       });
-      const run = () => ctx.runWithCard(cardId, { program: ctx.rest, reveal, mask });
+      const run = async () => (await ctx.gate()).runWithCard(cardId, { program: ctx.rest, reveal, mask });
       const program = await programEnd(run, stopped);
       over.abort();
       await expiry;

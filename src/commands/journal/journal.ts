@@ -1,6 +1,6 @@
 /** The journal itself: set up, looked at, checked, accepted after a restore, left. */
 
-import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../cli/answer-shapes.ts';
+import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../app/answer-shapes.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';

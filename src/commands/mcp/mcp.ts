@@ -32,7 +32,7 @@ export const serveTools = command({
     const { mode } = await ctx.api.identity();
     const isSandbox = mode === 'sandbox';
     const wishes = { maxTotal, intentPrefix: checkPrefix(intentPrefix), readOnly, isSandbox, program: exec };
-    if (exec !== undefined) await ctx.checkRunWithCard({ program: [exec], reveal: true });
+    if (exec !== undefined) await (await ctx.gate()).checkRunWithCard({ program: [exec], reveal: true });
     const { serve } = await import('./server.ts');
     await serve(host, { tools: toolServer(host.run, wishes), version: ctx.version, signal: ctx.signal });
   },

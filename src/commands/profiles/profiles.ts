@@ -1,6 +1,6 @@
 /** Profiles of this machine. */
 
-import { PROFILE_ROW, type ProfileRow } from '../../cli/answer-shapes.ts';
+import { PROFILE_ROW, type ProfileRow } from '../../app/answer-shapes.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';

@@ -1,8 +1,9 @@
 /** What the commands that wait have in common. */
+
+import { parseDuration } from '../../app/globals.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
-import { parseDuration } from '../../cli/parsing/globals.ts';
 
 import { CliError } from '../../core/errors.ts';
 import type { Waiting } from '../../events/poll.ts';

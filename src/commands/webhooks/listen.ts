@@ -1,11 +1,11 @@
 /** Listening for events: a receiver, its subscription where the service can reach it, and what ends the session. */
 
+import { parseDuration } from '../../app/globals.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, type Test } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Answers, argument, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
-import { parseDuration } from '../../cli/parsing/globals.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
 import { SECOND } from '../../core/durations.ts';
@@ -243,7 +243,7 @@ async function* hear(
     const origin = `http://127.0.0.1:${listener.port}`;
     const { own } = await ctx.processes();
     const address = identity === undefined ? origin : `${origin}/${own}_${randomName(ctx.random.bytes(4))}`;
-    const deliveries = identity === undefined ? undefined : await ctx.sandbox.deliveries();
+    const deliver = identity === undefined ? undefined : await ctx.sandbox.deliver();
     const [secret] = secrets;
     if (identity !== undefined && secret !== undefined) {
       const events = patterns.includes('*') ? ['*'] : [...new Set(patterns.flatMap(eventsMatching))];
@@ -252,7 +252,8 @@ async function* hear(
       const { id } = (await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${address}` })).result;
       undo.push(() => endSubscription(ctx, id));
       running.push(quietly(watched(ctx, id, background.signal)));
-      if (deliveries !== undefined) running.push(quietly(deliveries.run(background.signal)));
+      if (deliver !== undefined)
+        running.push(quietly(deliver({ kind: 'signal', signal: background.signal }).then(() => undefined)));
     }
     if (ready !== undefined) {
       await ready.write(address);
@@ -267,7 +268,7 @@ async function* hear(
     };
     const programEnd = async () => {
       hearing.exit = await ctx.runProgram(program, { CARDWRIGHT_LISTENER_URL: address });
-      await within(SETTLE_MS, ctx.clock, async late => deliveries?.settle(late));
+      await within(SETTLE_MS, ctx.clock, async late => void (await deliver?.({ kind: 'idle', signal: late })));
       // What a program that failed did not cause will not come; what it caused is on its way.
       await finishLater(hearing.exit === 0 ? undefined : AFTER_FAILURE_MS);
     };

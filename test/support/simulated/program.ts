@@ -33,7 +33,7 @@ export interface LibraryClient {
 
 const ENTRY = `
 export const load = async () => {
-  const [{ compose }, { run, stoppedBy }] = await Promise.all([import('./src/app/compose.ts'), import('./src/cli/run.ts')]);
+  const [{ compose }, { run, stoppedBy }] = await Promise.all([import('./src/compose.ts'), import('./src/cli/run.ts')]);
   return { run: host => run(compose(host, '0.0.0-simulated')), interrupted: () => stoppedBy('interrupted') };
 };
 export const library = () => import('./src/library/client.ts');

@@ -1,7 +1,27 @@
-/** What the composition tells of this machine, by the names of the JSON: each once, as shape and as type. */
+/** What is shown: a result of a command, and what is told of this machine by the names of the JSON, each once, as shape and as type. */
 import type { ValueOf } from '../contract/field.ts';
+import { maybe, orNull, tells } from '../contract/own-field.ts';
+import type { CliError } from '../core/errors.ts';
 import type { ChainFlaw } from '../journal/chain.ts';
-import { maybe, orNull, tells } from './parsing/flag.ts';
+import type { Column, Presentation } from '../terminal/view.ts';
+
+/** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */
+export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
+  readonly columns: readonly Column[];
+  readonly noun: string;
+  /** Text that is the answer as it stands, whatever the format: a script, a document. */
+  readonly verbatim?: string;
+  /** A page to read in place of the table, on a screen and in a pipe. A named format gets the data. */
+  readonly prose?: string;
+  /** Reported after the answer; for a command that did some of what was asked. A function where rows come later. */
+  readonly failure?: CliError | (() => CliError | undefined) | undefined;
+  /** Exit code of a program that ran in our place, or of a view that a signal ended; a function where it comes later. */
+  readonly exit?: number | (() => number);
+  /** This run of a command that can change something changed nothing. */
+  readonly changedNothing?: true;
+  /** What goes on once the answer was given: a server serves. The run ends with it, and with its error. */
+  readonly goesOn?: () => Promise<void>;
+}
 
 /** Profiles as commands see them: never a key, only its hint. */
 export const PROFILE_ROW = {
@@ -40,7 +60,7 @@ export const JOURNAL_STATE = {
 } as const;
 export type JournalState = ValueOf<typeof JOURNAL_STATE>;
 
-interface Stranger {
+export interface Stranger {
   readonly card_id: string;
   readonly last4: string | null;
   /** USD. */

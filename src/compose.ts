@@ -2,13 +2,13 @@
  * Puts the rooms together. Takes everything from the host, so tests run it whole; what a command's context needs is
  * loaded when the first command asks for it.
  */
-import type { Machine } from '../cli/run.ts';
-import { REGISTRY } from '../commands/registry.ts';
-import { replaced } from '../core/objects.ts';
-import { holdsNone, SECRET_VARIABLES, withoutPatterns, withoutSecrets } from '../core/redaction.ts';
-import type { OutputStream } from '../platform/host.ts';
-import { mayHoldCommands, readsCommands, withoutCommands } from '../terminal/ci-commands.ts';
-import type { AppHost } from './process-host.ts';
+import type { AppHost } from './app/process-host.ts';
+import { type Machine, run } from './cli/run.ts';
+import { REGISTRY } from './commands/registry.ts';
+import { replaced } from './core/objects.ts';
+import { holdsNone, SECRET_VARIABLES, withoutPatterns, withoutSecrets } from './core/redaction.ts';
+import type { OutputStream } from './platform/host.ts';
+import { mayHoldCommands, readsCommands, withoutCommands } from './terminal/ci-commands.ts';
 
 /** The program, ready to run once. */
 export function compose(around: AppHost, version: string): Machine & { readonly host: AppHost } {
@@ -38,16 +38,16 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
     registry: REGISTRY,
     redact,
     async completionValues() {
-      const { completionValues } = await import('./completion.ts');
+      const { completionValues } = await import('./app/completion.ts');
       return completionValues(host);
     },
     async answerQuery() {
-      const { answerQuery } = await import('./mirror.ts');
+      const { answerQuery } = await import('./app/mirror.ts');
       await answerQuery(host);
     },
     async openContext(globals, rest, isUrgent = false) {
-      const { openContext } = await import('./context.ts');
-      const again = (other: AppHost) => compose(other, version);
+      const { openContext } = await import('./app/context.ts');
+      const again = (other: AppHost) => run(compose(other, version));
       return openContext({ host, version, globals, rest, isUrgent, redactions, keys, beforeOutput, again });
     },
   };
