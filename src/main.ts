@@ -60,8 +60,6 @@ process.on('uncaughtException', (thrown: unknown) => {
     .finally(() => process.exit(error.kind === 'guarded' ? error.exitCode : 1));
 });
 
-// No process.exit at the usual end: output that is still in the pipe would be cut off.
-void run(machine).then(code => {
-  process.exitCode = code;
-  host.letGo();
-});
+// All that was written has been taken. To wait until Node is at rest would be time in which whoever kills the process takes a
+// purchase for unfinished that was acknowledged.
+void run(machine).then(code => process.exit(code));

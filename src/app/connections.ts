@@ -52,7 +52,9 @@ export type Connections = Readonly<ReturnType<typeof connections>>;
 
 export function connections(settings: BegunRun) {
   const { host, globals, terminal } = settings;
+  /** Of what leads to the service; of journals. */
   const closers: (() => Promise<void>)[] = [];
+  const journals: (() => Promise<void>)[] = [];
   let observed: Observed | undefined;
   let serverDate: { readonly dateMs: number; readonly at: number } | undefined;
 
@@ -180,8 +182,9 @@ export function connections(settings: BegunRun) {
       return { profile, mode, origin };
     },
     settings: async (): Promise<ProfileSettings> => (await resolved()).settings,
-    /** Called when the run is over. */
+    /** Called when the run is over; journals are closed behind all others. */
     onClose: (work: () => Promise<void>) => void closers.push(work),
+    onCloseOfJournal: (work: () => Promise<void>) => void journals.push(work),
     /** An answer that the command shows: completion offers its ids from then on. */
     noteShown(...answer: (typeof shown)[number]): void {
       if (shown.length < MOST_NOTED) shown.push(answer);
@@ -190,12 +193,16 @@ export function connections(settings: BegunRun) {
     observed: () => observed,
     /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
     serviceNow: () => serverDate && serverDate.dateMs + (host.clock.monotonic() - serverDate.at),
-    async close() {
+    /** `acknowledge` comes last: whoever is killed before has ended without an exit code, and may type the same command again. */
+    async close(acknowledge: () => Promise<void>) {
       for (const close of closers.splice(0)) await close();
-      if (shown.length === 0 || !isKept(host, (await resolved()).name)) return;
-      const { rememberShown, idsIn } = await import('../id-cache/shown.ts');
-      const seen = shown.map(each => idsIn(...each)).filter(each => each !== undefined);
-      await rememberShown(host, whoseOf(host, await resolved()), seen);
+      if (shown.length > 0 && isKept(host, (await resolved()).name)) {
+        const { rememberShown, idsIn } = await import('../id-cache/shown.ts');
+        const seen = shown.map(each => idsIn(...each)).filter(each => each !== undefined);
+        await rememberShown(host, whoseOf(host, await resolved()), seen);
+      }
+      await acknowledge();
+      for (const close of journals.splice(0)) await close();
     },
   };
 }
@@ -256,7 +263,7 @@ export function openRun(begun: BegunRun) {
     const open = () => {
       if (database === undefined) {
         database = openSqlite({ stateFolder: folders.state, files, clock });
-        opened.onClose(async () => (await database?.catch(() => undefined))?.close());
+        opened.onCloseOfJournal(async () => (await database?.catch(() => undefined))?.close());
       }
       return database;
     };

@@ -134,11 +134,12 @@ export function openContext(opening: Opening) {
     /** Closes what was opened, in order. An operation whose answer was `lost` stays unfinished: nobody was told. */
     async close(answer: 'written' | 'lost'): Promise<void> {
       life.end();
-      // What is left undone here is looked at by the next command; the answer stands.
-      for (const work of changes.afterAnswer)
-        await work(answer).catch((thrown: unknown) => warn((thrown as Error).message));
-      await progress.written();
-      await opened.close();
+      await opened.close(async () => {
+        await progress.written();
+        // What is left undone here is looked at by the next command; the answer stands.
+        for (const work of changes.afterAnswer)
+          await work(answer).catch((thrown: unknown) => warn((thrown as Error).message));
+      });
     },
   };
 }

@@ -85,7 +85,7 @@ export async function sharedPlace(run: Run, text: string): Promise<SharedPlace> 
     confirm: async question =>
       terminal.canAsk && terminal.prompts.confirm(question, { flag: 'cardwright journal init --key' }),
   });
-  opened.onClose(place.close);
+  opened.onCloseOfJournal(place.close);
   return place;
 }
 

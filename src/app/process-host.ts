@@ -19,10 +19,7 @@ import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import { type KeySource, openTerminalKeys } from '../terminal/reveal-screen.ts';
 
 /** What the rooms need of the process: what a test gives in its place. */
-export type AppHost = Omit<
-  ReturnType<typeof processHost>,
-  'passOn' | 'cutOff' | 'restoreScreen' | 'terminalIsGone' | 'letGo'
-> & {
+export type AppHost = Omit<ReturnType<typeof processHost>, 'passOn' | 'cutOff' | 'restoreScreen' | 'terminalIsGone'> & {
   /** Programs that a command starts are given no streams: ours carry messages. */
   readonly hidesPrograms?: boolean;
 };
@@ -199,12 +196,8 @@ declare const CODE_CACHE: { readonly says: string; readonly used: number } | und
 
 /** @param signal ends what is running; its reason becomes the error of the run. */
 export function processHost(version: string, signal: AbortSignal) {
-  let opened = false;
   let folders: Folders | undefined;
-  const input = () => {
-    opened = true;
-    return process.stdin;
-  };
+  const input = () => process.stdin;
   const { env, platform, execPath, execArgv, pid } = process;
   const random: Randomness = {
     bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
@@ -320,10 +313,6 @@ export function processHost(version: string, signal: AbortSignal) {
     writeTerminal,
     /** A standard stream was a terminal, and that terminal was closed. */
     terminalIsGone: (): boolean => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
-    /** Standard input would otherwise keep the process waiting for its end. */
-    letGo(): void {
-      if (opened) process.stdin.unref?.();
-    },
   };
   return host;
 }

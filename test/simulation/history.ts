@@ -413,6 +413,12 @@ const CORNERS: readonly ((chance: Chance, first: Wish) => Corner)[] = [
     fate: { how: 'dies', nth: 1, effect: 0, when: 'after', ms: 0 },
     then: [{ act: resume(false), wait: chance.of([10_000, 900_000]) }],
   }),
+  // A process dies behind its answer, and somebody who was told no exit code types the same command again.
+  chance => ({
+    says: 'honest',
+    fate: { how: 'dies', nth: 1, effect: 12 + chance.below(40), when: 'before', ms: 0 },
+    then: [{ act: { do: 'buy', wishes: [0], how: 'command', as: 'the same' }, wait: 1_000 }],
+  }),
   // "Later" is said of what was done, and for longer than anybody looks the wallet alone shows it.
   chance => ({
     service: { keys: 'ignored', behind: { listMs: 9_000 + chance.below(3_000), cardMs: 9_000 + chance.below(3_000) } },

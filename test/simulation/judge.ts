@@ -209,8 +209,9 @@ export class Judge {
   #hear(ran: Ran, meant: readonly Purchase[], about: ReadonlySet<Process>): void {
     const rows = listOf(ran.out) as { readonly outcome?: unknown; readonly amount?: unknown }[];
     const { outcome = '' } = errorOf(ran);
-    // A killed process may have told what a command that ends with 0 tells.
-    const isPrinted = ran.code === undefined && rows.length === 0 && about.has(ran.who) && ran.out !== '';
+    // The last thing that a process does is to acknowledge what it has printed: behind that it may die, and nobody can know.
+    const isLast = ran.code === undefined && ran.who.started.fate?.when === 'after' && about.has(ran.who);
+    const isPrinted = isLast && rows.length === 0 && ran.out !== '';
     const isNo = ran.code !== undefined && NOTHING.has(ran.code);
     const whole = ran.code === 0 || isPrinted ? 'done' : isNo ? 'no' : (REPORTED[outcome] ?? 'open');
     const left = [...meant];
