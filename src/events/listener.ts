@@ -13,6 +13,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole } from '../contract/events.ts';
 import type { ValueOf } from '../contract/field.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
@@ -81,14 +82,14 @@ export async function openListener(settings: ListenerSettings) {
   const { secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
   const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
   const seen = createDedupeSet(MOST_IDS);
-  const waiting: Arrived[] = [];
+  /** Takes what comes, and waits for whoever shows it. */
+  const waiting = new Readable({ objectMode: true, read: () => undefined });
   let newest = Number.NEGATIVE_INFINITY;
   let failure: CliError | undefined;
   let isOver = false;
-  let wake = () => {};
 
   async function take(delivery: Delivery): Promise<number> {
-    if (isOver || waiting.length >= MOST_WAITING) return 503;
+    if (isOver || waiting.readableLength >= MOST_WAITING) return 503;
     const signature = signatureIn(delivery.headers, signatureHeader);
     const checked = verifyPayload(delivery.bytes, signature ?? '', secrets);
     if (!checked.verified) {
@@ -96,51 +97,38 @@ export async function openListener(settings: ListenerSettings) {
       onRefused(whyRefused(signature, checked.explanations[0]?.says, signatureHeader));
       return 401;
     }
-    const { event, hidden, inexact } = readEvent(delivery.bytes, delivery.headers);
-    if (!wished.some(pattern => matchesEvent(pattern, event.type))) {
+    const { event: read, hidden, inexact } = readEvent(delivery.bytes, delivery.headers);
+    if (!wished.some(pattern => matchesEvent(pattern, read.type))) {
       counts.unwished += 1;
       return 200;
     }
-    for (const place of hidden) onHidden(`${event.type}: ${place} looks like a card number; it is masked`);
-    for (const place of inexact) onHidden(`${event.type}: ${place} is a number of more digits than can be kept`);
-    const arrived = { event: received(event), delivery };
-    if (seen.add(event.id)) show(arrived);
-    else counts.duplicates += 1;
+    for (const place of hidden) onHidden(`${read.type}: ${place} looks like a card number; it is masked`);
+    for (const place of inexact) onHidden(`${read.type}: ${place} is a number of more digits than can be kept`);
+    const at = Date.parse(read.created_at ?? '');
+    const event = { ...read, received_at: new Date(clock.now()).toISOString(), out_of_order: at < newest };
+    const arrived: Arrived = { event, delivery };
+    if (seen.add(event.id)) {
+      if (at > newest) newest = at;
+      counts.events += 1;
+      if (event.out_of_order) counts.out_of_order += 1;
+      waiting.push(arrived);
+    } else counts.duplicates += 1;
     return relay === undefined || (await relay(arrived)) ? 200 : 502;
-  }
-
-  function received(event: DeliveredEvent): ReceivedEvent {
-    const received_at = new Date(clock.now()).toISOString();
-    return { ...event, received_at, out_of_order: Date.parse(event.created_at ?? '') < newest };
-  }
-
-  function show(arrived: Arrived): void {
-    const at = Date.parse(arrived.event.created_at ?? '');
-    if (at > newest) newest = at;
-    counts.events += 1;
-    if (arrived.event.out_of_order) counts.out_of_order += 1;
-    waiting.push(arrived);
-    wake();
   }
 
   function over(error?: CliError): void {
     failure ??= error;
+    if (!isOver) waiting.push(null);
     isOver = true;
-    wake();
   }
 
   async function* arrivals(): AsyncGenerator<Arrived> {
-    for (;;) {
-      const next = waiting.shift();
-      if (next !== undefined) yield next;
-      else if (failure !== undefined) throw failure;
-      else if (isOver) return;
-      else {
-        await new Promise<void>(resolve => {
-          wake = resolve;
-        });
-      }
+    try {
+      yield* waiting as AsyncIterable<Arrived>;
+    } finally {
+      isOver = true;
     }
+    if (failure !== undefined) throw failure;
   }
 
   const receiver = await openReceiver({ port: settings.port, take, onGone: over });

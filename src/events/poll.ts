@@ -1,6 +1,6 @@
 /**
- * Looking again and again, politely: never two requests within a second, pauses that grow, an end that comes on time
- * although the machine slept (docs/design/security.md, G14 and G15).
+ * Looking again and again, politely: never two requests within a second, pauses that grow, a limit in the time that this machine ran
+ * (docs/design/security.md, G15).
  */
 
 import type { ListPage } from '../contract/operation.ts';
@@ -14,8 +14,6 @@ export interface Waiting {
   readonly random: Randomness;
   /** Ctrl-C and SIGTERM; its reason is thrown. */
   readonly signal: AbortSignal;
-  /** The clock of the service, ms UTC, by its newest answer. */
-  readonly serviceNow: () => number;
 }
 
 interface Pace {
@@ -32,8 +30,6 @@ interface Pace {
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 const GROWTH = 1.5;
-/** The wall clock ran ahead of the running time by so much: the machine slept, or somebody set the clock. */
-const JUMP_MS = 2_000;
 
 /**
  * Yields each time it is time to look: at once, after pauses, and a last time when time is over. Throws the reason of
@@ -43,11 +39,11 @@ export async function* pollTimes(waiting: Waiting, pace: Pace = {}): AsyncGenera
   const { clock, random, signal } = waiting;
   const { timeoutMs = Number.POSITIVE_INFINITY, firstMs = SHORTEST_PAUSE_MS, longestMs = LONGEST_PAUSE_MS } = pace;
   const { atLeastMs = () => 0 } = pace;
-  const spent = stopwatch(waiting);
+  const ends = clock.monotonic() + timeoutMs;
   for (let pause = firstMs; ; pause = Math.min(longestMs, pause * GROWTH)) {
     signal.throwIfAborted();
     yield undefined;
-    const left = timeoutMs - spent();
+    const left = ends - clock.monotonic();
     if (left <= 0) return;
     // Up to a tenth more, so that many who wait do not come at the same moments. The last look comes when time is over,
     // or a second after the one before.
@@ -59,23 +55,6 @@ export async function* pollTimes(waiting: Waiting, pace: Pace = {}): AsyncGenera
 /** Another request within the same look. */
 export function nextRequest({ clock, signal }: Waiting): Promise<void> {
   return clock.sleep(SHORTEST_PAUSE_MS, signal);
-}
-
-/**
- * Milliseconds since now. The running time stands still while a machine sleeps; then the wall clock has run ahead, and
- * what the service's clock says decides how much of that was time and how much somebody setting a clock.
- */
-function stopwatch({ clock, serviceNow }: Waiting): () => number {
-  const began = clock.monotonic();
-  const wallBegan = clock.now();
-  let serviceBegan: number | undefined;
-  return () => {
-    const ran = clock.monotonic() - began;
-    const wall = clock.now() - wallBegan;
-    serviceBegan ??= serviceNow() - ran;
-    if (wall <= ran + JUMP_MS) return ran;
-    return Math.max(ran, Math.min(wall, serviceNow() - serviceBegan));
-  };
 }
 
 export interface Wait<T> extends Pace {

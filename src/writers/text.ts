@@ -44,13 +44,6 @@ export interface Piece {
   readonly lines: number;
 }
 
-/** The whole text; for tests and for what is printed. */
-export function textOf(pieces: Iterable<Piece>): string {
-  let text = '';
-  for (const piece of pieces) text += piece.text;
-  return text;
-}
-
 /** How a CSV may write a day; a layout has one of its own. */
 export const DATE_FORMATS = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY', 'DD.MM.YYYY'] as const;
 export type DateFormat = (typeof DATE_FORMATS)[number];

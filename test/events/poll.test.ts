@@ -1,4 +1,4 @@
-/** The pace of waiting: polite, on time, and right after a machine slept (docs/design/security.md, G14, G15). */
+/** The pace of waiting: polite and on time (docs/design/security.md, G15). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
@@ -9,9 +9,6 @@ const BEGAN = Date.parse('2026-11-20T14:00:00Z');
 interface Machine extends Waiting {
   /** Milliseconds of running time so far. */
   ran: number;
-  /** What the wall clock of this machine, and the service's, show beyond the running time. */
-  wallAhead: number;
-  serviceAhead: number;
 }
 
 /** A machine on which time passes only in pauses; `onPause` is told before each ends. */
@@ -19,10 +16,8 @@ function machine(onPause: (at: Machine) => void = () => undefined, fraction = 0.
   const stopping = new AbortController();
   const made: Machine = {
     ran: 0,
-    wallAhead: 0,
-    serviceAhead: 0,
     clock: {
-      now: () => BEGAN + made.ran + made.wallAhead,
+      now: () => BEGAN + made.ran,
       monotonic: () => made.ran,
       async sleep(ms, signal) {
         // A bound on a look, which none of these reaches.
@@ -35,7 +30,6 @@ function machine(onPause: (at: Machine) => void = () => undefined, fraction = 0.
     },
     random: { bytes: count => new Uint8Array(count), fraction: () => fraction },
     signal: stopping.signal,
-    serviceNow: () => BEGAN + made.ran + made.serviceAhead,
   };
   return made;
 }

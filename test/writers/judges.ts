@@ -9,10 +9,12 @@ import { csvFiles } from '../../src/writers/csv.ts';
 import { beancountFile, journalFile } from '../../src/writers/journals.ts';
 import { ofxFile } from '../../src/writers/ofx.ts';
 import { qifFile } from '../../src/writers/qif.ts';
-import { type Piece, textOf } from '../../src/writers/text.ts';
+import type { Piece } from '../../src/writers/text.ts';
 import { requires } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type KeptStatement, withACentMore } from './month.ts';
+
+const textOf = (pieces: Iterable<Piece>) => [...pieces].map(({ text }) => text).join('');
 
 /** Which statement, and cents of each account by card id, `wallet` for the wallet. */
 export interface Judged {

@@ -42,7 +42,7 @@ export function liveFor(typed: string | undefined): number | undefined {
 
 /** What `events` needs of this run. */
 export function waitingOf(ctx: Context): Waiting {
-  return { clock: ctx.clock, random: ctx.random, signal: ctx.signal, serviceNow: () => ctx.api.serviceNow() };
+  return { clock: ctx.clock, random: ctx.random, signal: ctx.signal };
 }
 
 /** Says once that the service cannot be asked at the moment. */
