@@ -1,13 +1,14 @@
 /** A file or a pipe that the user named as input, read piece by piece. */
 import { closeSync, constants, fstat, openSync, open as openWithCallback } from 'node:fs';
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { type CliError, usage } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
-import { inTheUsersWords, systemWords } from './private-files.ts';
+import { asUsage, NO_WAITING } from './private-files.ts';
 
 interface InputFile extends AsyncDisposable {
+  readonly mode: number;
   /** The bytes, once. */
   readonly pieces: AsyncIterable<Uint8Array>;
   /** False when a file was written to since it was opened; always true for pipes. */
@@ -23,42 +24,49 @@ const NOTHING = '/dev/null';
  * typed; `signal` ends the waiting for a pipe, and its reason is thrown.
  */
 export async function openInputFile(path: string, name: string, signal: AbortSignal): Promise<InputFile> {
-  const found = await inTheUsersWords(cannotRead(name), () => stat(path));
-  if (found.isFIFO()) {
-    const pipe = await inTheUsersWords(cannotRead(name), () => openPipe(path, signal));
-    return { ...pipe, unchanged: async () => true };
+  const inTheUsersWords = asUsage(`cannot read ${JSON.stringify(name)}`);
+  const file = await openReadable(path, signal).catch(inTheUsersWords);
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* file.pieces;
+    } catch (error) {
+      inTheUsersWords(error);
+    }
   }
-  // Reading a folder would say so too late: a request for its bytes would have begun.
-  if (found.isDirectory()) throw unreadable(name, systemWords('EISDIR'));
-  if ((found.isCharacterDevice() || found.isBlockDevice()) && (await realpath(path)) !== NOTHING) {
-    throw unreadable(name, 'it is a device, not a file or a pipe');
-  }
-  return ordinary(await inTheUsersWords(cannotRead(name), () => open(path, 'r')), cannotRead(name));
+  return { ...file, pieces: pieces(), unchanged: () => file.unchanged().catch(inTheUsersWords) };
 }
 
-async function ordinary(file: FileHandle, cannot: string): Promise<InputFile> {
+/** Throws the system's error, also for a folder and a device. */
+export async function openReadable(path: string, signal: AbortSignal): Promise<InputFile> {
+  const found = await stat(path);
+  if (found.isFIFO()) return openPipe(path, signal);
+  // Reading a folder would say so too late: a request for its bytes would have begun.
+  if (found.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+  const device = () => Object.assign(new Error('a device'), { code: 'ENODEV' });
+  if (!found.isFile() && (await realpath(path)) !== NOTHING) throw device();
+  const file = await open(path, constants.O_RDONLY | NO_WAITING);
   const state = async () => {
     const { size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs}`;
   };
-  const before = await inTheUsersWords(cannot, state).catch(async (thrown: unknown) => {
-    await file.close().catch(() => undefined);
-    throw thrown;
-  });
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const { bytesRead, buffer } = await inTheUsersWords(cannot, () =>
-        file.read(new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null),
-      );
+      const { bytesRead, buffer } = await file.read(new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }
   }
-  return {
-    pieces: pieces(),
-    unchanged: async () => (await inTheUsersWords(cannot, state)) === before,
-    [Symbol.asyncDispose]: () => file.close(),
-  };
+  try {
+    // The open file is judged, not the name: the name may point elsewhere by now.
+    const opened = await file.stat();
+    if (opened.isFile() !== found.isFile()) throw device();
+    const before = await state();
+    const unchanged = async () => (await state()) === before;
+    return { mode: opened.mode, pieces: pieces(), unchanged, [Symbol.asyncDispose]: () => file.close() };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /** All of it. Throws `usage` above `mostBytes`: a pipe may have no end. */
@@ -88,12 +96,6 @@ export async function* bounded(
   }
 }
 
-const cannotRead = (name: string) => `cannot read ${JSON.stringify(name)}`;
-
-function unreadable(name: string, why: string): CliError {
-  return usage(`${cannotRead(name)}: ${why}`);
-}
-
 // A pipe, `<(command)` or a FIFO. Opening it waits for a writer in a thread that no signal reaches, and so does each read of a
 // file handle. Here both end when the run does.
 
@@ -101,10 +103,10 @@ function unreadable(name: string, why: string): CliError {
 const AGAIN_MS = 20;
 
 /** Its bytes until every writer has gone, once. Rejects with the system's error where it cannot be opened, and with the reason of the signal. */
-export async function openPipe(path: string, signal: AbortSignal) {
+async function openPipe(path: string, signal: AbortSignal): Promise<InputFile> {
   signal.throwIfAborted();
   const fd = await opened(path, signal);
-  const found = await promisify(fstat)(fd, { bigint: true });
+  const { mode } = await promisify(fstat)(fd);
   const socket = new Socket({ fd, readable: true, writable: false });
   const stop = () => socket.destroy(signal.reason as Error);
   // Whoever reads gets the reason.
@@ -122,7 +124,7 @@ export async function openPipe(path: string, signal: AbortSignal) {
       end();
     }
   }
-  return { found, pieces: pieces(), [Symbol.asyncDispose]: async () => end() };
+  return { mode, pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => end() };
 }
 
 /** The descriptor, once somebody writes. */

@@ -208,14 +208,14 @@ export function atOnceInOurWords<T>(path: string, work: () => T): T {
   }
 }
 
-/** Runs work on a file that the user named; a system error comes out as `usage`. `cannot`: `cannot read "a.csv"`. */
-export async function inTheUsersWords<T>(cannot: string, work: () => Promise<T>): Promise<T> {
-  return work().catch((error: unknown) => {
+/** For work on a file that the user named: throws a system error as `usage`. `cannot`: `cannot read "a.csv"`. */
+export function asUsage(cannot: string): (error: unknown) => never {
+  return error => {
     const code = systemCode(error);
     // A connection that breaks has a code as well, and is told by who made it.
     if (code === undefined || !/^(?:E[A-Z]+|ERR_INVALID_ARG_VALUE)$/.test(code) || code === 'ECONNRESET') throw error;
     throw usage(`${cannot}: ${systemWords(code)}`);
-  });
+  };
 }
 
 function cannotBeUsed(path: string, error: unknown): unknown {
@@ -401,6 +401,7 @@ const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ELOOP: 'it is a symbolic link',
   EMFILE: 'too many files are open',
+  ENODEV: 'it is a device, not a file or a pipe',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'no space is left',
   ENOTDIR: 'a part of the path is no folder',

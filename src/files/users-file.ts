@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 import {
+  asUsage,
   type FileDependencies,
   inOurWords,
-  inTheUsersWords,
   makeFolders,
   nothingThere,
   readOrdinary,
@@ -35,10 +35,11 @@ export async function writeAtomically(
   pieces: AsyncIterable<Uint8Array>,
   around: AtomicWrite,
 ): Promise<number> {
-  return inTheUsersWords(`cannot write ${JSON.stringify(around.name)}`, async () => {
+  const replacing = async () => {
     await refuseForeign(path, around);
     return replaceFile(path, { ...around, mode: 0o600 }, file => writeAll(file, pieces));
-  });
+  };
+  return replacing().catch(asUsage(`cannot write ${JSON.stringify(around.name)}`));
 }
 
 async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
