@@ -285,16 +285,8 @@ export function processHost(version: string, signal: AbortSignal) {
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'] as readonly string[],
     ...signalHolders(),
     async keychain(): Promise<Keychain> {
-      const [{ openKeychain }, { access }] = await Promise.all([
-        import('../profile/keychain.ts'),
-        import('node:fs/promises'),
-      ]);
-      const exists = (path: string) =>
-        access(path).then(
-          () => true,
-          () => false,
-        );
-      return openKeychain({ clock, env, platform, node: host.node, exists });
+      const { openKeychain } = await import('../profile/keychain.ts');
+      return openKeychain({ clock, env, platform, node: host.node });
     },
     /** Single key presses, until closed. */
     openKeys(): KeySource & { close(): void } {

@@ -15,7 +15,8 @@ interface Engine {
   };
 }
 
-const SAFE_VERSION = [3, 51, 3] as const;
+/** 3.51.3 */
+const SAFE_VERSION = 3_051_003;
 /** ms inside SQLite; longer waits stop the event loop and are unfair, so they are the caller's. */
 const ENGINE_WAIT = 10;
 
@@ -82,14 +83,9 @@ function compiledEngine(): Engine | undefined {
   return undefined;
 }
 
-function isSafe(version: string | undefined): boolean {
-  if (version === undefined) return false;
-  const parts = version.split('.').map(Number);
-  for (const [index, least] of SAFE_VERSION.entries()) {
-    const part = parts[index] ?? 0;
-    if (part !== least) return part > least;
-  }
-  return true;
+function isSafe(version = '0'): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return major * 1_000_000 + minor * 1_000 + patch >= SAFE_VERSION;
 }
 
 /** Node calls its engine experimental; this one warning is not for our users. */

@@ -264,8 +264,7 @@ export async function removeAbandoned(parent: string, prefix: string, us: Remove
 
 async function isAbandoned(folder: string, us: Remover): Promise<boolean> {
   const [found, uid] = [await lstat(folder), ourUid()];
-  // Windows has no owners in this form: -1.
-  if (!found.isDirectory() || (uid !== undefined && uid >= 0 && found.uid !== uid)) return false;
+  if (!found.isDirectory() || (uid !== undefined && found.uid !== uid)) return false;
   const marks = (await readdir(folder)).filter(name => MARK.test(name));
   for (const mark of marks) {
     if ((await holderOf(join(folder, mark), us, us.isRunning)) !== 'nobody') return false;

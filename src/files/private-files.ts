@@ -13,8 +13,8 @@ import {
   statSync,
 } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+import * as own from 'node:process';
 import { type CliError, notSent, usage } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 
@@ -173,24 +173,10 @@ function isOpenToOthers(path: string, found: Stats, { platform, warn }: FileDepe
   return true;
 }
 
-/**
- * Our user id. A container may run us under an id without a name; then it cannot be asked for, and somebody
- * else's private file is refused by the system itself.
- */
+/** Our user id; Windows has none. A container may run us under an id without a name. */
 export function ourUid(): number | undefined {
-  if (us === undefined) {
-    try {
-      us = { uid: userInfo().uid };
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-      us = { uid: undefined };
-    }
-  }
-  return us.uid;
+  return own.getuid?.();
 }
-
-/** Asked for once: the system reads its list of users for it. */
-let us: { readonly uid: number | undefined } | undefined;
 
 /** Runs file work; a system error comes out as `guarded` naming `path` and the system's code. */
 export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -315,26 +301,9 @@ export async function syncFolder(path: string, platform: NodeJS.Platform): Promi
   }
 }
 
-/**
- * Makes `path` and what is missing above it with `mode`, less the umask; a folder that is there stays as it is. Throws
- * the system's error, and `guarded` where a system takes no folders. Node's own `recursive` never comes back from there:
- * below /proc the answer to mkdir is that the parent is missing, though it is there (Node 20 to 26).
- */
+/** Makes `path` and what is missing above it with `mode`, less the umask; a folder that is there stays as it is. Throws the system's error. */
 export function makeFolders(path: string, mode: number): void {
-  // Not by `throwIfNoEntry`: from Node 22 on it keeps quiet about a file on the way too.
-  const isFolder = (place: string) => existing(() => statSync(place))?.isDirectory() === true;
-  if (isFolder(path)) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolders(parent, mode);
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    // Somebody was quicker.
-    if (isFolder(path)) return;
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !isFolder(parent)) throw error;
-    const more = { hint: 'cardwright doctor', cause: error };
-    throw notSent('guarded', `${path} cannot be made: ${parent} takes no folders`, more);
-  }
+  mkdirSync(path, { mode, recursive: true });
 }
 
 // The folders above: whoever may rename one of them may put another folder in its place.

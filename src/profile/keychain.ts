@@ -5,6 +5,7 @@
  * a failure.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -56,8 +57,6 @@ interface KeychainDependencies {
   readonly platform: NodeJS.Platform;
   /** Node's own program; undefined in the single executable, which is no Node for other scripts. */
   readonly node: string | undefined;
-  /** Whether there is something at that path. */
-  readonly exists: (path: string) => Promise<boolean>;
 }
 
 type Order = { readonly account: string } & (
@@ -73,7 +72,7 @@ export function openKeychain(around: KeychainDependencies): Keychain {
   return {
     async problem() {
       if (around.platform === 'linux') {
-        const bus = await sessionBus(around);
+        const bus = sessionBus(around.env);
         if (bus !== undefined) return bus;
       }
       const answer = await ask({ action: 'read', account: PROBED });
@@ -104,13 +103,12 @@ export function openKeychain(around: KeychainDependencies): Keychain {
 }
 
 /** Without a session bus there is no secret service to ask. */
-async function sessionBus({ env, exists }: KeychainDependencies): Promise<string | undefined> {
-  const named = /(?:^|;)unix:path=([^,;]+)/.exec(env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1];
-  const abstract = /(?:^|;)unix:abstract=/.test(env['DBUS_SESSION_BUS_ADDRESS'] ?? '');
-  const usual = env['XDG_RUNTIME_DIR']?.startsWith('/') ? `${env['XDG_RUNTIME_DIR']}/bus` : undefined;
-  const path = named ?? usual;
-  if (abstract || (path !== undefined && (await exists(path)))) return undefined;
-  return 'there is no session bus, and so no secret service';
+function sessionBus(env: Environment): string | undefined {
+  const named = env['DBUS_SESSION_BUS_ADDRESS'] ?? '';
+  const usual = env['XDG_RUNTIME_DIR']?.startsWith('/') ? `${env['XDG_RUNTIME_DIR']}/bus` : '';
+  const path = /(?:^|;)unix:path=([^,;]+)/.exec(named)?.[1] ?? usual;
+  const isThere = /(?:^|;)unix:abstract=/.test(named) || existsSync(path);
+  return isThere ? undefined : 'there is no session bus, and so no secret service';
 }
 
 async function runChild(order: Order, around: KeychainDependencies): Promise<Answer> {

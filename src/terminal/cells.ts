@@ -1,6 +1,6 @@
 /** The text of one value, for three readers: a person's table, a machine's cell, a screen reader. */
 import { isoTime } from '../core/durations.ts';
-import { centsOf, dollars, plainAmount } from '../core/money.ts';
+import { type Cents, centsOf, dollars, plainAmount } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { printable } from './printable.ts';
 import { monthText, parseTimestamp, relativeTime, relativeWords } from './times.ts';
@@ -12,12 +12,58 @@ export interface HumanCells {
   readonly absoluteTimes: boolean;
 }
 
-const RIGHT_ALIGNED: ReadonlySet<ColumnKind> = new Set(['money', 'integer', 'number', 'percent', 'time']);
-
-/** Numbers and ages end at the same column, words begin at one. */
-export function alignment(column: Column): 'left' | 'right' {
-  return RIGHT_ALIGNED.has(column.kind) ? 'right' : 'left';
+/** How values of a kind are written; what a function answers nothing for is shown as it came. */
+interface KindText {
+  /** Numbers and ages end at the same column, words begin at one. */
+  readonly isRight?: true;
+  readonly human?: (value: unknown, options: HumanCells) => string | undefined;
+  readonly machine?: (value: unknown) => string | undefined;
+  /** For a screen reader, where it differs. */
+  readonly spoken?: (value: unknown, options: HumanCells) => string | undefined;
 }
+
+/** The amount, when the value is a clean JSON number of dollars. */
+const money = (write: (amount: Cents) => string) => (value: unknown) => {
+  const amount = typeof value === 'number' ? centsOf(value) : undefined;
+  return amount === undefined ? undefined : write(amount);
+};
+
+function time<Rest extends readonly unknown[]>(write: (ms: number, ...rest: Rest) => string) {
+  return (value: unknown, ...rest: Rest) => {
+    const ms = parseTimestamp(value);
+    return ms === undefined ? undefined : write(ms, ...rest);
+  };
+}
+
+const KINDS: Readonly<Record<ColumnKind, KindText>> = {
+  text: {},
+  id: {},
+  word: {},
+  integer: { isRight: true },
+  number: { isRight: true },
+  money: {
+    isRight: true,
+    human: money(dollars),
+    machine: money(plainAmount),
+    spoken: money(amount => `${plainAmount(amount)} US dollars`),
+  },
+  percent: {
+    isRight: true,
+    human: value => (typeof value === 'number' && Number.isFinite(value) ? `${value}%` : undefined),
+  },
+  time: {
+    isRight: true,
+    human: time((ms, { now, absoluteTimes }: HumanCells) => (absoluteTimes ? isoTime(ms) : relativeTime(ms, now))),
+    machine: time(isoTime),
+    spoken: time((ms, { now, absoluteTimes }: HumanCells) => (absoluteTimes ? isoTime(ms) : relativeWords(ms, now))),
+  },
+  boolean: { human: value => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : undefined) },
+  month: { human: monthText },
+  list: { human: value => listText(value, ', '), machine: value => listText(value, ';') },
+  map: { human: mapText },
+};
+
+export const alignment = ({ kind }: Column) => (KINDS[kind].isRight ? 'right' : 'left');
 
 /** Any JSON value as text: strings as they are, the rest as JSON. Absent is empty. */
 export function plainText(value: unknown): string {
@@ -27,11 +73,6 @@ export function plainText(value: unknown): string {
 
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** The amount, when the value is a clean JSON number of dollars. Anything else is shown as it came. */
-function amountOf(value: unknown) {
-  return typeof value === 'number' ? centsOf(value) : undefined;
 }
 
 function listText(value: unknown, separator: string): string {
@@ -46,67 +87,22 @@ function mapText(value: unknown): string {
     .join(' ');
 }
 
-function timeText(value: unknown, { now, absoluteTimes }: HumanCells): string | undefined {
-  const ms = parseTimestamp(value);
-  if (ms === undefined) return undefined;
-  return absoluteTimes ? isoTime(ms) : relativeTime(ms, now);
-}
-
 /** What a person reads in a table; `-` where there is no value. Safe to print. */
-export function humanCell(column: Column, value: unknown, options: HumanCells): string {
+export function humanCell({ kind }: Column, value: unknown, options: HumanCells): string {
   if (value === undefined || value === null) return '-';
-  return printable(humanText(column, value, options) ?? plainText(value));
-}
-
-function humanText(column: Column, value: unknown, options: HumanCells): string | undefined {
-  switch (column.kind) {
-    case 'money': {
-      const amount = amountOf(value);
-      return amount === undefined ? undefined : dollars(amount);
-    }
-    case 'percent':
-      return typeof value === 'number' && Number.isFinite(value) ? `${value}%` : undefined;
-    case 'boolean':
-      return typeof value === 'boolean' ? (value ? 'yes' : 'no') : undefined;
-    case 'time':
-      return timeText(value, options);
-    case 'month':
-      return monthText(value);
-    case 'list':
-      return listText(value, ', ');
-    case 'map':
-      return mapText(value);
-    default:
-      return undefined;
-  }
+  return printable(KINDS[kind].human?.(value, options) ?? plainText(value));
 }
 
 /** The value a program reads: `120.00`, ISO times in UTC, lists with `;`, objects as JSON. Not escaped yet. */
-export function machineCell(column: Column, value: unknown): string {
-  if (column.kind === 'money') {
-    const amount = amountOf(value);
-    if (amount !== undefined) return plainAmount(amount);
-  }
-  if (column.kind === 'time') {
-    const ms = parseTimestamp(value);
-    if (ms !== undefined) return isoTime(ms);
-  }
-  if (column.kind === 'list') return listText(value, ';');
-  return plainText(value);
+export function machineCell({ kind }: Column, value: unknown): string {
+  return KINDS[kind].machine?.(value) ?? plainText(value);
 }
 
 /** What a screen reader says: `120.00 US dollars`, `2 hours ago`, `none`. Safe to print. */
 export function spokenCell(column: Column, value: unknown, options: HumanCells): string {
   if (value === undefined || value === null) return 'none';
-  if (column.kind === 'money') {
-    const amount = amountOf(value);
-    if (amount !== undefined) return `${plainAmount(amount)} US dollars`;
-  }
-  if (column.kind === 'time' && !options.absoluteTimes) {
-    const ms = parseTimestamp(value);
-    if (ms !== undefined) return relativeWords(ms, options.now);
-  }
-  return humanCell(column, value, options);
+  const spoken = KINDS[column.kind].spoken?.(value, options);
+  return spoken ?? humanCell(column, value, options);
 }
 
 /** The name a field has in `field: value` lines: `created` for `created_at`, `spending limit`. */

@@ -4,11 +4,11 @@ import { guardFormula } from '../core/text.ts';
 import { machineCell, plainText } from './cells.ts';
 import { printable, printableCell, printableJson } from './printable.ts';
 import {
+  askedColumns,
   batchesOf,
   checkNames,
   collectRows,
   columnsFor,
-  columnsNamed,
   type Job,
   noteCut,
   pick,
@@ -56,9 +56,8 @@ async function streamRows(
 }
 
 function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[]): readonly Column[] {
-  const names = settings.columns ?? settings.fields;
-  if (names !== undefined) return columnsNamed(names, presentation.columns);
-  return columnsFor(presentation.columns, rows).filter(({ screenOnly }) => screenOnly !== true);
+  const shown = () => columnsFor(presentation.columns, rows).filter(({ screenOnly }) => screenOnly !== true);
+  return askedColumns(settings, presentation.columns) ?? shown();
 }
 
 /** TSV without a header or colour: fixed columns in a fixed order, the same whatever the screen and the environment. */

@@ -69,9 +69,9 @@ function inferredColumn(field: string): Column {
   return { field, title: field.toUpperCase(), kind: 'text', priority: 1 };
 }
 
-/** The columns of these names. A field that has none of its own gets a plain one. */
-export function columnsNamed(names: readonly string[], columns: readonly Column[]): readonly Column[] {
-  return names.map(name => {
+/** The columns that were asked for by name, undefined where none were. A field that has none of its own gets a plain one. */
+export function askedColumns({ columns: asked, fields }: AskedNames, columns: readonly Column[]) {
+  return (asked ?? fields)?.map((name): Column => {
     const own = columns.find(column => column.field === name);
     // What was asked for by name is not dropped on a narrow screen.
     return own === undefined ? inferredColumn(name) : { ...own, priority: 1 };

@@ -6,7 +6,7 @@ import { BAR_COLUMN, bars, sparkline } from './charts.ts';
 import { colourLevel, painter } from './colour.ts';
 import { createMeasure, fitted, fold, type Measure } from './fold.ts';
 import { printable } from './printable.ts';
-import { collectRows, columnsFor, columnsNamed, type Job, noteCut, rowsOf, valueAt } from './rows.ts';
+import { askedColumns, collectRows, columnsFor, type Job, noteCut, rowsOf, valueAt } from './rows.ts';
 import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
 import { drawTable, type FittedSheet, fitSheet, type Pen, type Sheet } from './table.ts';
 import { parseTimestamp, relativeTime } from './times.ts';
@@ -55,15 +55,14 @@ async function showListing(rows: readonly Row[], screen: Screen): Promise<void> 
 async function showLive(job: Job): Promise<void> {
   const { presentation, settings, streams } = job;
   const { columns, listing } = presentation;
-  const named = settings.columns ?? settings.fields;
-  const shown = named === undefined ? columns : columnsNamed(named, columns);
+  const named = askedColumns(settings, columns);
   const style = { now: settings.now, absoluteTimes: true, spoken: settings.accessible };
   let count = 0;
   for await (const rows of listing?.batches ?? []) {
     if (streams.stdout.closed) return;
     count += rows.length;
     const asLine = (row: Row) => [lineOf(row, columns, ellipsisFor(job.env), style)];
-    const asFields = (row: Row) => ['', ...recordLines(row, shown, style)];
+    const asFields = (row: Row) => ['', ...recordLines(row, named ?? columns, style)];
     await writeLines(job, rows.flatMap(named === undefined && !settings.accessible ? asLine : asFields));
   }
   await hint(job, [listing?.footer?.(count) ?? '']);
@@ -83,13 +82,13 @@ function lineOf(row: Row, columns: readonly Column[], ellipsis: string, style: H
 async function resultLines(rows: readonly Row[], screen: Screen): Promise<readonly string[]> {
   const { presentation, settings } = screen.job;
   const { blocks, columns, data } = presentation;
-  const named = settings.columns ?? settings.fields;
+  const named = askedColumns(settings, columns);
   if (blocks !== undefined && named === undefined) return blockLines(blocks, screen);
   if (typeof data === 'string') return [printable(data)];
   if (Array.isArray(data)) return (await rowLines(rows, columns, screen)).lines;
   const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
   return rowsOf(data).flatMap(row => {
-    const shown = named === undefined ? columnsFor(columns, [row]) : columnsNamed(named, columns);
+    const shown = named ?? columnsFor(columns, [row]);
     if (settings.accessible) return recordLines(row, shown, { ...options, spoken: true });
     return pairsOnScreen(pairsOf(row, shown, options), '', screen);
   });
@@ -153,8 +152,8 @@ function tableColumns(
   columns: readonly Column[],
   { settings, isWide }: { readonly settings: OutputSettings; readonly isWide: boolean },
 ): readonly Column[] {
-  const named = settings.columns ?? settings.fields;
-  if (named !== undefined) return columnsNamed(named, columns);
+  const named = askedColumns(settings, columns);
+  if (named !== undefined) return named;
   const isTold = ({ field, unlessEmpty }: Column) =>
     !unlessEmpty || rows.some(row => plainText(valueAt(row, field)) !== '');
   return columnsFor(columns, rows).filter(column => (isWide || column.wideOnly !== true) && isTold(column));

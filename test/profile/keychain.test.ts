@@ -20,15 +20,15 @@ async function fakeNode(body: string): Promise<string> {
   return path;
 }
 
-const WITH_BUS = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/run/user/1/bus', CARDWRIGHT_API_KEY: 'CANARYENV' };
+const WITH_BUS = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${process.execPath}`, CARDWRIGHT_API_KEY: 'CANARYENV' };
 const open = (node: string | undefined, more: Partial<Parameters<typeof openKeychain>[0]> = {}) =>
-  openKeychain({ clock: realClock, env: WITH_BUS, platform: 'linux', node, exists: async () => true, ...more });
+  openKeychain({ clock: realClock, env: WITH_BUS, platform: 'linux', node, ...more });
 
 describe('the probe', () => {
   it('starts nothing where there is no session bus', async () => {
     const node = await fakeNode(`echo '{"value":null,"failed":null}'`);
     expect(await open(node, { env: {} }).problem()).toContain('no session bus');
-    expect(await open(node, { exists: async () => false }).problem()).toContain('no session bus');
+    expect(await open(node, { env: { XDG_RUNTIME_DIR: folder } }).problem()).toContain('no session bus');
     await expect(readFile(join(folder, 'args'))).rejects.toThrow('ENOENT');
   });
 
