@@ -42,7 +42,10 @@ test('devices are refused, but for the empty one', async () => {
   const signal = AbortSignal.any([]);
   for (const device of ['/dev/zero', '/dev/urandom', '/dev/full']) {
     const { kind, facts } = await failure(() => openInputFile(device, device, signal));
-    expect([kind, facts.message]).toEqual(['usage', `cannot read "${device}": it is a device, not a file or a pipe (ENODEV)`]);
+    expect([kind, facts.message]).toEqual([
+      'usage',
+      `cannot read "${device}": it is a device, not a file or a pipe (ENODEV)`,
+    ]);
   }
   expect(await readWhole('/dev/null', '/dev/null', 1, signal)).toHaveLength(0);
 });
