@@ -271,10 +271,7 @@ export function takeOp(
     const approvedBy = await around.mayResume(tx, op, changes);
     // What was held is counted in the day of its release.
     const day = isPending ? today : op.day;
-    if (isPending) {
-      await addEvent(tx, id, 'approved', `by ${approvedBy.join(', ')}`);
-      await reserve(tx, { ...op, day }, 1);
-    }
+    if (isPending) await reserve(tx, { ...op, day }, 1);
     const state = isPending ? 'open' : op.state;
     const process = self.process;
     const lease = now + LEASE_MS;

@@ -28,7 +28,7 @@ import {
 } from '../limits/limits.ts';
 import { journalId } from './account.ts';
 import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
-import { addEvent, lockedOp } from './changes.ts';
+import { addEvent, lockedOp, unknownOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
 import { type Database, type Reading, sql } from './database.ts';
 import { REJECTED } from './ops.ts';
@@ -196,7 +196,7 @@ export function keepApproval(
 ): Promise<ApprovalState> {
   return database.transaction(async tx => {
     const op = await pendingOp(tx, id);
-    const { request } = await approvalState(tx, op, settings);
+    const { request, counted: before } = await approvalState(tx, op, settings);
     if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
     await tx.run(
       sql`insert into approval (op, keyid, signature, at)
@@ -206,6 +206,9 @@ export function keepApproval(
     const approvers = await approversOf(tx, op.account, settings);
     const person = approvers.find(({ keyid }) => keyid === approval.keyid)?.person;
     if (person !== undefined && state.counted.persons.includes(person)) {
+      if (before.persons.includes(person)) return state;
+      const text = `by ${person}: ${state.counted.persons.length} of ${state.needed}`;
+      await addEvent(tx, id, 'approved', text);
       await appendLine(tx, op.account, { event: 'approved', op: id, text: `${person} with key ${approval.keyid}` });
       return state;
     }
@@ -249,7 +252,7 @@ export function rejectOp(
 export async function pendingOp(tx: Reading, id: string): Promise<Op> {
   const op = await readOp(tx, id);
   if (op?.state === 'pending') return op;
-  throw notPending(id);
+  throw op === undefined ? unknownOp(id) : notPending(id);
 }
 
 function notPending(op: string): CliError {

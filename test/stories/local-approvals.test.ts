@@ -42,14 +42,33 @@ test('an agent asks, a person at a terminal of the same machine approves, and it
   expect((await here.run(`ops resume ${op}`)).code).toBe(17);
   expect((await here.run(`ops approve ${op}`)).code).toBe(3);
   expect(await cards()).toEqual([]);
+  const shown = async () => JSON.parse((await here.run(`ops show ${op} --json`)).out);
+  expect((await shown()).approval).toEqual({ have: 0, needed: 1, persons: [] });
+  expect((await here.run(`ops show ${op}`, { terminal: 100 })).all).toContain(
+    '0 of 1 have approved it: cardwright ops approve',
+  );
   const approved = await here.run(`ops approve ${op}`, typed('25.00', 'correct horse'));
   expect(approved.code).toBe(0);
   expect(approved.all).toContain('$25.00');
+  expect(await shown()).toMatchObject({
+    approval: { have: 1, persons: ['tester'] },
+    events: [{ kind: 'approved', text: 'by tester: 1 of 1' }],
+  });
+  expect((await here.run('ops list', { terminal: 100 })).all).toContain(`${op} is approved`);
   expect((await here.run(CREATE)).code).toBe(0);
   expect(await cards()).toHaveLength(1);
   // Approved once is sent once: the next one is held anew.
   expect((await here.run(CREATE)).code).toBe(17);
   expect(await cards()).toHaveLength(1);
+});
+
+test('an operation that is not there waits for nobody', async () => {
+  await using here = await world({ wallet: 5 });
+  const missing = 'op_00000000000000000000000001';
+  for (const line of [`ops approve ${missing}`, `ops reject ${missing} --reason no`]) {
+    const { code, err } = await here.run(line, { terminal: 100, typed: [] });
+    expect([line, code, err]).toEqual([line, 5, expect.stringContaining('cardwright ops list')]);
+  }
 });
 
 test('a resume releases it, a rejected one is never sent, and an intent stays used', async () => {

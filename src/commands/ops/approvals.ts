@@ -9,19 +9,12 @@ import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
 import { copiedLine, lineBlock } from '../../terminal/view.ts';
-import { KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
+import { APPROVAL, KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
 
 export const approveOp = command({
   path: 'ops approve',
   summary: 'Approve an operation that is held, at a terminal',
-  answers: {
-    one: {
-      op: tells.text('The operation.'),
-      have: tells.count('Persons who have approved it.'),
-      needed: tells.count('Persons who must approve it.'),
-      persons: tells.json('Who has.'),
-    },
-  },
+  answers: { one: { op: tells.text('The operation.'), ...APPROVAL } },
   effect: 'reversible',
   effectSays: 'signs the request in the journal; sends nothing to the service',
   reach: 'files',
@@ -59,7 +52,7 @@ export const approveOp = command({
     const { persons, needed } = await approvals.approve(id, passphrase);
     return { op: id, have: persons.length, needed, persons };
   },
-  columns: ['op have needed persons:2', { persons: { kind: 'list' } }],
+  columns: 'op have needed persons:2',
   noun: 'operation',
   idField: 'op',
   says: ({ op: id, have, needed }) =>

@@ -2,12 +2,13 @@
 
 import { ITEM_COLUMNS, LOOKED_ANSWER } from '../../cli/bulk/results.ts';
 import { resumeRows } from '../../cli/bulk/run.ts';
-import type { Shown } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, orNull, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
-import { must } from '../../contract/field.ts';
+import { must, type ValueOf } from '../../contract/field.ts';
 import { isoSeconds } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
 import { type Change, rowState } from '../../journal/records.ts';
 import type { OpDetail, OpState, OpSummary } from '../../journal/types.ts';
@@ -104,6 +105,13 @@ export const OP_COLUMNS = columnsOf(OP_ROW, 'op command:2 state rows:3 done:3 am
 /** In a journal of several people. */
 const SHARED_OP_COLUMNS = [...OP_COLUMNS, ...columnsOf(OP_ROW, 'holder:3 host:5')];
 
+/** Where the approval of an operation stands. */
+export const APPROVAL = {
+  have: tells.count('Persons who have approved it.'),
+  needed: tells.count('Persons who must approve it.'),
+  persons: tells.texts('Who has.'),
+} as const;
+
 export const OP_DETAIL = {
   ...OP_ROW,
   origin: tells.text('Address of the service.'),
@@ -139,6 +147,7 @@ export const OP_DETAIL = {
     'What happened to it beside its rows.',
   ),
   objections: tells.texts('What its verification objected to.'),
+  approval: maybe(tells.object(APPROVAL, 'Of a pending one.')),
 } as const;
 
 export const listOps = command({
@@ -163,8 +172,15 @@ export const listOps = command({
     'Their ids': 'ops list -o id',
   },
   async run(ctx, { state, limit }) {
-    const found = await (await ctx.journal.open()).list();
-    return { found: found.filter(op => state === undefined || op.state === state), limit };
+    const all = await (await ctx.journal.open()).list();
+    const found = all.filter(op => state === undefined || op.state === state);
+    const pending = ctx.ui.forPeople ? found.filter(({ state }) => state === 'pending').slice(0, MOST_REVIEWED) : [];
+    for (const { op } of pending) {
+      const approval = await approvalOf(ctx, op);
+      if (approval && approval.have >= approval.needed)
+        ctx.ui.notice(`${op} is approved, and not sent yet: cardwright ops resume ${op}`);
+    }
+    return { found, limit };
   },
   show({ found, limit }) {
     const left = found.filter(({ state }) => state === 'unknown' || state === 'unacknowledged');
@@ -196,17 +212,34 @@ export const showOp = command({
     'Every row of it': 'ops show op_00000000000000000000000001',
     'As data, for a ticket': 'ops show op_00000000000000000000000001 --json',
   },
-  run: async (ctx, { op }) => (await ctx.journal.open()).show(op),
-  show: showDetail,
+  async run(ctx, { op }) {
+    const detail = await (await ctx.journal.open()).show(op);
+    return { detail, approval: detail.state === 'pending' ? await approvalOf(ctx, op) : undefined };
+  },
+  show: ({ detail, approval }) => showDetail(detail, approval),
 });
 
-export function showDetail(detail: OpDetail): Shown {
+/** So many that wait are looked at for a list. */
+const MOST_REVIEWED = 20;
+
+/** How many have approved an op that waits; undefined where its request was changed, which approving and resuming refuse. */
+async function approvalOf(ctx: Context, op: string): Promise<ValueOf<typeof APPROVAL> | undefined> {
+  try {
+    const { persons, needed } = await (await ctx.journal.approvals()).review(op);
+    return { have: persons.length, needed, persons };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed') throw thrown;
+    return undefined;
+  }
+}
+
+export function showDetail(detail: OpDetail, approval?: ValueOf<typeof APPROVAL>): Shown {
   const { op, command: asked, state, started_at, profile, mode, origin, changes, cents, heldBy } = detail;
   const events = detail.events.map(
     ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
   );
   return {
-    data: detailRow(detail),
+    data: { ...detailRow(detail), ...(approval && { approval }) },
     noun: 'operation',
     idField: 'op',
     columns: SHARED_OP_COLUMNS,
@@ -226,7 +259,7 @@ export function showDetail(detail: OpDetail): Shown {
       ]),
       tableBlock(ITEM_COLUMNS, changes.map(shownRow)),
     ],
-    notes: [...detail.objections, ...events, ...nextSteps(detail)],
+    notes: [...detail.objections, ...events, ...nextSteps(detail, approval)],
   };
 }
 
@@ -241,8 +274,12 @@ function shownRow(change: Change): Row {
   };
 }
 
-function nextSteps({ op, state }: OpDetail): readonly string[] {
-  if (state === 'pending') return [`It waits for approval: cardwright ops approve ${op}`];
+function nextSteps({ op, state }: OpDetail, approval: ValueOf<typeof APPROVAL> | undefined): readonly string[] {
+  if (approval !== undefined) {
+    const { have, needed } = approval;
+    const next = have < needed ? 'approve' : 'resume';
+    return [`${have} of ${needed} have approved it: cardwright ops ${next} ${op}`];
+  }
   if (state !== 'unknown' && state !== 'open') return [];
   return [
     `Look and finish: cardwright ops resume ${op}`,
