@@ -8,7 +8,7 @@ import {
 import { confirmed } from '../cli/confirm.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
+import { option, optionalArgument, orNull, takes, tells, without } from '../cli/parsing/flag.ts';
 import { notSent, usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 import { copiedLine, lineBlock } from '../terminal/view.ts';
@@ -40,7 +40,7 @@ export const completion = command({
   args: { shell: optionalArgument(takes.choice(COMPLETION_SHELLS, 'Which shell.')) },
   flags: {
     install: option(takes.flag('Put it where the shell looks for it.')),
-    uninstall: option(takes.flag('Take it away again.')),
+    uninstall: without(['install'], option(takes.flag('Take it away again.'))),
   },
   examples: {
     'For the shell you use': 'completion --install --yes',
@@ -48,7 +48,6 @@ export const completion = command({
     'The script, for a file of your own': 'completion bash > ~/.local/share/cardwright.bash',
   },
   async run(ctx, { shell: named, install, uninstall }) {
-    if (install && uninstall) throw usage('--install and --uninstall exclude each other');
     const shell = shellOf(named, ctx.env);
     if (!install && !uninstall) return { script: completionStub(shell) };
     return changeFile(ctx, shell, install ? 'install' : 'uninstall');

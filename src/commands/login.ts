@@ -1,7 +1,7 @@
 import { PROFILE_ROW, type ProfileRow } from '../app/answer-shapes.ts';
 import type { Context, KeyInput } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { local, option, takes } from '../cli/parsing/flag.ts';
+import { local, option, takes, without } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { askToLoosen, auditLimit, shownProfile } from './profiles/profiles.ts';
@@ -26,8 +26,14 @@ export const login = command({
     baseUrl: option(local('address', 'Address of the service, with its version: https://api.example.com/v1.'), '<url>'),
     keyStdin: option(takes.flag('Read the key from standard input.')),
     keychain: option(takes.flag('Keep it in the keychain of this system.')),
-    keyFile: option(local('file', 'Read the key from this file each time.'), '<file>'),
-    keyCommand: option(takes.flag('Run the command after -- each time; it prints the key.')),
+    keyFile: without(
+      ['keyStdin', 'keychain', 'keyCommand'],
+      option(local('file', 'Read the key from this file each time.'), '<file>'),
+    ),
+    keyCommand: without(
+      ['keyStdin', 'keychain'],
+      option(takes.flag('Run the command after -- each time; it prints the key.')),
+    ),
   },
   examples: {
     'From a secret store': 'login --profile team --base-url https://api.example.com/v1 --key-stdin < key.txt',
@@ -78,12 +84,6 @@ async function givenKey(
   keyFile: string | undefined,
   { keyStdin, keychain, keyCommand }: Partial<Record<'keyStdin' | 'keychain' | 'keyCommand', boolean | undefined>>,
 ): Promise<KeyInput> {
-  const ways = [keyStdin && '--key-stdin', keyFile !== undefined && '--key-file', keyCommand && '--key-command'].filter(
-    Boolean,
-  );
-  if (ways.length > 1) throw usage(`${ways.join(' and ')} name different keys; give only one`);
-  if (keychain && (keyFile !== undefined || keyCommand))
-    throw usage(`--keychain stores a key, but ${ways[0]} stores none`);
   if (!keyCommand && ctx.rest.length > 0) throw usage('words after -- are the command of --key-command');
   if (keyFile !== undefined) return { key_file: keyFile };
   if (!keyCommand) return { key: await readKeyText(ctx, keyStdin ?? false), keychain: keychain ?? false };

@@ -53,6 +53,8 @@ it('says what to do where there is no browser, no sandbox, or no such view', asy
   expect([none.code, none.err]).toEqual([12, expect.stringContaining('try: cardwright sandbox start --detach')]);
   expect((await here.run('sandbox open nowhere')).code).toBe(2);
   await using _server = await served(here, 'sandbox start --json');
+  for (const id of ['card_nowhere', 'txn_nowhere', 'req_nowhere', 'dlv_nowhere'])
+    expect([id, (await here.run(`sandbox open ${id} --print`)).code]).toEqual([id, 5]);
   const { code, err } = await here.run('sandbox open');
   expect([code, err]).toEqual([12, expect.stringContaining('try: cardwright sandbox open --print')]);
   const printed = await here.run('sandbox open --print --json');

@@ -33,6 +33,8 @@ export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
   readonly eachTime?: true;
   /** Can make something happen twice: completion never inserts it. */
   readonly typedOnly?: true;
+  /** Keys of flags that it cannot be given with. */
+  readonly conflicts?: readonly string[];
   /** Type of the value; never there. */
   readonly [typed]?: Value;
 }
@@ -58,6 +60,14 @@ export function eachTime<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): O
 /** A flag that is typed by hand or not at all: what it allows can happen a second time. */
 export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
   return { ...flag, typedOnly: true };
+}
+
+/** A flag that cannot be given with others, by their keys. */
+export function without<V, Needed extends boolean>(
+  conflicts: readonly string[],
+  flag: OwnFlag<V, Needed>,
+): OwnFlag<V, Needed> {
+  return { ...flag, conflicts };
 }
 
 /** A place or a setting of this machine; see `FieldFacts.local`. */

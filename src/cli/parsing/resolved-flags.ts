@@ -23,6 +23,8 @@ export interface ResolvedFlag {
   readonly repeats: boolean;
   /** Completion never inserts it. */
   readonly typedOnly: boolean;
+  /** Keys of flags that it cannot be given with. */
+  readonly conflicts?: readonly string[] | undefined;
 }
 
 /** What running a command may do: of its operation, or its own for one that has none. */
@@ -47,6 +49,7 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
       needed,
       repeats,
       typedOnly: own.typedOnly === true,
+      conflicts: own.conflicts,
       placeholder: word,
       literals: isName ? word.slice(1, -1).split('|').slice(1) : [],
     };

@@ -73,6 +73,7 @@ export class KnownOption extends Option {
     const { name, short, placeholder, field } = flag;
     super(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), field.doc);
     this.flag = flag;
+    this.conflicts([...(flag.conflicts ?? [])]);
     // Otherwise `--no-marker` would be kept as `marker: false`, and `--no-input` as the opposite of `--input`.
     this.negate = false;
   }
@@ -245,6 +246,8 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
   if (code === 'commander.optionMissingArgument') {
     return usage(`${/'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1] ?? 'the option'} needs a value`, see);
   }
+  if (code === 'commander.conflictingOption')
+    return usage(message.replace(/^error: /, '').replace(/option '(?:-\w, )?(--[\w-]+)[^']*'/g, '$1'), see);
   if (code === 'commander.excessArguments') {
     const [extra = ''] = node.args.slice(Object.keys(node.declared?.args ?? {}).length);
     return usage(`${node.words.join(' ')} does not take ${quote(extra)}`, see);

@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { option, takes } from '../../cli/parsing/flag.ts';
+import { option, takes, without } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
@@ -79,8 +79,8 @@ export const waitChallenge = command({
     card: 'query.card_id',
     ...MATCH_FLAGS,
     since: option(takes.text('Also a challenge that opened after this time; 2m is two minutes ago.'), '<time>'),
-    any: option(takes.flag('Also a challenge that was open before, however old.')),
-    new: option(takes.flag('Only a challenge that opens from now on.')),
+    any: without(['since', 'new'], option(takes.flag('Also a challenge that was open before, however old.'))),
+    new: without(['since'], option(takes.flag('Only a challenge that opens from now on.'))),
     latest: option(takes.flag('Of several, the one that expires last.')),
     print: option(takes.choice(['otp'], 'Print the code alone.')),
     waitTimeout: WAIT_TIMEOUT,
@@ -131,15 +131,12 @@ export const waitChallenge = command({
 
 /**
  * Which of the matching challenges are young enough. What was open at the first look and is too old is named once on
- * standard error, without its code, and never taken. Throws `usage` for flags that contradict each other.
+ * standard error, without its code, and never taken.
  */
 function ageRule(
   ctx: Context,
   { since, any, onlyNew }: { readonly since: string | undefined; readonly any: boolean; readonly onlyNew: boolean },
 ): (matches: readonly Challenge[]) => Promise<readonly Challenge[]> {
-  if ([since !== undefined, any, onlyNew].filter(Boolean).length > 1) {
-    throw usage('--since, --any and --new exclude each other; give only one');
-  }
   if (since !== undefined && parseTimeWord(since, ctx.clock.now()) === undefined) {
     throw usage(`--since ${quote(since)} is not a time such as 2026-11-01T14:00:00Z, today or 2m (two minutes ago)`);
   }

@@ -2,7 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import { pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, option, takes, withShort } from '../../cli/parsing/flag.ts';
+import { argument, local, option, takes, without, withShort } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
@@ -40,9 +40,12 @@ export const api = command({
   flags: {
     field: withShort('f', option(takes.map('A text field.'), '<key=value>')),
     typed: withShort('F', option(takes.map('A JSON field: a number, a list, null.'), '<key:=json>')),
-    input: option(local('file', 'File with the JSON body; - for standard input.'), '<file>'),
+    input: without(
+      ['field', 'typed'],
+      option(local('file', 'File with the JSON body; - for standard input.'), '<file>'),
+    ),
     paginate: option(takes.flag('Merge all pages of a list.')),
-    include: withShort('i', option(takes.flag('Also print status and headers.'))),
+    include: without(['paginate'], withShort('i', option(takes.flag('Also print status and headers.')))),
     intent,
     idempotencyKey,
     marker: option(takes.flag('Add the metadata key cardwright to a card that is created, to find it again.')),
@@ -80,7 +83,6 @@ export const api = command({
       const answer = await ctx.api.read('api.read', { method, path: whole });
       return { ...answerOf(ctx, answer, include === true), isRead: true };
     }
-    if (include) throw usage('-i shows one answer, but --paginate reads several');
     const pages = (await ctx.api.reader()).pages('api.pages', { path: whole });
     const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.ui.progress });
     return { listing, isRead: true };
@@ -233,7 +235,6 @@ function checkedCall(typed: Typed): RawCall {
     const body = Object.keys(members).length > 0 ? members : undefined;
     return { ...asked, body, text: body && JSON.stringify(body) };
   }
-  if (Object.keys(members).length > 0) throw usage('--input is the whole body; -f and -F cannot be used with it');
   const body = objectIn(input);
   refuseSecrets(body);
   return { ...asked, body, text: input };

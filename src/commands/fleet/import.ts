@@ -2,7 +2,7 @@ import { allOf, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, option, optionalArgument, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { local, option, optionalArgument, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Item } from '../../contract/calls.ts';
@@ -52,10 +52,10 @@ export const importFleet = command({
   ],
   args: { file: optionalArgument(local('file', 'The fleet file that gets the lines, - for standard input.')) },
   flags: {
-    card: option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>'),
+    card: without(['where', 'none'], option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>')),
     name: option(takes.text('With --card: its name in the file; made from its label when left out.')),
     where: CONDITIONS,
-    none: option(takes.flag('Only a new file, with comments.')),
+    none: without(['where'], option(takes.flag('Only a new file, with comments.'))),
     fleet: option(
       takes.text(`Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, { names: 'fleet' }),
       '<name>',
@@ -67,8 +67,7 @@ export const importFleet = command({
     'A new file with every active card': 'fleet import --where status=active > cards.fleet.yaml',
   },
   async run(ctx, { file, card, name, where, none, fleet }) {
-    const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
-    if (ways !== 1)
+    if (card === undefined && where === undefined && !none)
       throw usage('fleet import needs one of --card, --where and --none', 'cardwright fleet import --help');
     if (file !== undefined && (none || fleet !== undefined))
       throw usage('--none and --fleet make a new file, and go without one');

@@ -7,7 +7,7 @@ import type { FaultRule } from '../../contract/sandbox/faults.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { command } from './admin.ts';
 import { readRules } from './faults.ts';
-import { STORE_FLAGS, sizeFor, spokenDialect } from './server.ts';
+import { STORE_FLAGS, storeOptions } from './server.ts';
 
 const DRAIN_MS = 2_000;
 const REQUESTS_TOLD = 20;
@@ -90,9 +90,7 @@ export const sandboxExecute = command({
     'With every first answer lost': 'sandbox exec --fault lost-answers.json -- ./checkout.sh',
   },
   async run(ctx, { fault, ...asked }) {
-    const { noRateLimits = false, cards, transactions, ...rest } = asked;
-    const size = sizeFor(rest.data, { cards, transactions });
-    const options = { ...rest, dialect: spokenDialect(ctx.env, rest.dialect), size, rateLimits: !noRateLimits };
+    const options = storeOptions(ctx, asked);
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     if (ctx.dryRun) throw usage('sandbox exec sends nothing itself; it has no dry run');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);

@@ -2,7 +2,7 @@
 
 import type { Context, StartedBrowser } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
+import { maybe, option, optionalArgument, takes, tells, without } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
@@ -58,6 +58,14 @@ async function redeemed(
   }
 }
 
+/** By the beginning of an id: the operation that answers `not_found` where there is no such thing. */
+const READS = [
+  ['card_', 'cards.show', 'card_id'],
+  ['txn_', 'transactions.show', 'transaction_id'],
+  ['req_', 'requests.get', 'request_id'],
+  ['dlv_', 'deliveries.get', 'delivery_id'],
+] as const;
+
 const SESSION = {
   opened: tells.yes('A browser has a session now.'),
   ended: maybe(tells.count('Sessions that were ended, with --end.')),
@@ -74,6 +82,7 @@ export const openInspector = command({
   ends: {
     unreachable: 'No sandbox is started for this store, or no browser can be started.',
     wait_expired: 'No browser used the address within a minute.',
+    not_found: 'The sandbox has no such thing.',
   },
   answers: {
     one: SESSION,
@@ -87,7 +96,7 @@ export const openInspector = command({
   flags: {
     print: option(takes.flag('Print the address and start no browser.')),
     lookOnly: option(takes.flag('A session that changes nothing.')),
-    end: option(takes.flag('End all sessions of the inspector.')),
+    end: without(['print', 'lookOnly'], option(takes.flag('End all sessions of the inspector.'))),
   },
   examples: {
     'In a browser': 'sandbox open',
@@ -95,7 +104,7 @@ export const openInspector = command({
     'End all sessions': 'sandbox open --end',
   },
   async run(ctx, { what, print, lookOnly, end }) {
-    if (end && (what !== undefined || print || lookOnly)) throw usage('--end goes alone');
+    if (end && what !== undefined) throw usage('--end goes alone');
     const place = pageAddress(what);
     if (place === undefined)
       throw usage(`${JSON.stringify(what)} is no view and no id; views: ${PAGE_VIEWS.join(', ')}`);
@@ -104,6 +113,8 @@ export const openInspector = command({
       : await (await ctx.sandbox.servers()).control();
     if (admin === undefined)
       throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start --detach');
+    const [, operation, member] = READS.find(([prefix]) => what?.startsWith(prefix)) ?? [];
+    if (operation !== undefined) await admin.send(operation as 'cards.show', { [member as 'card_id']: what ?? '' });
     if (end) return { opened: false, ended: (await admin.send('page.end', {})).result.ended };
     const access = lookOnly ? ('look' as const) : ('full' as const);
     if (!print) {

@@ -3,7 +3,7 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { flagName, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { local, maybe, option, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
   ADMIN_OPERATIONS,
@@ -80,18 +80,6 @@ export function sizeFor(data: DataSet | undefined, size: LoadSize): LoadSize | u
 
 const VARIABLE = 'CARDWRIGHT_SANDBOX_DIALECT';
 
-/** Undefined where neither names one. Throws `usage` for a word of the environment that is no dialect. */
-export function spokenDialect(
-  env: Readonly<Record<string, string | undefined>>,
-  flag: DialectName | undefined,
-): DialectName | undefined {
-  const named = flag ?? env[VARIABLE];
-  if (!named) return undefined;
-  const wrong = violation(takes.choice(DIALECT_NAMES, VARIABLE), named);
-  if (wrong !== undefined) throw usage(`${VARIABLE} ${JSON.stringify(named)} ${wrong}`);
-  return named as DialectName;
-}
-
 /** What a new store is made with, and how it speaks. */
 export const STORE_FLAGS = {
   dialect: option(takes.choice(DIALECT_NAMES, 'Speak like another service, to test against its answers.')),
@@ -101,6 +89,21 @@ export const STORE_FLAGS = {
   transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
   noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
 } as const;
+
+interface StoreAsked extends LoadSize {
+  readonly dialect?: DialectName | undefined;
+  readonly data?: DataSet | undefined;
+  readonly noRateLimits?: boolean | undefined;
+}
+
+/** What those flags ask for; the environment may name the dialect. Throws `usage` for its word that is none. */
+export function storeOptions<Asked extends StoreAsked>(ctx: Context, asked: Asked) {
+  const { noRateLimits, cards, transactions, dialect = ctx.env[VARIABLE] || undefined, ...rest } = asked;
+  const wrong = dialect && violation(takes.choice(DIALECT_NAMES, VARIABLE), dialect);
+  if (wrong) throw usage(`${VARIABLE} ${JSON.stringify(dialect)} ${wrong}`);
+  const size = sizeFor(rest.data, { cards, transactions });
+  return { ...rest, dialect: dialect as DialectName | undefined, size, rateLimits: noRateLimits !== true };
+}
 
 export const startSandbox = command({
   path: 'sandbox start',
@@ -127,7 +130,10 @@ export const startSandbox = command({
     ...STORE_FLAGS,
     open: option(takes.flag('Open the inspector in a browser too.')),
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
-    accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
+    accounts: without(
+      [...Object.keys(STORE_FLAGS).filter(key => key !== 'noRateLimits'), 'detach', 'open', 'readyFile'],
+      option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
+    ),
     bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
     allowRemoteWebhooks: option(takes.flag('Send webhooks to other machines too, over https.')),
@@ -138,26 +144,20 @@ export const startSandbox = command({
     'In the background, and look at it': 'sandbox start --detach --open',
     'Accounts of a team': 'sandbox start --accounts accounts --port 4010',
   },
-  async run(ctx, { detach, open, allowRemoteWebhooks = false, ...asked }) {
-    const { noRateLimits = false, cards, transactions, ...rest } = asked;
-    const { accounts, bind, behindProxy, ...own } = rest;
+  async run(ctx, { detach, open, accounts, bind, behindProxy, allowRemoteWebhooks = false, ...asked }) {
+    const servers = await ctx.sandbox.servers();
+    const options = { ...storeOptions(ctx, asked), allowRemoteWebhooks };
     if (accounts !== undefined) {
-      const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
-      refuseWithAccounts({ ...own, cards, transactions, detach, open });
-      const limits = { rateLimits: !noRateLimits, allowRemoteWebhooks };
-      const { row, serve } = await (await ctx.sandbox.servers()).startAccounts({ ...options, ...limits });
+      const { row, serve } = await servers.startAccounts({ ...options, accounts, behind: proxyOf(bind, behindProxy) });
       return { row, log: undefined, goesOn: serve };
     }
     if ((bind ?? behindProxy) !== undefined) throw usage('--bind and --behind-proxy are for a server with --accounts');
-    const size = sizeFor(own.data, { cards, transactions });
-    const dialect = spokenDialect(ctx.env, own.dialect);
-    const options = { ...own, dialect, size, rateLimits: !noRateLimits, allowRemoteWebhooks };
     if (detach) {
-      const { log, ...row } = await (await ctx.sandbox.servers()).detach(options);
+      const { log, ...row } = await servers.detach(options);
       if (open) await (await openStarted(ctx)).redeemed;
       return { row, log, goesOn: undefined };
     }
-    const { row, serve } = await (await ctx.sandbox.servers()).start(options);
+    const { row, serve } = await servers.start(options);
     // Whoever serves is not ended by a browser that nobody looks at.
     if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.ui.notice((error as Error).message));
     return { row, log: undefined, goesOn: serve };
@@ -193,15 +193,6 @@ function proxyOf(bind: string | undefined, host: string | undefined) {
   if (bind === undefined || host === undefined) throw usage('--bind and --behind-proxy come together');
   if (HOST.test(host)) return { bind, host };
   throw usage(`--behind-proxy: ${JSON.stringify(host)} is not a host such as sandbox.example.com`);
-}
-
-/** Throws `usage` for what is of the store of this machine. */
-function refuseWithAccounts({ port: _port, data, ...own }: Readonly<Record<string, unknown>>): void {
-  const given = Object.entries(own).find(([, value]) => value !== undefined && value !== false);
-  // What has a default is given by nobody.
-  const name = given?.[0] ?? (data === undefined || data === 'demo' ? undefined : 'data');
-  if (name !== undefined)
-    throw usage(`${flagName(name)} does not go with --accounts`, 'cardwright sandbox start --help');
 }
 
 export const stopSandbox = command({

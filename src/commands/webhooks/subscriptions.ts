@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, local, option, takes, tells, without } from '../../cli/parsing/flag.ts';
 import { basisText } from '../../contract/basis.ts';
 import type { Result } from '../../contract/calls.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
@@ -60,7 +60,7 @@ export const createWebhook = command({
     url: 'body.url',
     event: 'body.events',
     secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
-    secretStdin: option(takes.flag('Read the signing secret from standard input.')),
+    secretStdin: without(['secretFile'], option(takes.flag('Read the signing secret from standard input.'))),
   },
   examples: {
     'Two events': 'webhooks create --url https://example.com/hook --event card.created --event card.frozen',
@@ -92,7 +92,6 @@ function secretNotes(made: Subscribed): string[] {
 }
 
 async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
-  if (file !== undefined && fromStdin) throw usage('--secret-file and --secret-stdin exclude each other');
   if (file === undefined && !fromStdin) return undefined;
   const content = file === undefined ? await ctx.files.stdin.readAll(MAX_SECRET_BYTES) : await ctx.files.readFile(file);
   return secretIn(content, file ?? 'standard input').expose();
