@@ -113,8 +113,7 @@ async function load(bundle, path, records, cards) {
   const { openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
   // As the program does where a sync goes on for long.
   v8.setFlagsFromString('--heap-growing-percent=20');
-  const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: async () => {} };
-  const db = await openForSync({ path, platform: process.platform, clock });
+  const db = openForSync({ path, platform: process.platform });
   const counts = { new: 0, changed: 0, gone: 0 };
   const writing = { db, sync: 1, now: NOW, counts: { transactions: counts, cards: { ...counts } } };
   const spent = new Map();

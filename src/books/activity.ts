@@ -45,6 +45,9 @@ interface MonthPurchase {
   settled: number;
 }
 
+/** What a purchase uses of the limit of its card. */
+const usedBy = ({ card, held, settled }: MonthPurchase) => (card === undefined ? 0 : Math.max(held, settled));
+
 /**
  * Takes records in any order, each once; those after `now` (ms UTC) are left out. One in another currency than USD is a use
  * of its card, and its amount is in no sum.
@@ -57,7 +60,7 @@ export class Activities {
   readonly #month = new Map<string, MonthPurchase>();
   /** Settled this month without an authorization, a card. */
   readonly #unlinked = new Map<string, number>();
-  #used: Map<string, number> | undefined;
+  readonly #used = new Map<string, number>();
 
   constructor(now: number) {
     this.now = now;
@@ -90,7 +93,6 @@ export class Activities {
    * Cents of this month's limit that are used (A-161): what authorizations of this month hold or settled for; refunds give nothing back. An upper bound, as partial reversals leave no trace.
    */
   limitUsed(card: string): number {
-    this.#used ??= this.#summedMonth();
     return this.#used.get(card) ?? 0;
   }
 
@@ -113,18 +115,12 @@ export class Activities {
     const name = purchaseOf(record);
     const purchase = this.#month.get(name) ?? { card: undefined, held: 0, settled: 0 };
     this.#month.set(name, purchase);
+    const before = usedBy(purchase);
     purchase.settled += settled;
     if (record.type === 'authorization' || isOwn) purchase.card = card;
     else if (record.authorization_id === null) this.#unlinked.set(card, (this.#unlinked.get(card) ?? 0) + settled);
     if (pending > 0) purchase.held = pending;
-    this.#used = undefined;
-  }
-
-  #summedMonth(): Map<string, number> {
-    const used = new Map<string, number>();
-    for (const { card, held, settled } of this.#month.values()) {
-      if (card !== undefined) used.set(card, (used.get(card) ?? 0) + Math.max(held, settled));
-    }
-    return used;
+    const { card: user } = purchase;
+    if (user !== undefined) this.#used.set(user, this.limitUsed(user) + usedBy(purchase) - before);
   }
 }

@@ -35,11 +35,6 @@ export function isChangingRecord({ tx_id, authorization_id }: EffectColumns): bo
   return authorization_id === tx_id;
 }
 
-/** Types that the interface does not name count as nothing. */
-function isKnownType(type: string): boolean {
-  return KNOWN_TYPES.has(type);
-}
-
 /** Other services write the state in upper case, or call it authorized. */
 export function isPending({ status }: { readonly status: string | null }): boolean {
   return status === 'pending' || (status !== null && /^(?:pending|authorized)$/i.test(status));
@@ -241,20 +236,82 @@ export interface ReadingOptions {
  * must be closed, and be as they were at the base.
  */
 export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): RecordSums {
-  const reading = new Reading(options);
+  const { since, terminated = new Set(), totals } = options;
+  const cards = new Map([...(totals ?? [])].map(([card, sums]): [string, CardSums] => [card, { ...NO_SUMS, ...sums }]));
+  const structure: Structure[] = [];
+  const fresh: NewRecord[] = [];
+  let hasChangingRecords = false;
+  const changes = new Map<string, TxChangeRow[]>();
+  for (const change of (options.changes ?? []).toSorted((a, b) => a.seen - b.seen))
+    addTo(changes, change.tx_id, change);
+  const isNew = (row: SummedRow) => since !== undefined && (row.first_seen > since || changes.has(row.tx_id));
+  const isListed = (row: SummedRow) => row.gone_at === null && isInDollars(row);
+
+  for (const purchase of purchasesOf(rows)) {
+    const listed = purchase.every(isListed) ? purchase : purchase.filter(isListed);
+    for (const row of listed) count(row, listed);
+    if (since !== undefined && !purchase.some(row => isNew(row) || (row.gone_at ?? 0) > since)) continue;
+    const compared = since === undefined ? [] : purchase.flatMap(row => compare(row, since));
+    const moved = new Set(compared.flatMap(each => (each.kind === 'record_moved' ? each.records : [])));
+    // A record that left the card of its authorization is one finding.
+    const isOther = ({ kind, records }: Structure) => kind !== 'record_moved' || !records.some(id => moved.has(id));
+    structure.push(...compared, ...remarksOn(listed, { isNew, terminated }).filter(isOther));
+  }
+  return { cards, structure, fresh, hasChangingRecords };
+
+  function count(row: SummedRow, purchase: readonly SummedRow[]): void {
+    if (row.card_id === null) return;
+    const sums = cards.get(row.card_id) ?? { ...NO_SUMS };
+    cards.set(row.card_id, sums);
+    const { settled, refunded, pending } = effectOf(row);
+    if (totals === undefined) {
+      sums.settled += settled;
+      sums.refunded += refunded;
+    }
+    // What it may still hold at most.
+    if (pending > 0) sums.holds += Math.max(0, pending - sum(purchase.filter(({ type }) => type === 'settlement')));
+    if (!isChangingRecord(row)) return;
+    hasChangingRecords = true;
+    if (isPending(row)) sums.unbounded = true;
+  }
+
+  /** What is otherwise than it was when the base was made, or first seen. */
+  function compare(row: SummedRow, since: number): readonly Structure[] {
+    const { tx_id, card_id } = row;
+    if (card_id === null) return [];
+    const spent = spentBy(row);
+    const isAfterBase = row.first_seen > since;
+    const shared = { card_id, records: [tx_id], ...(isAfterBase && { isAfterBase }) };
+    if (row.gone_at !== null) {
+      return row.gone_at > since && spent !== 0 ? [{ ...shared, kind: 'record_gone', cents: -spent }] : [];
+    }
+    if (isAfterBase && spent !== 0) fresh.push({ tx_id, card_id, spent });
+    if (isAfterBase && !KNOWN_TYPES.has(row.type) && row.cents !== 0 && isInDollars(row)) {
+      return [{ card_id, records: [tx_id], kind: 'fee', cents: -row.cents }];
+    }
+    const changed = changes.get(tx_id);
+    if (changed === undefined || isChangingRecord(row)) return [];
+    const was = before(row, changed);
+    if (was.card_id !== card_id && was.card_id !== null && spent !== 0) {
+      return [{ ...shared, kind: 'record_moved', other_card: was.card_id, cents: -spent }];
+    }
+    const cents = spentBy(was) - spent;
+    return cents === 0 ? [] : [{ ...shared, kind: 'record_changed', cents }];
+  }
+}
+
+const NO_SUMS: Readonly<CardSums> = { settled: 0, refunded: 0, holds: 0, unbounded: false };
+
+function* purchasesOf(rows: Iterable<SummedRow>): Generator<readonly SummedRow[]> {
   let purchase: SummedRow[] = [];
-  let key: string | undefined;
   for (const row of rows) {
-    const own = purchaseOf(row);
-    if (own !== key && purchase.length > 0) {
-      reading.take(purchase);
+    if (purchase[0] !== undefined && purchaseOf(purchase[0]) !== purchaseOf(row)) {
+      yield purchase;
       purchase = [];
     }
-    key = own;
     purchase.push(row);
   }
-  if (purchase.length > 0) reading.take(purchase);
-  return reading;
+  if (purchase.length > 0) yield purchase;
 }
 
 /** Columns of a record that are no text. */
@@ -268,99 +325,4 @@ export function before<Row extends SummedRow>(row: Row, changes: readonly TxChan
     old[field] = NUMBERS.has(field) && value !== null ? Number(value) : value;
   }
   return { ...row, ...old };
-}
-
-const NO_SUMS: Readonly<CardSums> = { settled: 0, refunded: 0, holds: 0, unbounded: false };
-
-class Reading implements RecordSums {
-  readonly cards = new Map<string, CardSums>();
-  readonly structure: Structure[] = [];
-  readonly fresh: NewRecord[] = [];
-  hasChangingRecords = false;
-  readonly #since: number | undefined;
-  readonly #terminated: ReadonlySet<string>;
-  readonly #changes = new Map<string, TxChangeRow[]>();
-  readonly #addsRows: boolean;
-
-  constructor({ since, changes = [], terminated = new Set(), totals }: ReadingOptions) {
-    this.#since = since;
-    this.#terminated = terminated;
-    this.#addsRows = totals === undefined;
-    for (const [card, sums] of totals ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
-    for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
-      addTo(this.#changes, change.tx_id, change);
-    }
-  }
-
-  take(rows: readonly SummedRow[]): void {
-    const isListed = (row: SummedRow) => row.gone_at === null && isInDollars(row);
-    const listed = rows.every(isListed) ? rows : rows.filter(isListed);
-    for (const row of listed) this.#count(row, listed);
-    if (this.#since === undefined) {
-      this.structure.push(...remarksOn(listed, { isNew: () => false, terminated: this.#terminated }));
-      return;
-    }
-    const since = this.#since;
-    const isNew = (row: SummedRow) => row.first_seen > since || this.#changes.has(row.tx_id);
-    if (!rows.some(row => isNew(row) || (row.gone_at ?? 0) > since)) return;
-    const compared = rows.flatMap(row => this.#compare(row, since));
-    const moved = new Set(compared.flatMap(each => (each.kind === 'record_moved' ? each.records : [])));
-    const remarks = remarksOn(listed, { isNew, terminated: this.#terminated });
-    // A record that left the card of its authorization is one finding.
-    const others = remarks.filter(({ kind, records }) => kind !== 'record_moved' || !records.some(id => moved.has(id)));
-    this.structure.push(...compared, ...others);
-  }
-
-  #count(row: SummedRow, purchase: readonly SummedRow[]): void {
-    if (row.card_id === null) return;
-    const sums = this.#sumsOf(row.card_id);
-    const { settled, refunded, pending } = effectOf(row);
-    if (this.#addsRows) {
-      sums.settled += settled;
-      sums.refunded += refunded;
-    }
-    if (pending > 0) sums.holds += openHold(row, purchase);
-    if (!isChangingRecord(row)) return;
-    this.hasChangingRecords = true;
-    if (isPending(row)) sums.unbounded = true;
-  }
-
-  #sumsOf(card: string): CardSums {
-    const known = this.cards.get(card);
-    if (known !== undefined) return known;
-    const sums = { ...NO_SUMS };
-    this.cards.set(card, sums);
-    return sums;
-  }
-
-  /** What is otherwise than it was when the base was made, or first seen. */
-  #compare(row: SummedRow, since: number): readonly Structure[] {
-    const { tx_id, card_id } = row;
-    if (card_id === null) return [];
-    const spent = spentBy(row);
-    const isAfterBase = row.first_seen > since;
-    const shared = { card_id, records: [tx_id], ...(isAfterBase && { isAfterBase }) };
-    if (row.gone_at !== null) {
-      return row.gone_at > since && spent !== 0 ? [{ ...shared, kind: 'record_gone', cents: -spent }] : [];
-    }
-    if (isAfterBase && spent !== 0) this.fresh.push({ tx_id, card_id, spent });
-    if (isAfterBase && !isKnownType(row.type) && row.cents !== 0 && isInDollars(row)) {
-      return [{ card_id, records: [tx_id], kind: 'fee', cents: -row.cents }];
-    }
-    const changes = this.#changes.get(tx_id);
-    if (changes === undefined || isChangingRecord(row)) return [];
-    const was = before(row, changes);
-    if (was.card_id !== card_id && was.card_id !== null && spent !== 0) {
-      return [{ ...shared, kind: 'record_moved', other_card: was.card_id, cents: -spent }];
-    }
-    const cents = spentBy(was) - spent;
-    return cents === 0 ? [] : [{ ...shared, kind: 'record_changed', cents }];
-  }
-}
-
-/** What a pending authorization may still hold at most. */
-function openHold(authorization: SummedRow, purchase: readonly SummedRow[]): number {
-  let left: number = authorization.cents;
-  for (const row of purchase) if (row.type === 'settlement') left -= row.cents;
-  return Math.max(0, left);
 }

@@ -96,7 +96,7 @@ export interface StatementInput {
   /** Which cards have an account; all when left out. */
   readonly only?: (card: StatementCard) => boolean;
   /** Authorizations of the period that are pending, with what they may still hold at most. */
-  readonly pending?: readonly { readonly record: TxRow; readonly held: number }[];
+  readonly pending?: readonly (Pick<TxRow, 'tx_id' | 'at_ms' | 'card_id' | 'merchant'> & { readonly held: number })[];
 }
 
 /** A line before its account is walked: it has no day and no balance yet. */

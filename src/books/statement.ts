@@ -280,7 +280,7 @@ const beginText = (at: number) =>
 
 function holdsOf({ pending = [], clock }: StatementInput, cards: readonly StatementCard[]): readonly OpenHold[] {
   const asked = new Set(cards.map(card => card.card_id));
-  return pending.flatMap(({ record: { tx_id, at_ms, card_id, merchant }, held }) => {
+  return pending.flatMap(({ tx_id, at_ms, card_id, merchant, held }) => {
     if (held <= 0 || card_id === null || !asked.has(card_id)) return [];
     return [{ id: tx_id, at: at_ms, date: clock.at(at_ms).date, card_id, cents: held, payee: merchant ?? '' }];
   });

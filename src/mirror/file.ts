@@ -1,14 +1,12 @@
 /** The file of a copy: opened, made, refused or moved aside, and used by statements that are kept ready. */
 
-import { existsSync, renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointRow } from '../books/rows.ts';
 import { CliError } from '../core/errors.ts';
 import { bound, type Connection, plainRow, type SqlRow, type SqlValue, type Statement } from '../engine/connection.ts';
-import { closeConnection, connectTo, engineCode, isBusy, isDamage } from '../engine/open.ts';
+import { closeConnection, connectTo, engineCode, isDamage } from '../engine/open.ts';
 import { privateFile, privateFolder } from '../files/private-files.ts';
-import type { Clock } from '../platform/host.ts';
 import { APPLICATION_ID, SCHEMA, TABLES, VIEWS } from './schema.ts';
 
 /** With where the syncs and the changes of records stood: times alone do not order them within a second. */
@@ -186,27 +184,29 @@ const PARTS = ['', '-wal', '-shm'] as const;
 export interface Opening {
   readonly path: string;
   readonly platform: NodeJS.Platform;
-  readonly clock: Clock;
   /** Called before each commit; for tests. */
   readonly onCommit?: (() => void) | undefined;
 }
 
-const OPENING_PATIENCE_MS = 10_000;
+/** ms that a statement waits for another process. */
+const PATIENCE_MS = 10_000;
 
 /**
  * Opens the mirror for writing; a file that is not there is made, 0600 in a 0700 folder. Throws `check_failed` for one that is
  * damaged, or of another build or program.
  */
-export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
-  const { path, platform, clock, onCommit } = opening;
+export function openForSync({ path, platform, onCommit }: Opening): MirrorDatabase {
   privateFolder(dirname(path), platform);
   privateFile(path, platform);
-  return opened(path, clock, connection => {
+  return opened(path, connection => {
     // Indexes are written all over: a page that changes again and again stays in memory, and is written back once.
-    const settings =
-      'synchronous = full; secure_delete = on; temp_store = memory; cache_size = -16000; wal_autocheckpoint = 8000';
-    for (const setting of settings.split('; ')) connection.exec(`pragma ${setting}`);
-    if (isEmpty(connection)) make(connection);
+    const settings = ['synchronous = full', 'secure_delete = on', 'temp_store = memory', 'cache_size = -16000'];
+    for (const setting of [...settings, 'wal_autocheckpoint = 8000']) connection.exec(`pragma ${setting}`);
+    if (isEmpty(connection)) {
+      const views = VIEWS.map(({ name, select }) => `create view ${name} as ${select}`);
+      const marks = [`pragma application_id = ${APPLICATION_ID}`, `pragma user_version = ${SCHEMA}`];
+      connection.exec(['begin immediate', ...TABLES, ...views, ...marks, 'commit'].join(';\n'));
+    }
     checkOurs(connection, path);
     connection.exec('pragma journal_mode = wal');
     return new MirrorDatabase(path, connection, onCommit);
@@ -217,9 +217,9 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
  * Opens the mirror for reading; undefined where there is none, or none that a sync has made. Throws `check_failed` for one
  * that is damaged, or of another build or program.
  */
-export async function openForReading({ path, clock }: Opening): Promise<MirrorDatabase | undefined> {
+export function openForReading({ path }: Pick<Opening, 'path'>): MirrorDatabase | undefined {
   if (!existsSync(path)) return undefined;
-  return opened(path, clock, connection => {
+  return opened(path, connection => {
     if (isEmpty(connection)) return undefined;
     checkOurs(connection, path);
     connection.exec('pragma query_only = on');
@@ -239,29 +239,24 @@ export function moveAway(path: string): string {
 }
 
 /** Removes the mirror for good. */
-export async function removeMirror(path: string): Promise<void> {
-  for (const part of PARTS) await rm(path + part, { force: true });
+export function removeMirror(path: string): void {
+  for (const part of PARTS) rmSync(path + part, { force: true });
 }
 
-async function opened<T>(path: string, clock: Clock, prepare: (connection: Connection) => T): Promise<T> {
-  const deadline = clock.monotonic() + OPENING_PATIENCE_MS;
-  for (;;) {
-    let connection: Connection | undefined;
-    let kept = false;
-    try {
-      connection = connectTo(path);
-      const value = prepare(connection);
-      kept = value !== undefined;
-      return value;
-    } catch (error) {
-      if (isDamage(error)) throw damaged(path, error);
-      const isOver = !isBusy(error) || clock.monotonic() >= deadline;
-      const why = error instanceof Error ? error.message : '';
-      if (isOver) throw engineCode(error) === undefined ? error : unusable(path, `cannot be opened: ${why}`, error);
-    } finally {
-      if (!kept) connection?.close();
-    }
-    await clock.sleep(10);
+function opened<T>(path: string, prepare: (connection: Connection) => T): T {
+  let connection: Connection | undefined;
+  let value: T | undefined;
+  try {
+    connection = connectTo(path);
+    connection.exec(`pragma busy_timeout = ${PATIENCE_MS}`);
+    value = prepare(connection);
+    return value;
+  } catch (error) {
+    if (isDamage(error)) throw damaged(path, error);
+    if (engineCode(error) === undefined || !(error instanceof Error)) throw error;
+    throw unusable(path, `cannot be opened: ${error.message}`, error);
+  } finally {
+    if (value === undefined) connection?.close();
   }
 }
 
@@ -269,30 +264,9 @@ function isEmpty(connection: Connection): boolean {
   return connection.prepare('select 1 from sqlite_master limit 1').get() === undefined;
 }
 
-function make(connection: Connection): void {
-  connection.exec('begin immediate');
-  try {
-    // Another process may have been quicker.
-    if (isEmpty(connection)) {
-      for (const table of TABLES) connection.exec(table);
-      for (const { name, select } of VIEWS) connection.exec(`create view ${name} as ${select}`);
-      connection.exec(`pragma application_id = ${APPLICATION_ID}`);
-      connection.exec(`pragma user_version = ${SCHEMA}`);
-    }
-    connection.exec('commit');
-  } catch (error) {
-    if (connection.isTransaction) connection.exec('rollback');
-    throw error;
-  }
-}
-
-function headerNumber(connection: Connection, pragma: 'application_id' | 'user_version'): number {
-  return Number(Object.values(connection.prepare(`pragma ${pragma}`).get() ?? {})[0]);
-}
-
 function checkOurs(connection: Connection, path: string): void {
-  const isOurs = headerNumber(connection, 'application_id') === APPLICATION_ID;
-  if (isOurs && headerNumber(connection, 'user_version') === SCHEMA) return;
+  const number = (pragma: string) => Object.values(connection.prepare(`pragma ${pragma}`).get() ?? {})[0];
+  if (number('application_id') === APPLICATION_ID && number('user_version') === SCHEMA) return;
   throw unusable(path, 'was not made by this build of cardwright');
 }
 

@@ -83,7 +83,7 @@ export function createMirror(parts: MirrorParts) {
 
   /** Work on the open file, which is written to. */
   async function onFile<T>(work: (db: MirrorDatabase) => T | Promise<T>): Promise<T> {
-    const db = await openForSync(parts);
+    const db = openForSync(parts);
     try {
       return await work(db);
     } finally {
@@ -113,7 +113,7 @@ export function createMirror(parts: MirrorParts) {
 
   async function isFresh(maxAgeMs: number): Promise<boolean> {
     // What is wrong with the file is told by the sync.
-    const db = await openForReading(parts).catch(() => undefined);
+    const db = await (async () => openForReading(parts))().catch(() => undefined);
     if (db === undefined) return false;
     try {
       const syncedAt = db.number('synced_at');
@@ -137,7 +137,7 @@ export function createMirror(parts: MirrorParts) {
    */
   async function read() {
     await refuseForbidden();
-    const db = await openForReading(parts);
+    const db = openForReading(parts);
     try {
       const asOf = db?.number('as_of');
       if (db === undefined || asOf === undefined) {
@@ -179,7 +179,7 @@ export function createMirror(parts: MirrorParts) {
       locked(async (): Promise<{ existed: boolean; moved_to?: string }> => {
         if (!existsSync(path)) return { existed: false };
         if (!hard) return { existed: true, moved_to: moveAway(path) };
-        await removeMirror(path);
+        removeMirror(path);
         return { existed: true };
       }),
     /** The copy, brought up to date first where it is older than that. */
@@ -286,7 +286,7 @@ function another({ profile }: Account, why: string, { isAsked = false } = {}): C
 /** What `books status` tells. Throws `check_failed` where the file is damaged. */
 async function mirrorStatus(place: MirrorParts) {
   const { path } = place;
-  const db = await openForReading(place);
+  const db = openForReading(place);
   const count = (table: string) => db?.count(table) ?? 0;
   try {
     const asOf = db?.number('as_of');

@@ -1,8 +1,7 @@
 /** What a statement reads of a copy: exact checkpoints, records and own rows; and what exports were made of it. */
 
 import type { Period } from '../books/period.ts';
-import { rowName } from '../books/position.ts';
-import { before, isChangingRecord, isPending, spentBy } from '../books/records.ts';
+import { before, isChangingRecord, spentBy } from '../books/records.ts';
 import type { CheckpointCardRow, ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type {
   Checkpoint,
@@ -55,44 +54,25 @@ export function statementRows(
       { ...span, begin: from },
       unproved === undefined && newest !== undefined ? newest : ALL_THERE_IS,
     ),
-    moves: movesUpTo(db, end, kept),
-    deposits: readingsUpTo(db, end),
+    moves: db.all<MoveRow>(`select * from (${MOVES}) where at_ms <= ? order by sent_ms, op, row`, end),
+    deposits: db.all<WalletRow>(`select * from (${READINGS}) where at_ms <= ? order by nth`, end),
   };
 }
 
 /**
- * Own rows in their order. One that was sent again after an exact checkpoint had counted it as done was done when it was first
- * sent, or else by then.
+ * Own rows. One that was sent again after an exact checkpoint had counted it as done was done when it was first sent, or else by
+ * then.
  */
-function movesUpTo(db: MirrorDatabase, end: number, exact: readonly KeptCheckpoint[]): readonly MoveRow[] {
-  const counted = new Map<string, number>();
-  for (const { counted_rows, at_ms } of exact) {
-    for (const row of Object.keys(JSON.parse(counted_rows) as object)) {
-      if (!counted.has(row)) counted.set(row, at_ms);
-    }
-  }
-  return db
-    .all<MoveRow & { readonly first_ms: number }>(
-      'select v.*, m.first_ms from moves v join move m on m.op = v.op and m.row = v.row order by v.at_ms, v.op, v.row',
-    )
-    .map(({ first_ms, ...row }) => {
-      const by = counted.get(rowName(row));
-      return by === undefined || row.at_ms <= by ? row : { ...row, at_ms: Math.min(first_ms, by) };
-    })
-    .filter(({ at_ms }) => at_ms <= end);
-}
+const MOVES = `select v.op, v.row, v.operation, v.card_id, v.cents, v.outcome, v.purpose, v.at_ms as sent_ms,
+  case when v.at_ms > counted.at_ms then min(m.first_ms, counted.at_ms) else v.at_ms end as at_ms
+  from moves v join move m on m.op = v.op and m.row = v.row left join (
+    select named.key as name, min(c.at_ms) as at_ms from checkpoint c, json_each(c.counted_rows) named
+      where c.exact = 1 group by named.key
+  ) counted on counted.name = v.op || '.' || v.row`;
 
-/** Readings of the wallet in their order. One that came before another is dated no later, also where a clock went back. */
-function readingsUpTo(db: MirrorDatabase, end: number): readonly WalletRow[] {
-  return db
-    .all<WalletRow>('select * from wallet_state order by rowid desc')
-    .reduce<WalletRow[]>((later, row) => {
-      later.push({ ...row, at_ms: Math.min(row.at_ms, later.at(-1)?.at_ms ?? row.at_ms) });
-      return later;
-    }, [])
-    .filter(({ at_ms }) => at_ms <= end)
-    .reverse();
-}
+/** Readings of the wallet. One that came before another is dated no later, also where a clock went back. */
+const READINGS = `select rowid as nth, total_deposited_cents,
+  min(at_ms) over (order by rowid rows between current row and unbounded following) as at_ms from wallet_state`;
 
 const ALL_THERE_IS: Closing = { sync: Number.MAX_SAFE_INTEGER, changes: Number.MAX_SAFE_INTEGER };
 
@@ -132,19 +112,15 @@ function recordsOf(
 
 /** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */
 export function pendingRows(db: MirrorDatabase, { from, to }: Period): NonNullable<StatementInput['pending']> {
-  const rows = db.all<TxRow>(
-    `select * from tx where ${IS_PENDING} and gone_at is null and ${IS_IN_DOLLARS}
-      and at_ms >= ? and at_ms < ? order by at_ms, tx_id`,
+  return db.all<NonNullable<StatementInput['pending']>[number]>(
+    `select tx_id, at_ms, card_id, merchant, cents - coalesce((
+        select sum(s.cents) from record s where s.authorization_id = tx.tx_id and s.card_id = tx.card_id
+          and s.type = 'settlement' and s.gone_at is null and s.at_ms >= tx.at_ms and ${IS_IN_DOLLARS}
+      ), 0) as held from tx
+      where ${IS_PENDING} and gone_at is null and card_id is not null and ${IS_IN_DOLLARS}
+        and at_ms >= ? and at_ms < ? order by at_ms, tx_id`,
     ...[from, to],
   );
-  return rows.filter(isPending).map(record => {
-    const settled = db.get<{ cents: number | null }>(
-      `select sum(cents) as cents from tx where card_id = ? and type = 'settlement' and gone_at is null
-        and authorization_id = ? and at_ms >= ? and ${IS_IN_DOLLARS}`,
-      ...[record.card_id, record.tx_id, record.at_ms],
-    );
-    return { record, held: record.cents - (settled?.cents ?? 0) };
-  });
 }
 
 // Settlements and refunds of a card as they stood when a statement closes

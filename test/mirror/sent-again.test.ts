@@ -26,11 +26,7 @@ it('an own row that was sent again after a checkpoint had counted it stands on t
   move = { ...move, at_ms: again ?? 0 };
   [outcome, last_at] = ['done', '2026-11-03T09:00:00Z'];
   await world.mirror.sync();
-  const db = await openForSync({
-    path: world.mirror.path,
-    platform: process.platform,
-    clock: { now: () => 0, monotonic: () => 0, sleep: async () => undefined },
-  });
+  const db = openForSync({ path: world.mirror.path, platform: process.platform });
   const dated = () => statementRows(db, { name: 'all', from: 0, to: again ?? 0 }).moves.map(({ at_ms }) => at_ms);
   const insert = `insert into checkpoint values (?, ?, 1, 0, '[]', 0, 0, 0, 0, ?, 1, 0)`;
   db.run(insert, 'cut_0', (counted ?? 0) - 1, '{}');
