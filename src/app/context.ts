@@ -9,7 +9,7 @@ import { confirmWithPerson } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { createWriter, type WriteOptions, type WriteResult } from '../writes/single-write.ts';
 import { once, openRun, type Run } from './connections.ts';
-import { contextFiles, openInput } from './context-files.ts';
+import { contextFiles } from './context-files.ts';
 import { beginRun, type Opening } from './run.ts';
 
 const programs = () => import('./programs.ts');
@@ -78,7 +78,17 @@ export function openContext(opening: Opening) {
       }),
     },
     journal,
-    sandbox: contextSandbox(run),
+    /** The sandbox: its control surface, servers, deliveries and state. */
+    sandbox: {
+      /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
+      admin: opened.admin,
+      /** Origin of the sandbox elsewhere, and the variable or profile that names it; undefined for the one of this machine. */
+      elsewhere: opened.sandboxElsewhere,
+      /** The sandbox as a server for other programs, and its state as a file. */
+      servers: async () => (await import('./sandbox.ts')).sandboxesOf(run),
+      /** Sends deliveries of the embedded sandbox, which nobody else sends; undefined when the service is another one. */
+      deliver: opened.deliver,
+    },
     /** What is asked of a person, and what is told beside the answer. */
     ui: {
       prompts,
@@ -208,33 +218,5 @@ function changesOf(run: Run) {
     }),
     /** Work that the answer does not wait for. */
     afterAnswer: afterAnswer as readonly AfterAnswer[],
-  };
-}
-
-/** The sandbox: its control surface, servers, deliveries and state. */
-function contextSandbox(run: Run) {
-  const { host, opened } = run;
-  const sandboxes = () => import('./sandbox.ts');
-  return {
-    /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
-    admin: opened.admin,
-    /** Origin of the sandbox elsewhere, and the variable or profile that names it; undefined for the one of this machine. */
-    elsewhere: opened.sandboxElsewhere,
-    /** The sandbox as a server for other programs. */
-    servers: async () => (await sandboxes()).sandboxServersFor(run),
-    /** Everything the sandbox holds into a file of the user: 0600, whole or not at all. Resolves to its size in bytes. */
-    exportTo: async (path: string) => (await sandboxes()).exportFrom(run, path),
-    /** Such a file in place of everything the sandbox holds. Throws `usage` when it cannot be read. */
-    async importFrom(path: string) {
-      const { importFrom } = await sandboxes();
-      await using input = await openInput(run, path);
-      return await importFrom(run, input);
-    },
-    /** How many webhook subscriptions such a file says that it holds; 0 for what is no regular file, or no export. */
-    subscriptionsIn: async (path: string) => (await sandboxes()).subscriptionsIn(host, path),
-    /** Sends deliveries of the embedded sandbox, which nobody else sends; undefined when the service is another one. */
-    deliver: opened.deliver,
-    /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
-    moveAside: async () => (await sandboxes()).moveStoreAway(host),
   };
 }

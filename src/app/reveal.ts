@@ -190,7 +190,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
   }
 
   async function checkProgram(name: string | undefined): Promise<void> {
-    const { findProgram } = await import('./child.ts');
+    const { findProgram } = await import('./programs.ts');
     await findProgram(name, host);
   }
 

@@ -17,7 +17,7 @@ import { findServer, resetHard, type Serving, startServer, stopServer } from '..
 import type { StepDone } from '../scenario/run.ts';
 import { forgetSandbox } from './account.ts';
 import type { Run } from './connections.ts';
-import type { InputRows } from './context-files.ts';
+import { openInput } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
 
 /** A server that is there. No secret in it: the key stands in the file. */
@@ -36,7 +36,8 @@ export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
 
 export type PrivateSandboxOptions = Pick<ServerOptions, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'>;
 
-export function sandboxServersFor(run: Run) {
+/** The sandbox of this machine as a server for other programs, and the state of the one that is steered as a file. */
+export function sandboxesOf(run: Run) {
   const { host, opened, files } = run;
   const find = () => findServer(host.folders.data, files);
   const running = async () => {
@@ -48,9 +49,21 @@ export function sandboxServersFor(run: Run) {
      * Serves the store of the data folder from this process. Throws `guarded` when a sandbox is started on it already,
      * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
      */
-    start: (options: ServerOptions) => start(run, options),
+    async start(options: ServerOptions) {
+      await removeAbandonedFolders(host);
+      const { readyFile } = options;
+      const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
+      const started = await startServer(surroundings(run), { ...options, readyFile: ready });
+      return served(run, rowOf(host, { ...started.facts, keyFile: started.keyFile }), started);
+    },
     /** Serves a folder of accounts from this process. Throws `guarded` when another server has it, `unreachable`. */
-    startAccounts: (options: AccountsServerOptions) => startAccounts(run, options),
+    async startAccounts(options: AccountsServerOptions) {
+      const { startAccounts } = await import('../sandbox/serving/accounts.ts');
+      const accounts = resolve(host.cwd, options.accounts);
+      const started = await startAccounts(surroundings(run), { ...options, accounts });
+      const started_at = new Date(host.clock.now()).toISOString();
+      return served(run, { url: started.url, pid: host.pid, started_at, store: accounts }, started);
+    },
     /** The one that is started on the store of the data folder and has proved to be it. */
     running,
     /**
@@ -79,8 +92,57 @@ export function sandboxServersFor(run: Run) {
       await stopServer(found, host);
       return rowOf(host, found);
     },
+    /**
+     * Everything the sandbox holds into a file of the user: 0600, whole or not at all. Resolves to the bytes written. Throws
+     * `guarded` for a file of that name which is no export, `usage` where none can be made.
+     */
+    async exportTo(path: string): Promise<number> {
+      const { exportedFrom } = await import('../client/sandbox-file.ts');
+      const { writeAtomically } = await import('../files/users-file.ts');
+      const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
+      const { cwd, platform, noise: random, signal } = host;
+      const { key, ...place } = await opened.adminPlace();
+      // A file called - would surprise, and an export is written whole or not at all.
+      if (path === '-')
+        throw usage('an export needs a file and cannot go to standard output; ./- is a file of that name');
+      const pieces = exportedFrom({ ...place, token: await key(), signal });
+      return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
+    },
+    /** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */
+    async importFrom(path: string): Promise<Restored> {
+      const { importInto } = await import('../client/sandbox-file.ts');
+      await using input = await openInput(run, path);
+      const { key, ...place } = await opened.adminPlace();
+      const restored = await importInto({ ...place, token: await key(), signal: host.signal }, input.pieces);
+      if (place.socketPath !== undefined) await forgetSandbox(host);
+      return restored as Restored;
+    },
+    /** Webhook subscriptions that a file says that it holds. A pipe is not looked into: what was read of it would be gone. */
+    async subscriptionsIn(path: string): Promise<number> {
+      try {
+        const file = resolve(host.cwd, path);
+        if (path === '-' || !(await stat(file)).isFile()) return 0;
+        await using opened = await open(file, 'r');
+        const { buffer, bytesRead } = await opened.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
+        const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+        const { webhooks } = JSON.parse(line) as { readonly webhooks?: number };
+        return Number.isSafeInteger(webhooks) ? Number(webhooks) : 0;
+      } catch {
+        // The import itself says what is wrong with it.
+        return 0;
+      }
+    },
+    /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
+    async moveAside(): Promise<readonly string[]> {
+      const moved = await resetHard(host);
+      await forgetSandbox(host);
+      return moved;
+    },
   };
 }
+
+/** Bytes of the line that says what an export holds, at most. */
+const LONGEST_MANIFEST = 65_536;
 
 /** What a server that is started here takes of the machine. */
 function surroundings(run: Run) {
@@ -93,24 +155,6 @@ function surroundings(run: Run) {
     isRunning: (other: number) => host.isRunning(other),
     onFault: (error: unknown) => warn(error instanceof Error ? error.message : String(error)),
   };
-}
-
-async function start(run: Run, options: ServerOptions) {
-  const { host } = run;
-  await removeAbandonedFolders(host);
-  const { readyFile } = options;
-  const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
-  const started = await startServer(surroundings(run), { ...options, readyFile: ready });
-  return served(run, rowOf(host, { ...started.facts, keyFile: started.keyFile }), started);
-}
-
-async function startAccounts(run: Run, options: AccountsServerOptions) {
-  const { cwd, clock, pid } = run.host;
-  const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
-  const accounts = resolve(cwd, options.accounts);
-  const started = await begin(surroundings(run), { ...options, accounts });
-  const row = { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: accounts };
-  return served(run, row, started);
 }
 
 /** What was started serves until a signal comes, and is ended with this run. */
@@ -197,17 +241,10 @@ async function startDaemon(
 
 function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
   const { port, dialect, seed, data, size, rateLimits, allowRemoteWebhooks, readyFile } = options;
-  const given: readonly (readonly [string, string | number | undefined])[] = [
-    ['--port', port],
-    ['--dialect', dialect],
-    ['--seed', seed],
-    ['--data', data],
-    ['--cards', size?.cards],
-    ['--transactions', size?.transactions],
-    ['--ready-file', readyFile === undefined ? undefined : resolve(cwd, readyFile)],
-  ];
+  const file = readyFile === undefined ? undefined : resolve(cwd, readyFile);
+  const given = { port, dialect, seed, data, ...size, 'ready-file': file };
   return [
-    ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
+    ...Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
     ...(rateLimits ? [] : ['--no-rate-limits']),
     ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),
   ];
@@ -254,14 +291,16 @@ async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void
 async function openPrivate(run: Run, options: PrivateSandboxOptions) {
   const { host } = run;
   await removeAbandonedFolders(host);
-  const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
-    throw notStarted(error);
-  });
-  const used = (pid: number) => markUsed(folder, pid);
-  const opened = await used(host.pid)
-    .then(() => serve(run, options, folder))
+  let folder = '';
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const opened = await mkdtemp(join(tmpdir(), FOLDER))
+    .then(async made => {
+      folder = made;
+      await markUsed(folder, host.pid);
+      return serve(run, options, folder);
+    })
     .catch(async (error: unknown) => {
-      await rm(folder, { recursive: true, force: true });
+      if (folder !== '') await remove();
       throw notStarted(error);
     });
   const { origin, adminToken, deliver, stop } = opened;
@@ -270,7 +309,7 @@ async function openPrivate(run: Run, options: PrivateSandboxOptions) {
     admin: await run.opened.adminAt(origin, adminToken),
     /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
     async run(program: readonly string[]) {
-      const { runProgram } = await import('./child.ts');
+      const { runProgram } = await import('./programs.ts');
       const { cwd, platform, streams } = host;
       return runProgram(program, {
         env: {
@@ -282,14 +321,14 @@ async function openPrivate(run: Run, options: PrivateSandboxOptions) {
         handOver: onSignal => host.handOver(onSignal),
         sharesTerminal: streams.stdin.isTerminal,
         secondKills: true,
-        onStarted: used,
+        onStarted: pid => markUsed(folder, pid),
       });
     },
     /** Sends deliveries that are due, for at most so many milliseconds. */
     drain: async (ms: number) => void (await within(ms, host.clock, signal => deliver({ kind: 'idle', signal }))),
     /** Frees the port, closes the store and removes its folder. May be called more than once. */
     close() {
-      closed ??= stop().then(() => rm(folder, { recursive: true, force: true }));
+      closed ??= stop().then(remove);
       return closed;
     },
   };
@@ -362,13 +401,9 @@ function scenarioPlayer(run: Run): ScenarioPlayer {
         return { name, steps: steps.length, problems: [] };
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'usage') throw error;
-        const { faults = [], message } = { ...error.facts, message: error.message };
+        const { faults = [{ line: 1, column: 1, text: error.message }] } = error.facts;
         const problems = faults.map(({ line, column, text: said }) => ({ line, column, text: said }));
-        return {
-          name: null,
-          steps: 0,
-          problems: problems.length > 0 ? problems : [{ line: 1, column: 1, text: message }],
-        };
+        return { name: null, steps: 0, problems };
       }
     },
     async play(text, stage) {
@@ -382,19 +417,19 @@ function scenarioPlayer(run: Run): ScenarioPlayer {
       const id = `run_${Buffer.from(run.host.noise.bytes(8)).toString('hex')}`;
       runs.set(id, { id, state: 'running', steps, says: null });
       for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
-      const onStep = ({ step, outcome, id: made }: StepDone) => {
+      void played(run, text, stage, ({ step, outcome, id: made }) => {
         const before = steps[step - 1];
         if (before !== undefined) steps[step - 1] = { ...before, state: 'as_expected', outcome, id: made };
-      };
-      void played(run, text, stage, onStep).then(failure => {
+      }).then(failure => {
         isPlaying = false;
-        const state = failure === undefined ? 'as_expected' : 'failed';
-        runs.set(id, { id, state, steps, says: failure?.says ?? null });
-        if (failure === undefined) return;
+        if (failure === undefined) return void runs.set(id, { id, state: 'as_expected', steps, says: null });
+        const { kind, message, notes = [], faults } = failure;
+        runs.set(id, { id, state: 'failed', steps, says: [message, ...notes].join('\n') });
         // The first that was not done is the one that failed; without a fault of a step nobody knows how far it came.
-        const failed = failure.fault === undefined ? -1 : steps.findIndex(({ state }) => state === 'waiting');
+        const fault = kind === 'check_failed' ? faults?.map(each => each.text).join('\n') : undefined;
+        const failed = fault === undefined ? -1 : steps.findIndex(({ state }) => state === 'waiting');
         for (const [at, step] of steps.entries()) {
-          if (at === failed) steps[at] = { ...step, state: 'failed', says: failure.fault ?? null };
+          if (at === failed) steps[at] = { ...step, state: 'failed', says: fault ?? null };
           else if (step.state === 'waiting') steps[at] = { ...step, state: 'not_done' };
         }
       });
@@ -404,11 +439,13 @@ function scenarioPlayer(run: Run): ScenarioPlayer {
   };
 }
 
-/**
- * `onStep` is told of each step once it is done. Resolves to what went wrong, with what was found and expected of the step that
- * failed; never rejects.
- */
-async function played(run: Run, text: string, stage: Stage, onStep: (step: StepDone) => void) {
+/** `onStep` is told of each step once it is done. Resolves to what went wrong; never rejects. */
+async function played(
+  run: Run,
+  text: string,
+  stage: Stage,
+  onStep: (step: StepDone) => void,
+): Promise<ChildError | undefined> {
   const { runLine } = await import('./programs.ts');
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--no-input', '-o', 'ndjson'];
   const { code, err } = await runLine(run, words, {
@@ -422,57 +459,5 @@ async function played(run: Run, text: string, stage: Stage, onStep: (step: StepD
       }
     },
   });
-  if (code === 0) return undefined;
-  const reported = errorInLastLine(err);
-  if (reported === undefined) return { says: `It ended with ${code}. ${lastLine(err)}`, fault: undefined };
-  const { kind, message, notes = [], faults } = reported;
-  const fault = kind === 'check_failed' ? faults?.map(each => each.text).join('\n') : undefined;
-  return { says: [message, ...notes].join('\n'), fault };
-}
-
-/** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */
-export async function exportFrom({ host, opened }: Run, path: string): Promise<number> {
-  const { exportedFrom } = await import('../client/sandbox-file.ts');
-  const { writeAtomically } = await import('../files/users-file.ts');
-  const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
-  const { cwd, platform, noise: random, signal } = host;
-  const { key, ...place } = await opened.adminPlace();
-  // A file called - would surprise, and an export is written whole or not at all.
-  if (path === '-') throw usage('an export needs a file and cannot go to standard output; ./- is a file of that name');
-  const pieces = exportedFrom({ ...place, token: await key(), signal });
-  return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
-}
-
-/** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */
-export async function importFrom({ host, opened }: Run, input: InputRows): Promise<Restored> {
-  const { importInto } = await import('../client/sandbox-file.ts');
-  const { key, ...place } = await opened.adminPlace();
-  const restored = await importInto({ ...place, token: await key(), signal: host.signal }, input.pieces);
-  if (place.socketPath !== undefined) await forgetSandbox(host);
-  return restored as Restored;
-}
-
-/** Bytes of the line that says what an export holds, at most. */
-const LONGEST_MANIFEST = 65_536;
-
-/** Webhook subscriptions that a file says that it holds. A pipe is not looked into: what was read of it would be gone. */
-export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<number> {
-  try {
-    if (path === '-' || !(await stat(resolve(cwd, path))).isFile()) return 0;
-    await using file = await open(resolve(cwd, path), 'r');
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
-    const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
-    const { webhooks } = JSON.parse(line) as { readonly webhooks?: number };
-    return Number.isSafeInteger(webhooks) ? Number(webhooks) : 0;
-  } catch {
-    // The import itself says what is wrong with it.
-    return 0;
-  }
-}
-
-/** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
-export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
-  const moved = await resetHard(host);
-  await forgetSandbox(host);
-  return moved;
+  return code === 0 ? undefined : (errorInLastLine(err) ?? { message: `It ended with ${code}. ${lastLine(err)}` });
 }

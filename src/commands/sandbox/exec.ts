@@ -1,5 +1,5 @@
 /** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
-import type { ChildEnd } from '../../app/child.ts';
+import type { ChildEnd } from '../../app/programs.ts';
 import type { Context, PrivateSandboxOptions } from '../../cli/context.ts';
 import { local, option } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';

@@ -349,7 +349,7 @@ export const resetSandbox = command({
       ? 'Move the store of the sandbox aside and make a new one'
       : `Replace everything in ${await whichSandbox(ctx)}`;
     await confirmed(ctx, intent);
-    const moved = hard ? await ctx.sandbox.moveAside() : [];
+    const moved = hard ? await (await ctx.sandbox.servers()).moveAside() : [];
     // One that is started knows then that everything was replaced.
     const admin = (await (await ctx.sandbox.servers()).control()) ?? (await ctx.sandbox.admin());
     const { result } = await admin.send('reset', asked);

@@ -143,7 +143,7 @@ export const exportSandbox = command({
     if (ctx.dryRun) {
       throw usage('sandbox export sends nothing to the service; it has no dry run');
     }
-    return { file, bytes: await ctx.sandbox.exportTo(file) };
+    return { file, bytes: await (await ctx.sandbox.servers()).exportTo(file) };
   },
   columns: 'file bytes',
   noun: 'export',
@@ -174,11 +174,11 @@ export const importSandbox = command({
   },
   async run(ctx, { file }) {
     const what = file === '-' ? 'standard input' : file;
-    const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);
+    const webhooks = ctx.ui.yes ? 0 : await (await ctx.sandbox.servers()).subscriptionsIn(file);
     const also = webhooks === 0 ? '' : `, and deliver to ${countOf(webhooks, 'webhook subscription')}`;
     const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${also}`;
     await confirmed(ctx, intent);
-    const done = refuseDamaged(what, await ctx.sandbox.importFrom(file));
+    const done = refuseDamaged(what, await (await ctx.sandbox.servers()).importFrom(file));
     await (await ctx.journal.admin()).setAsideSandbox();
     return done;
   },
