@@ -118,13 +118,16 @@ async function offered(
   command: Command,
   kind: string | undefined,
 ): Promise<readonly Choice<string>[] | undefined> {
-  const choice = (value: string, facts: readonly string[]) => ({ value, name: [value, ...facts].join('  ') });
+  const choice = (value: string, words: readonly string[]) => ({ value, name: words.join('  ') });
   if (kind === 'profile')
-    return (await (await context.profiles()).list()).map(({ name, mode, base_url }) => choice(name, [mode, base_url]));
+    return (await (await context.profiles()).list()).map(({ name, ...at }) =>
+      choice(name, [name, at.mode, at.base_url]),
+    );
   if (kind !== 'card' && kind !== 'bin' && kind !== 'webhook') return undefined;
   const found: Choice<string>[] = [];
   for await (const { id, facts } of knownIds(kind, { command, context, states: statesFor(command.operation) })) {
-    found.push(choice(id, facts));
+    // On a narrow screen the end of it is not seen.
+    found.push(choice(id, [...facts, id]));
     if (found.length >= MOST) break;
   }
   return found;

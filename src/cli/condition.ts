@@ -83,8 +83,10 @@ export function parseCondition(text: string, { shape, flag, now }: ConditionSett
     throw usage(`${where}: write ${field.kind === 'map' ? `${name}.<key>` : name}`);
   }
   // What is written as in a program would be text that no record has, and != would choose every record.
-  if (/^=|&&|^".*"$/s.test(wanted))
-    throw usage(`${where}: one = compares, a value has no quotes of its own, and each condition has its own ${flag}`);
+  if (/^[=~]|&&|^".*"$/s.test(wanted))
+    throw usage(
+      `${where}: there is one operator (= != < <= > >= ~), a value has no quotes of its own, and each condition has its own ${flag}`,
+    );
   const valueIn = (row: Row) => (key === '' ? row[name] : (row[name] as Row | undefined)?.[key]) ?? undefined;
   if (operator === '~') {
     if (wanted === '') throw usage(`${where}: write a text after ~`);

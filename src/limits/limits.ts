@@ -177,7 +177,7 @@ export function limitRefusal(name: LimitName, source: LimitSource, words: string
     message: `${name} of ${sourceWords(source)} is ${words}`,
     notes: [whoChanges(source, name)],
     reason: name,
-    hint: 'cardwright whoami -o table',
+    hint: 'cardwright whoami --json',
     outcome: 'not_sent',
   });
 }

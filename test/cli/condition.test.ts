@@ -144,7 +144,7 @@ describe('a wrong condition', () => {
     ['statsu=active', 'Did you mean "status"?'],
     ['label~', 'write a text after ~'],
     ['label!=a && status=frozen', 'each condition has its own --where'],
-    ['label!==a', 'one = compares'],
+    ['label!==a', 'one operator'],
     ['label!="a"', 'no quotes of its own'],
     ['metadata=x', 'write metadata.<key>'],
     ['status.x=1', 'write status'],

@@ -55,8 +55,11 @@ export const approveOp = command({
   columns: 'op have needed persons:2',
   noun: 'operation',
   idField: 'op',
-  says: ({ op: id, have, needed }) =>
-    `Approved ${id}: ${have} of ${needed}. ${have < needed ? 'Others are needed.' : `It is sent by the same command, or by cardwright ops resume ${id}`}`,
+  show({ op: id, have, needed }) {
+    const said = (then: string) => lineBlock(`Approved ${id}: ${have} of ${needed}. ${then}`);
+    if (have < needed) return { blocks: [said('Others are needed.')] };
+    return { blocks: [said('The same command sends it, or:'), copiedLine(`cardwright ops resume ${id}`)] };
+  },
 });
 
 async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise<void> {

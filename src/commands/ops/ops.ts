@@ -99,6 +99,7 @@ export const KEPT_OR_NOT = 'Whether the shared journal kept it is unknown; cardw
 
 export const OP_COLUMNS = columnsOf(OP_ROW, 'op command:2 state rows:3 done:3 amount profile:4 started_at:3', {
   op: { shortTo: SHORT_ID },
+  amount: 'ASKED',
   started_at: 'AGE',
 });
 
