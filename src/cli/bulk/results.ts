@@ -7,7 +7,7 @@ import { type DriveRow, drive } from '../../bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { resolveCommand, riskOfResend, rowsNamed } from '../../core/row-words.ts';
-import { type Change, rowState } from '../../journal/records.ts';
+import { rowState } from '../../journal/records.ts';
 import type { Run } from '../../journal/run.ts';
 import type { CorrectedOutcome, NextOfRow, RowOutcome } from '../../journal/types.ts';
 import type { RowTally } from '../../terminal/progress.ts';
@@ -140,24 +140,33 @@ export class RunTally {
   /** The failure of the run; undefined when every row is done and nothing objects. */
   verdict(end: RunEnd): CliError | undefined {
     const { op, stopped, objections = [], ended = true } = end;
+    const { total, single, isLook = false } = this.#settings;
     const odd = [...this.#odd.values()];
     const bug = odd.find(({ error }) => error?.kind === 'internal')?.error;
     if (bug !== undefined) return op === undefined ? bug : bug.with({ op });
     const kind = this.#kind(end, odd);
-    const { single, isLook = false } = this.#settings;
     const ofRow = odd.find(({ outcome }) => outcome !== 'done')?.error;
     if (single && objections.length === 0 && (!isLook || kind !== undefined) && ofRow !== undefined) return ofRow;
     if (kind === undefined) return undefined;
+    const { done, refused, unknown, not_sent } = this.#count;
+    const parts = [
+      [refused, 'failed'],
+      [unknown, 'unknown'],
+      [not_sent, 'not sent'],
+      [this.#notStarted(), 'not started'],
+    ] as const;
+    const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
+    const unverified = !ended && done === total ? ['and the run was not verified'] : [];
     const { service, httpStatus, retryAfterMs } = (kind === stopped?.kind && stopped.facts) || {};
     return new CliError(kind, {
-      message: this.#message(ended),
+      message: [`${done} of ${total} done`, ...others, ...unverified].join(', '),
       notes: this.#notes(end, odd),
       ...(objections.length > 0 && { evidence: { objections } }),
-      ...(!ended && op !== undefined && { hint: this.#hint(op, odd) }),
+      ...(!ended && op !== undefined && { hint: `cardwright ops ${this.#isStuck(odd) ? 'show' : 'resume'} ${op}` }),
       ...(service !== undefined && { service }),
       ...(httpStatus !== undefined && { httpStatus }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
-      outcome: this.#knownOutcome(),
+      outcome: unknown > 0 ? 'unknown' : done === total ? 'done' : done + refused === 0 ? 'not_sent' : 'refused',
       ...(op !== undefined && { op }),
     });
   }
@@ -177,20 +186,6 @@ export class RunTally {
     if (last !== undefined) return last.error?.kind;
     if (done < total) return 'partly_failed';
     return isUnverified ? 'check_failed' : objected[0]?.error?.kind;
-  }
-
-  #message(ended: boolean): string {
-    const { total } = this.#settings;
-    const { done, refused, unknown, not_sent } = this.#count;
-    const parts = [
-      [refused, 'failed'],
-      [unknown, 'unknown'],
-      [not_sent, 'not sent'],
-      [this.#notStarted(), 'not started'],
-    ] as const;
-    const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
-    const unverified = !ended && done === total ? ['and the run was not verified'] : [];
-    return [`${done} of ${total} done`, ...others, ...unverified].join(', ');
   }
 
   #notes({ op, objections = [], stopped, ended = true }: RunEnd, odd: readonly RowOutcome[]): string[] {
@@ -220,21 +215,10 @@ export class RunTally {
   }
 
   /** A resume that leaves only rows for a person to decide would do the same again. */
-  #hint(op: string, odd: readonly RowOutcome[]): string {
+  #isStuck(odd: readonly RowOutcome[]): boolean {
     const left = odd.filter(({ outcome, next }) => outcome === 'unknown' || (outcome !== 'done' && next !== undefined));
-    const isStuck =
-      this.#settings.resumed === true &&
-      left.length > 0 &&
-      left.every(({ next }) => next === 'decide') &&
-      this.#notStarted() === 0;
-    return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
-  }
-
-  #knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
-    const { done, refused, unknown } = this.#count;
-    if (unknown > 0) return 'unknown';
-    if (done === this.#settings.total) return 'done';
-    return done + refused === 0 ? 'not_sent' : 'refused';
+    const isDecided = left.length > 0 && left.every(({ next }) => next === 'decide') && this.#notStarted() === 0;
+    return this.#settings.resumed === true && isDecided;
   }
 }
 
@@ -296,19 +280,18 @@ const NEXT = tells.word('With --dry-run: what a resume would do with the row; nu
 /** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
 export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
 
-function phaseOf({ facts: { phase, needs }, operation }: Change): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
-  return { phase, needs, spends: operation === 'cards.create' || operation === 'cards.fund' };
-}
-
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
 export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned: DriveRow[] = [];
   for (const change of run.changes) {
     const state = rowState(change);
     const earlier = state === 'open' || state === 'unknown' ? undefined : run.recorded(change);
-    const card = change.operation === 'cards.create' ? undefined : change.card;
+    const { n: row, operation, facts } = change;
+    const card = operation === 'cards.create' ? undefined : change.card;
+    const spends = operation === 'cards.create' || operation === 'cards.fund';
+    const phase = run.phased && { phase: facts.phase, needs: facts.needs, spends };
     // One form for all: there may be a hundred thousand.
-    planned.push({ row: change.n, card, earlier, isUnknown: state === 'unknown', ...(run.phased && phaseOf(change)) });
+    planned.push({ row, card, earlier, isUnknown: state === 'unknown', ...phase });
   }
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(earlier => ({ row: earlier.row, earlier }))].sort(

@@ -86,9 +86,11 @@ function checkColumns(name: string, operation: BulkOperation, header: readonly C
   const faults = header.flatMap(({ line, column }, index): Fault[] => {
     const text = names[index] ?? '';
     const isAgain = names.indexOf(text) !== index;
-    const isIntent = text === INTENT_COLUMN && !isAgain && takesIntents(operation);
-    const wrong = isIntent ? undefined : headerFault(fields, text, isAgain);
-    return wrong === undefined ? [] : [{ line, column, text: wrong }];
+    const isIntent = text === INTENT_COLUMN && takesIntents(operation);
+    const isKnown = isIntent || fieldOf(fields, text) !== undefined || isPassedOver(fields, text);
+    if (text === '') return [{ line, column, text: 'a column without a name' }];
+    if (isAgain) return [{ line, column, text: `the column ${quote(text)} stands there twice` }];
+    return isKnown ? [] : [{ line, column, text: `unknown column ${quote(text)}` }];
   });
   for (const field of Object.keys(fields)) {
     if (!fields[field]?.must || names.includes(field)) continue;
@@ -101,13 +103,6 @@ function checkColumns(name: string, operation: BulkOperation, header: readonly C
     notes: [...faults.map(faultLine), `Columns, separated by commas: ${known.join(', ')}.`],
     evidence: { faults },
   });
-}
-
-function headerFault(fields: Shape, column: string, again: boolean): string | undefined {
-  if (column === '') return 'a column without a name';
-  if (again) return `the column ${quote(column)} stands there twice`;
-  const isKnown = fieldOf(fields, column) !== undefined || isPassedOver(fields, column);
-  return isKnown ? undefined : `unknown column ${quote(column)}`;
 }
 
 function fieldOf(fields: Shape, column: string): AnyField | undefined {

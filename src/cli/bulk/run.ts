@@ -128,7 +128,14 @@ export async function sendRows(ctx: Context, plan: RunPlan, sending: Sending): P
         });
       wallet = await check(() => prepared.foresee());
     },
-    ask: () => askForAll(ctx, operations, intent, length),
+    // One question for all rows; their count is typed where they cannot be undone, or the key is live.
+    async ask() {
+      if (ctx.ui.yes) return;
+      const irreversible = operations.some(operation => CALLS[operation].effect === 'irreversible');
+      const isTyped = irreversible || (await ctx.api.identity()).mode === 'live';
+      const typed = isTyped ? ({ what: 'their count', expect: String(length) } as const) : undefined;
+      await ctx.ui.ask({ intent, irreversible, typed });
+    },
   };
   if (ctx.dryRun) {
     await ctx.journal.pipeline.foresee(change);
@@ -185,15 +192,6 @@ async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<
     : wallet && `${dollars(total)} of the wallet's ${dollars(wallet)}.`;
   for (const line of [sum === undefined ? counted : `${counted} ${sum}`, ...lines]) ctx.ui.notice(line);
   return wallet;
-}
-
-/** One question for all rows; their count is typed where they cannot be undone, or the key is live. */
-async function askForAll(ctx: Context, operations: readonly WriteName[], intent: string, count: number): Promise<void> {
-  if (ctx.ui.yes) return;
-  const { mode } = await ctx.api.identity();
-  const irreversible = operations.some(operation => CALLS[operation].effect === 'irreversible');
-  const typed = { what: 'their count', expect: String(count) } as const;
-  await ctx.ui.ask({ intent, irreversible, ...((irreversible || mode === 'live') && { typed }) });
 }
 
 /** `Create 3 cards for $31.50`; of a card that is there each change counts: `Fund 3 times, $75.00 in all`. */
