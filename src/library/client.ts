@@ -1,6 +1,7 @@
 /** `cardwright/client`, for programs: typed calls and the check of deliveries. Its types stand in scripts/library-client.d.cts. */
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
 import { isWrite } from '../client/encode.ts';
 import type { WriteName } from '../contract/calls.ts';
@@ -13,7 +14,6 @@ import { CliError, notSent, usage } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
-import { SYSTEM_CLOCK } from '../platform/time.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
 import type { NamedCall, openNamedCalls } from './journal.ts';
 import {
@@ -93,6 +93,13 @@ export class CardwrightError extends Error {
   }
 }
 
+/** The time of the program as it is when it is asked: one that plays another time means that of its journal too. */
+const OWN_CLOCK = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, signal && { signal }),
+};
+
 /** A client of the service; options and methods are described in scripts/library-client.d.cts. */
 export function createClient(options: Options) {
   const { service, sendOne, closeJournal } = inOurError(() => partsOf(options));
@@ -149,11 +156,11 @@ function partsOf(options: Options) {
   const journal = chosenJournal(options, process);
   const { platform, pid } = process;
   const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };
-  const own = { platform, pid, clock: SYSTEM_CLOCK, random, key, mode, baseUrl };
+  const own = { platform, pid, clock: OWN_CLOCK, random, key, mode, baseUrl };
   const service = createService({
     table: OPERATIONS,
     connection: { baseUrl, socketPath, key: async () => key },
-    clock: SYSTEM_CLOCK,
+    clock: OWN_CLOCK,
     random,
     env: process.env,
     timeoutMs,
