@@ -246,22 +246,16 @@ function gone(what: string, cause: unknown): CliError {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface ReadEvent {
-  /** Without card numbers: an event is no card's details. */
-  readonly event: DeliveredEvent;
-  /** Where in its object one stood. */
-  readonly hidden: readonly string[];
-  /** Where a number has more digits than are kept of one. */
-  readonly inexact: readonly string[];
-}
-
-/** Reads a payload. Never throws: what is no JSON object is an event without a type. */
-export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): ReadEvent {
+/**
+ * Reads a payload. Never throws: what is no JSON object is an event without a type. Card numbers are hidden, as an event is no card's
+ * details; `hidden` and `inexact` tell where in its object they stood, and where a number has more digits than are kept.
+ */
+export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>) {
   const value = jsonOrUndefined(new TextDecoder().decode(bytes));
   const payload: Fields = isObject(value) ? value : {};
   const created = textOf(payload, 'created_at');
   const { value: data, hidden, inexact } = maskedValue(dataOf(payload), staysWhole);
-  const event = {
+  const event: DeliveredEvent = {
     id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     type: withoutCardNumbers(textOf(payload, 'type') ?? ''),
     created_at: created ?? null,

@@ -3,16 +3,13 @@ import { access, constants, readFile, realpath, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path';
 import { inOurWords, nothingThere, systemCode } from './private-files.ts';
 
-export interface FreeSpace {
-  /** The folder itself, or the next one above it that is there. */
-  readonly folder: string;
-  /** Bytes that this user may still write. */
-  readonly free: number;
-  /** The system's code for why nothing can be written, such as `EROFS`. */
-  readonly refusedBy?: string;
-}
-
-export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
+/**
+ * The folder, or the next one above it that is there, with the bytes that this user may still write, and the system's code for why
+ * nothing can be written, such as `EROFS`.
+ */
+export async function freeSpaceOf(
+  folder: string,
+): Promise<{ readonly folder: string; readonly free: number; readonly refusedBy?: string }> {
   const found = await inOurWords(folder, async () => statfs(folder).catch(nothingThere));
   if (found === undefined) return freeSpaceOf(dirname(folder));
   const free = found.bavail * found.bsize;

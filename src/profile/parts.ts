@@ -84,16 +84,6 @@ function whatIsWrong(text: string): string {
 
 // Base addresses: https or this machine itself, and the origin that a key is bound to.
 
-/** A checked base address. */
-export interface BaseUrl {
-  /** The whole address, without a slash at the end. */
-  readonly href: string;
-  /** Scheme, host and port: what a key is bound to. */
-  readonly origin: string;
-  /** The address names this machine. */
-  readonly loopback: boolean;
-}
-
 const SHAPE = /^(https?):\/\/([^/?#]*)([^?#]*)$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^:[\]@]+)(?::\d{1,5})?$/i;
 const IPV4_LOOPBACK_AS_IPV6 = /^\[::(?:ffff:)?(?:7f[0-9a-f]{2}|0):[0-9a-f]{1,4}\]$/;
@@ -102,9 +92,10 @@ const IP_LITERAL = /^(?:\[.*\]|[\d.]+)$/;
 /**
  * Checks the base address a key of this mode would be sent to: https, or http to 127.x.y.z, [::1] or localhost
  * (docs/design/security.md, section 7, "Origin"). Throws `usage` naming the broken rule, `guarded` for a live key and
- * an address of this machine. The typed text is not repeated: it may hold a password or a key.
+ * an address of this machine. The typed text is not repeated: it may hold a password or a key. `href` has no slash at its
+ * end; a key is bound to `origin`.
  */
-export function checkBaseUrl(text: string, mode: KeyMode): BaseUrl {
+export function checkBaseUrl(text: string, mode: KeyMode) {
   const { typedHost, typedPath, url } = parse(text);
   // A parser turns `127.1`, `0x7f.1`, percent signs and other alphabets into a host nobody typed.
   if (url.hostname !== typedHost.toLowerCase()) {

@@ -7,15 +7,7 @@ import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/setting-names.ts';
 import type { Environment } from '../platform/host.ts';
-import {
-  type BaseUrl,
-  checkBaseUrl,
-  checkProfileName,
-  type KeyMode,
-  keyMode,
-  readKey,
-  unknownProfile,
-} from './parts.ts';
+import { checkBaseUrl, checkProfileName, type KeyMode, keyMode, readKey, unknownProfile } from './parts.ts';
 import type { Profile } from './profile-file.ts';
 import type { ProfileSettings } from './settings.ts';
 import type { ProfileStore } from './store.ts';
@@ -250,7 +242,7 @@ function unusedAddress({ variables: { baseUrl } }: Question, { chosenBy }: Choic
     return isSame ? [] : [`CARDWRIGHT_BASE_URL is not used: --profile names ${profile.name}, at ${profile.base_url}`];
   }
   const bound = checkBaseUrl(profile.base_url, profile.mode);
-  const wanted: BaseUrl = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, profile.mode));
+  const wanted = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, profile.mode));
   if (wanted.origin !== bound.origin) {
     throw notSent(
       'guarded',

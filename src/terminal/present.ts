@@ -60,33 +60,22 @@ export async function present(
     checkNames(settings, [], presentation.columns);
     if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });
   }
-  switch (form) {
-    case 'screen':
-      return showOnScreen(job);
-    case 'text':
-      return writeText(job, [String(presentation.data)]);
-    case 'quiet':
-      return writeQuietly(job);
-    case 'json':
-      return writeDocument(job, jsonOf(job));
-    case 'ndjson':
-      return typeof presentation.data === 'string'
-        ? writeDocument(job, async value => jsonLines([value]))
-        : writeNdjson(job);
-    case 'fields':
-      return writeFields(job);
-    case 'tsv':
-      return writeTsv(job);
-    case 'csv':
-      return writeCsv(job);
-    case 'id':
-      return writeIds(job);
-    case 'env':
-      return writeAssignments(job);
-  }
-  // A format without a writer does not compile.
-  form satisfies never;
+  return WRITERS[form](job);
 }
+
+const WRITERS: Readonly<Record<Form, (job: Job) => Promise<void>>> = {
+  screen: showOnScreen,
+  text: job => writeText(job, [String(job.presentation.data)]),
+  quiet: writeQuietly,
+  json: job => writeDocument(job, jsonOf(job)),
+  ndjson: job =>
+    typeof job.presentation.data === 'string' ? writeDocument(job, value => jsonLines([value])) : writeNdjson(job),
+  fields: writeFields,
+  tsv: writeTsv,
+  csv: writeCsv,
+  id: writeIds,
+  env: writeAssignments,
+};
 
 async function writeText({ streams }: Job, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await streams.stdout.write(lines.map(line => `${printable(line)}\n`).join(''));

@@ -3,7 +3,6 @@
  * by time and the id of each; closing balances are asserted to the cent.
  */
 import { balancesOf, type OpenHold, type Statement, type StatementAccount } from '../books/statement.ts';
-import type { Line } from '../books/statement-lines.ts';
 import { isoSeconds } from '../core/durations.ts';
 import { type AccountsFile, categoryOf, ledgerName, namesIn } from './accounts.ts';
 import { amount, bothSides, oneLine, type Piece, PROVISIONAL } from './text.ts';
@@ -20,30 +19,23 @@ export function openingText({ knownSince }: Pick<StatementAccount, 'knownSince'>
 /** An account and the one on the other side, by their names; cents go from the second to the first. */
 type Sides = Readonly<Record<'name' | 'other', string>>;
 
-/** How a format writes an entry: lines, each with its end. */
-interface EntryForms {
-  readonly line: (line: Line, sides: Sides) => string;
-  /** An authorization that is open: its money is the card's and cannot be spent. */
-  readonly pending: (hold: OpenHold, sides: Sides) => string;
+/** What an entry tells; one that is pending is an open authorization, whose money is the card's and cannot be spent. */
+interface Entry {
+  readonly isPending?: true;
+  readonly at: number;
+  readonly date: string;
+  readonly id: string;
+  /** Who was paid, or what it is. */
+  readonly title: string;
+  readonly purpose: string;
+  readonly cents: number;
 }
 
-interface BookedAccount {
-  readonly account: StatementAccount;
-  readonly name: string;
-  /** Where its money stands that open authorizations hold. */
-  readonly holdsName: string;
-  /** Entries by time, a blank line before each. */
-  readonly text: string;
-  /** Its own, and those on the other side of its entries. */
-  readonly names: ReadonlySet<string>;
-  /** Cents that open authorizations hold. */
-  readonly held: number;
-  /** Comments: why it is provisional, and why it has no closing balance. */
-  readonly remarks: string;
-}
+/** How a format writes an entry: lines, each with its end. */
+type EntryForm = (entry: Entry, sides: Sides) => string;
 
 /** One account at a time, so that a long file is never whole in memory. */
-function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryForms): Generator<BookedAccount> {
+function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryForm) {
   const { accounts, holds, cards, selection, period } = statement;
   const cardNames = new Map<string, string>();
   if (selection === 'wallet')
@@ -58,9 +50,9 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryF
     const holdsName = `${name}:Holds`;
     const entries: { at: number; id: string; text: string }[] = [];
     const names = new Set([name]);
-    const add = ({ at, id }: Line | OpenHold, other: string, text: string) => {
+    const add = (entry: Entry, other: string) => {
       names.add(other);
-      entries.push({ at, id, text });
+      entries.push({ at: entry.at, id: entry.id, text: write(entry, { name, other }) });
     };
     for (const line of account.lines) {
       const isTransfer = line.type === 'transfer';
@@ -68,10 +60,13 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryF
       if (isTransfer && account.kind === 'wallet' && selection !== 'wallet') continue;
       const across = account.kind === 'wallet' ? (cardNames.get(line.card_id ?? '') ?? file.default) : file.wallet;
       const other = isTransfer ? across : categoryOf(line, account, file);
-      add(line, other, forms.line(line, { name, other }));
+      add({ ...line, title: oneLine(line.payee) || line.type }, other);
     }
     const held = heldBy.get(account.card_id) ?? [];
-    for (const hold of held) add(hold, holdsName, forms.pending(hold, { name, other: holdsName }));
+    for (const hold of held) {
+      const title = oneLine(hold.payee) || 'authorization';
+      add({ ...hold, isPending: true, title, purpose: '', cents: -hold.cents }, holdsName);
+    }
     if (held.length > 0) entries.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
     let text = '';
     for (const entry of entries) text += `\n${entry.text}`;
@@ -84,6 +79,8 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryF
     ].map(remark => `\n${remark}\n`);
     for (const reason of account.provisional) said.add(reason);
     const sum = held.reduce((all, { cents }) => all + cents, 0);
+    // The entries by time, a blank line before each; its own name and those on the other side of its entries; cents that open
+    // authorizations hold; comments on why it is provisional or has no closing balance.
     yield { account, name, holdsName, text, names, held: sum, remarks: remarks.join('') };
   }
 }
@@ -144,15 +141,11 @@ export function* journalFile(
 const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');
 const safeCode = (id: string) => oneLine(id).replace(/[()]/g, '_');
 
-const JOURNAL: EntryForms = {
-  line({ date, id, payee, type, cents, purpose }, { name, other }) {
-    // A comma ends the value of a tag.
-    const tag = purpose === '' ? '' : `    ; purpose: ${oneLine(purpose).replaceAll(',', ';')}\n`;
-    return `${date} * (${safeCode(id)}) ${safePayee(payee) || type}\n${tag}${postings('    ', name, cents, other)}`;
-  },
-  pending({ date, id, payee, cents }, { name, other }) {
-    return `${date} ! (${safeCode(id)}) ${safePayee(payee) || 'authorization'}\n${postings('    ', name, -cents, other)}`;
-  },
+const JOURNAL: EntryForm = ({ isPending, date, id, title, cents, purpose }, { name, other }) => {
+  // A comma ends the value of a tag.
+  const tag = purpose === '' ? '' : `    ; purpose: ${oneLine(purpose).replaceAll(',', ';')}\n`;
+  const head = `${date} ${isPending ? '!' : '*'} (${safeCode(id)}) ${safePayee(title)}\n`;
+  return head + tag + postings('    ', name, cents, other);
 };
 
 /**
@@ -201,16 +194,10 @@ export function* beancountFile(statement: Statement, file: AccountsFile, continu
   yield { text: open([...(continues ? [] : namesIn(file)), ...later]), lines: 0 };
 }
 
-const BEANCOUNT: EntryForms = {
-  line({ date, id, payee, type, purpose, cents }, { name, other }) {
-    const head = `${date} * ${quoted(payee || type)} ""`;
-    const tag = purpose === '' ? '' : `  purpose: ${quoted(purpose)}\n`;
-    return `${head}\n  id: ${quoted(id)}\n${tag}${postings('  ', name, cents, other)}`;
-  },
-  pending({ date, id, payee, cents }, { name, other }) {
-    const head = `${date} ! ${quoted(payee || 'authorization')} ""`;
-    return `${head}\n  id: ${quoted(id)}\n${postings('  ', name, -cents, other)}`;
-  },
+const BEANCOUNT: EntryForm = ({ isPending, date, id, title, purpose, cents }, { name, other }) => {
+  const head = `${date} ${isPending ? '!' : '*'} ${quoted(title)} ""\n  id: ${quoted(id)}\n`;
+  const tag = purpose === '' ? '' : `  purpose: ${quoted(purpose)}\n`;
+  return head + tag + postings('  ', name, cents, other);
 };
 
 function quoted(text: string): string {
