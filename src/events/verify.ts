@@ -1,27 +1,19 @@
 /** Whether a payload is signed as it should be, and in words why not (interface 6, A-72, A-75). */
-import { type Deviation, type Explanation, explainMismatch, matchSignature } from '../contract/signature/signature.ts';
+import { type Deviation, explainMismatch, matchSignature } from '../contract/signature/signature.ts';
 import type { Secret } from '../core/secret.ts';
 
-export interface Verified {
-  readonly verified: true;
-  /** Place of the secret among those handed in. */
-  readonly secret: number;
-  /** Empty for a signature exactly as documented. */
-  readonly deviations: readonly Deviation[];
-}
-
-export interface Unverified {
-  readonly verified: false;
-  /** The usual mistakes that explain it, each but a missing or unreadable signature certain; empty for another secret. */
-  readonly explanations: readonly Explanation[];
-}
-
-/** Checks the signature of exactly these bytes against every secret. Never throws. */
-export function verifyPayload(bytes: Uint8Array, signature: string, secrets: readonly Secret[]): Verified | Unverified {
+/**
+ * Checks the signature of exactly these bytes against every secret. `secret` is the place of the one that matched, `deviations` are
+ * none for a signature exactly as documented. `explanations` are the usual mistakes that explain it, each but a missing or unreadable
+ * signature certain; none for another secret. Never throws.
+ */
+export function verifyPayload(bytes: Uint8Array, signature: string, secrets: readonly Secret[]) {
   const match = matchSignature(bytes, signature, secrets);
-  if (match !== undefined) return { verified: true, ...match };
-  return { verified: false, explanations: explainMismatch(bytes, signature, secrets) };
+  if (match !== undefined) return { verified: true, ...match } as const;
+  return { verified: false, explanations: explainMismatch(bytes, signature, secrets) } as const;
 }
+
+export type Unverified = Extract<ReturnType<typeof verifyPayload>, { readonly verified: false }>;
 
 /** What a deviation means to whoever checks signatures as they are documented: 64 lowercase hex digits, alone. */
 export const DEVIATIONS: Readonly<Record<Deviation, string>> = {

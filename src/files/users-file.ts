@@ -69,26 +69,15 @@ async function beginning(path: string, length: number): Promise<string> {
 
 // A file of the user's own that we change: what it is to its owner stays as it is, and a crash leaves it whole.
 
-export interface UsersFile {
-  readonly path: string;
-  /** Where it really is: a link stays a link, and what it points to is changed. */
-  readonly real: string;
-  readonly isLink: boolean;
-  /** Undefined when there is none. */
-  readonly bytes: Buffer | undefined;
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-}
-
 const ABSENT = { bytes: undefined, mode: 0o644, uid: -1, gid: -1 };
 const OWNER_WRITES = 0o200;
 
 /**
  * Reads it, and throws `guarded` where it could not be changed, or not without becoming another file: one that may not
- * be written, a link to nothing, one with a second name, none at all.
+ * be written, a link to nothing, one with a second name, none at all. `real` is where it really is: a link stays a link, and what it
+ * points to is changed. `bytes` are undefined when there is none.
  */
-export async function readUsersFile(path: string): Promise<UsersFile> {
+export async function readUsersFile(path: string) {
   return inOurWords(path, async () => {
     const named = await statIfThere(path);
     if (named === undefined) return { ...ABSENT, path, real: path, isLink: false };
@@ -111,7 +100,7 @@ export async function readUsersFile(path: string): Promise<UsersFile> {
  * or cannot be written; then it is as it was.
  */
 export async function replaceUsersFile(
-  file: UsersFile,
+  file: Awaited<ReturnType<typeof readUsersFile>>,
   next: Uint8Array | undefined,
   { random, platform }: { readonly random: Randomness; readonly platform: NodeJS.Platform },
 ): Promise<void> {

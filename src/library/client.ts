@@ -17,19 +17,19 @@ import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
 import type { NamedCall, openNamedCalls } from './journal.ts';
 import {
-  type Check,
   checkOptions,
   chosenJournal,
+  type Given,
   isAbsent,
   isText,
-  type JournalOptions,
+  JOURNAL_OPTIONS,
   missing,
   needBoolean,
-  needFunction,
   needMilliseconds,
   needObject,
   needSignal,
   needText,
+  needWarn,
   wrongly,
 } from './options.ts';
 
@@ -37,36 +37,19 @@ declare const CARDWRIGHT_VERSION: string;
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface Options extends JournalOptions {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly live?: boolean;
-  readonly socketPath?: string;
-  readonly timeoutMs?: number;
-  readonly onWarning?: (text: string) => void;
-}
-
-interface Calling {
-  readonly idempotencyKey?: string;
-  readonly intent?: string;
-  readonly signal?: AbortSignal;
-}
-
 const OPTIONS = {
   baseUrl: needText,
   apiKey: needText,
   live: needBoolean,
   socketPath: needText,
   timeoutMs: needMilliseconds,
-  onWarning: needFunction,
-  journal: needText,
-  journalPasswordFile: needText,
-  journalFolder: needText,
-} as const satisfies Readonly<Record<keyof Options, Check>>;
+  onWarning: needWarn,
+  ...JOURNAL_OPTIONS,
+} as const;
+type Options = Given<typeof OPTIONS>;
 
-const CALLING = { idempotencyKey: needText, intent: needText, signal: needSignal } as const satisfies Readonly<
-  Record<keyof Calling, Check>
->;
+const CALLING = { idempotencyKey: needText, intent: needText, signal: needSignal } as const;
+type Calling = Given<typeof CALLING>;
 
 /** The error of every method; its members are described in scripts/library-client.d.cts. */
 export class CardwrightError extends Error {
@@ -145,14 +128,14 @@ export function createClient(options: Options) {
 /** Throws `usage` and `guarded` for options that cannot be used. */
 function partsOf(options: Options) {
   needObject('the options of createClient', options);
-  needText('apiKey', options.apiKey);
-  needText('baseUrl', options.baseUrl);
+  const { apiKey, baseUrl: address, socketPath, timeoutMs, onWarning } = options;
+  needText('apiKey', apiKey);
+  needText('baseUrl', address);
   checkOptions(options, OPTIONS);
-  const { socketPath, timeoutMs, onWarning } = options;
-  const key = readKey(options.apiKey);
+  const key = readKey(apiKey);
   const mode = keyMode(key);
   if (mode === 'live' && options.live !== true) throw notSent('guarded', 'this is a live key; say live: true');
-  const baseUrl = checkBaseUrl(options.baseUrl, mode).href;
+  const baseUrl = checkBaseUrl(address, mode).href;
   const journal = chosenJournal(options, process);
   const { platform, pid } = process;
   const random = { bytes: (count: number) => randomBytes(count), fraction: () => Math.random() };

@@ -8,13 +8,6 @@ import { isObject } from '../core/objects.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 
-/** Where operations are kept; described in scripts/library-client.d.cts. */
-export interface JournalOptions {
-  readonly journal?: string;
-  readonly journalPasswordFile?: string;
-  readonly journalFolder?: string;
-}
-
 /** A journal of this machine, or a shared one. */
 export interface ChosenJournal {
   /** State folder of `cardwright`: what is known of the service's idempotency keys lies there. */
@@ -25,7 +18,7 @@ export interface ChosenJournal {
 
 /** Undefined where none is named. Throws `usage` for what cannot be used. */
 export function chosenJournal(
-  { journal, journalPasswordFile, journalFolder }: JournalOptions,
+  { journal, journalPasswordFile, journalFolder }: Given<typeof JOURNAL_OPTIONS>,
   own: Pick<FolderFacts, 'env' | 'platform'>,
 ): ChosenJournal | undefined {
   const folder = (name: string, path: string) => absolute(name, path, 'a folder');
@@ -69,26 +62,37 @@ export const isText = (value: unknown) => typeof value === 'string';
 export const isAbsent = (value: unknown) => value === undefined || value === null;
 
 /** How one value is checked; throws `usage`. */
-export type Check = (name: string, value: unknown) => void;
+type Check<Value> = (name: string, value: unknown) => asserts value is Value;
 
-const needs =
-  (form: string, fits: (value: unknown) => boolean): Check =>
-  (name, value) => {
+/** Options by name, as a table of checks has them. */
+export type Given<Checks> = {
+  readonly [Name in keyof Checks]?: Checks[Name] extends Check<infer Value> ? Value | undefined : never;
+};
+
+function needs<Value>(form: string, fits: (value: unknown) => boolean): Check<Value> {
+  return (name, value) => {
     if (!fits(value)) throw missing(name, form, value);
   };
+}
 
-export const needObject = needs('an object', isObject);
-export const needText = needs('text', isText);
-export const needBoolean = needs('true or false', value => typeof value === 'boolean');
-export const needFunction = needs('a function', value => typeof value === 'function');
+export const needObject: Check<object> = needs('an object', isObject);
+export const needText: Check<string> = needs('text', isText);
+export const needBoolean: Check<boolean> = needs('true or false', value => typeof value === 'boolean');
+export const needWarn: Check<(text: string) => void> = needs('a function', value => typeof value === 'function');
 /** By what is used of it: that of a test environment is of another class. */
-export const needSignal = needs('an AbortSignal', value => {
+export const needSignal: Check<AbortSignal> = needs('an AbortSignal', value => {
   const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 });
 
+/** Where operations are kept; described in scripts/library-client.d.cts. */
+export const JOURNAL_OPTIONS = { journal: needText, journalPasswordFile: needText, journalFolder: needText } as const;
+
 /** Throws `usage` for a name that is not there, and for a value of another form. What is undefined counts as left out. */
-export function checkOptions(given: object, checks: Readonly<Record<string, Check>>): void {
+export function checkOptions(
+  given: object,
+  checks: Readonly<Record<string, (name: string, value: unknown) => void>>,
+): void {
   const known = new Map(Object.entries(checks));
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
@@ -102,7 +106,7 @@ export function checkOptions(given: object, checks: Readonly<Record<string, Chec
 const MOST_MS = DAY;
 
 /** Throws `usage`. */
-export function needMilliseconds(name: string, value: unknown): void {
+export function needMilliseconds(name: string, value: unknown): asserts value is number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_MS) return;
   throw wrongly(`${name} must be a whole number of milliseconds, from 1 to ${MOST_MS}`);
 }

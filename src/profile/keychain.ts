@@ -4,15 +4,13 @@
  * left to itself the library falls back to the kernel's keyring, where it leaves the key in clear although it reports
  * a failure.
  */
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { notSent } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { Clock, Environment } from '../platform/host.ts';
-import { within } from '../platform/time.ts';
+import { outputOf } from '../platform/programs.ts';
 
 const PATIENCE_MS = 3_000;
 const MOST_BYTES = 8192;
@@ -117,19 +115,11 @@ async function runChild(order: Order, around: KeychainDependencies): Promise<Ans
   const cwd = dirname(fileURLToPath(import.meta.url));
   const { node } = around;
   try {
-    return await within(PATIENCE_MS, around.clock, async signal => {
-      const options = {
-        cwd,
-        env: childEnvironment(around.env),
-        signal,
-        maxBuffer: MOST_BYTES,
-        killSignal: 'SIGKILL',
-      } as const;
-      const running = promisify(execFile)(node, ['-e', CHILD], options);
-      // A child that is gone before it has read its order says so by its end.
-      running.child.stdin?.on('error', () => undefined).end(JSON.stringify({ service: SERVICE, ...order }));
-      return readAnswer((await running).stdout);
-    });
+    const input = JSON.stringify({ service: SERVICE, ...order });
+    const limits = { clock: around.clock, patienceMs: PATIENCE_MS, maxBuffer: MOST_BYTES };
+    return readAnswer(
+      await outputOf([node, '-e', CHILD], { cwd, env: childEnvironment(around.env), input, ...limits }),
+    );
   } catch (thrown) {
     const { code, syscall } = thrown as NodeJS.ErrnoException;
     if (code === 'ABORT_ERR') return { problem: 'the keychain did not answer within 3 s' };

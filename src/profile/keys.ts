@@ -1,8 +1,6 @@
 /** Where keys of profiles are put and fetched from: the profile file, a key file, a command, the keychain. */
 
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
@@ -10,7 +8,7 @@ import { shellWord } from '../core/shell-quote.ts';
 import { openReadable } from '../files/input-file.ts';
 import { type FileDependencies, inOurWords, preparePrivateFolder } from '../files/private-files.ts';
 import type { Clock, Environment } from '../platform/host.ts';
-import { within } from '../platform/time.ts';
+import { outputOf } from '../platform/programs.ts';
 import type { Keychain } from './keychain.ts';
 import { keyMode, quoted, readKey } from './parts.ts';
 import { type StoredKey, type StoredProfile, storedKey } from './profile-file.ts';
@@ -183,16 +181,11 @@ type KeyCommandDependencies = Pick<KeyKeeperDependencies, 'clock' | 'env' | 'fol
  * takes longer than a minute.
  */
 async function runKeyCommand(command: readonly string[], around: KeyCommandDependencies): Promise<string> {
-  const [program = '', ...args] = command;
+  const [program = ''] = command;
   const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+  const { clock, folder: cwd } = around;
   try {
-    return await within(PATIENCE_MS, around.clock, async signal => {
-      const options = { cwd: around.folder, env, signal, maxBuffer: KEY_TEXT_BYTES, killSignal: 'SIGKILL' } as const;
-      const running = promisify(execFile)(program, args, options);
-      // A program that has ended already closes its input, which is no error.
-      running.child.stdin?.on('error', () => undefined).end();
-      return (await running).stdout;
-    });
+    return await outputOf(command, { cwd, env, clock, patienceMs: PATIENCE_MS, maxBuffer: KEY_TEXT_BYTES });
   } catch (thrown) {
     const { code, signal, syscall } = thrown as NodeJS.ErrnoException & { readonly signal?: string | null };
     if (code === 'ABORT_ERR') throw failed(program, 'did not answer within a minute');

@@ -38,17 +38,10 @@ const MOST_MEGABYTES = 2048;
 
 type Answered = { readonly text?: string } | { readonly failed: string };
 
-/** An expression that reads well, ready to be applied. */
-export interface JqFilter extends AsyncDisposable {
-  /**
-   * Everything the expression yields of a value, a line each, strings raw; empty when it yields nothing. Throws
-   * `usage` with jq's own words when it cannot go on, and the signal's reason.
-   */
-  apply(value: unknown): Promise<string>;
-}
+export type JqFilter = Awaited<ReturnType<typeof openJq>>;
 
 /** Compiles an expression. Throws `usage` for one that jq cannot read; nothing of ours has run by then. */
-export async function openJq(expression: string, signal: AbortSignal): Promise<JqFilter> {
+export async function openJq(expression: string, signal: AbortSignal) {
   const read = typeof BUNDLED_FILE === 'undefined' ? readPackage : BUNDLED_FILE;
   const thread = new Worker(THREAD, {
     eval: true,
@@ -89,12 +82,16 @@ export async function openJq(expression: string, signal: AbortSignal): Promise<J
     throw failure(whyOf(checked.failed)).with({ outcome: 'not_sent' });
   }
   return {
-    async apply(value) {
+    /**
+     * Everything the expression yields of a value, a line each, strings raw; empty when it yields nothing. Throws
+     * `usage` with jq's own words when it cannot go on, and the signal's reason.
+     */
+    async apply(value: unknown): Promise<string> {
       const answered = await ask(JSON.stringify(value));
       if ('failed' in answered) throw failure(whyOf(answered.failed));
       return answered.text === undefined ? '' : `${answered.text}\n`;
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await thread.terminate();
     },
   };

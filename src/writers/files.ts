@@ -29,15 +29,6 @@ export interface Naming {
   readonly label?: string | undefined;
 }
 
-interface ExportFile {
-  /** `team-2026-10.journal`: of the same export always the same. */
-  readonly name: string;
-  /** Walk them once. */
-  readonly pieces: Iterable<Piece>;
-  /** How every file of its kind begins. */
-  readonly mark: string;
-}
-
 /** How files are called and begin. */
 const KINDS: Readonly<Record<ExportFormat, Readonly<Record<'ending' | 'mark', string>>>> = {
   csv: { ending: 'csv', mark: 'date,' },
@@ -50,20 +41,18 @@ const KINDS: Readonly<Record<ExportFormat, Readonly<Record<'ending' | 'mark', st
 };
 
 /**
- * One file, or as many as the format wants: an account a file for QBO, a thousand rows for QuickBooks. Walk the pieces of
- * a file before you ask for the next one.
+ * One file, or as many as the format wants: an account a file for QBO, a thousand rows for QuickBooks. Of the same export a file has
+ * always the same name, `team-2026-10.journal`; `mark` is how every file of its kind begins. Walk the pieces of a file once, before
+ * you ask for the next one.
  */
-export async function exportFiles(
-  statement: Statement,
-  { profile, label, ...wish }: ExportWish & Naming,
-): Promise<Iterable<ExportFile>> {
+export async function exportFiles(statement: Statement, { profile, label, ...wish }: ExportWish & Naming) {
   const { format, layout } = wish;
   const base = [profile, statement.period.name.replace('..', '_'), ...selected(statement, label)];
   if (layout !== 'plain') base.push(layout);
   const kind = KINDS[format];
   const mark = format === 'csv' && layout !== 'plain' ? 'Date,' : kind.mark;
   const parts = await partsOf(statement, wish);
-  function* files(): Generator<ExportFile> {
+  function* files() {
     let nth = 0;
     for (const { pieces, part } of parts) {
       nth += 1;
