@@ -386,7 +386,7 @@ async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, n
     notes: [
       others.length === 0
         ? 'Leave these rows out, or name each purchase in a column called intent.'
-        : `Not among them, and free for a file of their own: ${named(others)}.`,
+        : `Not among them, so that a file of these alone makes them: ${named(others)}.`,
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
   });
