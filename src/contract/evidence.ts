@@ -19,11 +19,6 @@ export interface Balances {
   readonly last4?: string | undefined;
 }
 
-/** Both were read. */
-interface CardAndWallet extends Balances {
-  readonly wallet: Cents;
-}
-
 /** What is known before the first attempt of a write. */
 export interface Evidence {
   /** Card and wallet just before; of fund and withdraw. Undefined when they could not be told. */
@@ -241,7 +236,7 @@ function sameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
 }
 
 /** Balances as an answer or a reading holds them; undefined when one is no amount. */
-function balancesIn(card: unknown, wallet: unknown): CardAndWallet | undefined {
+function balancesIn(card: unknown, wallet: unknown): Balances | undefined {
   const [cardCents, walletCents] = [card, wallet].map(value =>
     typeof value === 'number' ? centsOf(value) : undefined,
   );

@@ -6,6 +6,7 @@
 
 import { CliError } from '../core/errors.ts';
 import { notJson } from '../core/json-position.ts';
+import { isObject } from '../core/objects.ts';
 import { HEADERS } from './envelopes.ts';
 import type { Method, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -115,74 +116,60 @@ export function readOverrides(json: string, file: string): Overrides {
   } catch {
     throw wrong(notJson(json));
   }
-  const top = record(parsed, wrong, 'the file');
-  const stranger = Object.keys(top).find(key => !Object.hasOwn(NO_OVERRIDES, key));
-  if (stranger !== undefined) throw wrong(`unknown key ${JSON.stringify(stranger)}`);
-  const each = <T>(key: keyof Overrides, read: (name: string, value: unknown, wrong: Wrong) => T) =>
-    Object.fromEntries(
-      Object.entries(record(top[key] ?? {}, wrong, key)).map(([name, value]) => [name, read(name, value, wrong)]),
-    );
-  const overrides: Overrides = {
-    operations: each('operations', operationOverride),
-    fields: each('fields', fieldOverride),
-    headers: each('headers', headerOverride),
-  };
-  const { value: problem } = problemsOf(overrides).next();
+  const overrides: Overrides = { ...NO_OVERRIDES, ...(parsed as Overrides) };
+  const problem = formProblems(parsed).next().value ?? problemsOf(overrides).next().value;
   if (problem !== undefined) throw wrong(problem);
   return overrides;
 }
 
-type Wrong = (what: string) => CliError;
+const FORMS = { operations: operationProblem, fields: fieldProblem, headers: headerProblem };
 
-function record(value: unknown, wrong: Wrong, where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(`${where} must be an object`);
-  return value as Record<string, unknown>;
+/** What is no override at all. */
+function* formProblems(file: unknown): Generator<string, undefined> {
+  if (!isObject(file)) yield 'the file must be an object';
+  for (const [part, entries] of Object.entries(file as object)) {
+    if (!Object.hasOwn(FORMS, part)) yield `unknown key ${JSON.stringify(part)}`;
+    if (!isObject(entries)) yield `${part} must be an object`;
+    for (const [name, value] of Object.entries(entries)) {
+      const problem = FORMS[part as keyof Overrides](name, value);
+      if (problem !== undefined) yield problem;
+    }
+  }
 }
 
-function operationOverride(name: string, value: unknown, wrong: Wrong): OperationOverride {
+function operationProblem(name: string, value: unknown): string | undefined {
   if (!Object.hasOwn(OPERATIONS, name)) {
-    throw wrong(`unknown operation ${JSON.stringify(name)}; known: ${Object.keys(OPERATIONS).join(' ')}`);
+    return `unknown operation ${JSON.stringify(name)}; known: ${Object.keys(OPERATIONS).join(' ')}`;
   }
-  const row = record(value, wrong, name);
-  for (const key of Object.keys(row)) {
-    if (!['method', 'path', 'body'].includes(key)) throw wrong(`${name} has an unknown key ${JSON.stringify(key)}`);
-  }
-  const { method, path, body } = row;
-  if (method !== undefined && !(typeof method === 'string' && METHODS.includes(method))) {
-    throw wrong(`${name}.method must be one of ${METHODS.join(', ')}`);
-  }
-  if (path !== undefined && typeof path !== 'string') throw wrong(`${name}.path must begin with / and hold no query`);
-  const problem = path === undefined ? undefined : pathProblem(path);
-  if (problem !== undefined) throw wrong(`${name}.path ${problem}`);
-  const unknown = [...String(path ?? '').matchAll(/\{(\w*)\}/g)].find(([, param]) => !knownParam(name, param ?? ''));
-  if (unknown) throw wrong(`${name}.path has the unknown parameter ${unknown[0]}`);
-  return {
-    ...(method === undefined ? {} : { method: method as Method }),
-    ...(path === undefined ? {} : { path: path as `/${string}` }),
-    ...(body === undefined ? {} : { body: record(body, wrong, `${name}.body`) }),
-  };
+  if (!isObject(value)) return `${name} must be an object`;
+  const stranger = Object.keys(value).find(key => !['method', 'path', 'body'].includes(key));
+  if (stranger !== undefined) return `${name} has an unknown key ${JSON.stringify(stranger)}`;
+  const { method = 'GET', path = '/', body = {} } = value;
+  if (!METHODS.includes(method as string)) return `${name}.method must be one of ${METHODS.join(', ')}`;
+  const problem = pathProblem(typeof path === 'string' ? path : '');
+  if (problem !== undefined) return `${name}.path ${problem}`;
+  // Parameters of the row, and those of its query: `/cards/{card_id}/transactions` is a known other form (A-10).
+  const { params, query }: Operation = OPERATIONS[name as keyof typeof OPERATIONS];
+  const [unknown] = [...String(path).matchAll(/\{(\w*)\}/g)].filter(
+    ([, param = '']) => !Object.hasOwn({ ...params, ...query }, param),
+  );
+  if (unknown !== undefined) return `${name}.path has the unknown parameter ${unknown[0]}`;
+  return isObject(body) ? undefined : `${name}.body must be an object`;
 }
 
-/** Parameters of the row, and those of its query: `/cards/{card_id}/transactions` is a known other form (A-10). */
-function knownParam(name: string, param: string): boolean {
-  const row = OPERATIONS[name as keyof typeof OPERATIONS] as { params?: object; query?: object };
-  return Object.hasOwn(row.params ?? {}, param) || Object.hasOwn(row.query ?? {}, param);
-}
-
-function fieldOverride(name: string, value: unknown, wrong: Wrong): string {
+function fieldProblem(name: string, value: unknown): string | undefined {
   const [group = '', slot] = name.split('.');
   if (!(FIELD_GROUPS as readonly string[]).includes(group) || !slot) {
-    throw wrong(`unknown field ${JSON.stringify(name)}; write <resource>.<field> with ${FIELD_GROUPS.join(', ')}`);
+    return `unknown field ${JSON.stringify(name)}; write <resource>.<field> with ${FIELD_GROUPS.join(', ')}`;
   }
-  if (typeof value !== 'string' || value === '') throw wrong(`${name} must be the name on the wire`);
-  return value;
+  return typeof value === 'string' && value !== '' ? undefined : `${name} must be the name on the wire`;
 }
 
-function headerOverride(name: string, value: unknown, wrong: Wrong): string {
-  if (!Object.hasOwn(HEADERS, name))
-    throw wrong(`unknown header ${JSON.stringify(name)}; known: ${Object.keys(HEADERS).join(' ')}`);
-  if (typeof value !== 'string' || !HEADER_NAME.test(value)) throw wrong(`${name} must be a header name`);
-  if (name === 'idempotency_key' && OF_HTTP.test(value))
-    throw wrong(`${name} cannot be ${value}: that header has a meaning of its own`);
-  return value;
+function headerProblem(name: string, value: unknown): string | undefined {
+  if (!Object.hasOwn(HEADERS, name)) {
+    return `unknown header ${JSON.stringify(name)}; known: ${Object.keys(HEADERS).join(' ')}`;
+  }
+  if (typeof value !== 'string' || !HEADER_NAME.test(value)) return `${name} must be a header name`;
+  const isTaken = name === 'idempotency_key' && OF_HTTP.test(value);
+  return isTaken ? `${name} cannot be ${value}: that header has a meaning of its own` : undefined;
 }

@@ -1,7 +1,6 @@
 /** Data sets: what a sandbox holds before anybody asked it for something (docs/design/sandbox.md, section 7). */
 
-import { createHash } from 'node:crypto';
-import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox/admin.ts';
+import { type DATA_SETS, LOAD_SIZE, type loadSize } from '../../contract/sandbox/admin.ts';
 import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import { nextTurn } from '../../platform/time.ts';
@@ -15,15 +14,13 @@ import {
   settle,
 } from '../account/authorizations.ts';
 import { confirmDeposit, detectDeposit, openChallenge } from '../account/challenges.ts';
-import { type Act, cardOf, type EntryKind, post } from '../account/ledger.ts';
+import { type Act, cardOf, post } from '../account/ledger.ts';
 import { documentOf, wireCard } from '../account/wire.ts';
-import { idOf, seedOf } from '../calls/deterministic-ids.ts';
+import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/invariants.ts';
 import { ACCOUNT_HANDLERS, CARDS } from '../handlers/service.ts';
-import { cardExpiry } from '../rules/dates.ts';
 import { authorizationDue } from '../rules/declines.ts';
-import { COINS, cardNumber, cryptoAmount, FREE_DIGITS } from '../rules/money.ts';
-import { allBins, type BinRow, type CardStatus, type Currency, insertCard, walletOf } from '../store/rows.ts';
+import { allBins, type BinRow, type Currency, walletOf } from '../store/rows.ts';
 import { ACCOUNT, LATE_INDEXES } from '../store/schema.ts';
 import { inBulk, type Sql } from '../store/sql.ts';
 
@@ -52,6 +49,8 @@ const BINS: readonly Omit<BinRow, 'id'>[] = (
 }));
 
 const NOTHING = 0 as Cents;
+
+type LoadSize = ReturnType<typeof loadSize>;
 
 interface DataSetFacts extends Pick<Act, 'now' | 'idSource'> {
   readonly name: (typeof DATA_SETS)[number];
@@ -208,153 +207,117 @@ function loadDemo({ sql, now, idSource, bins }: Loading): void {
   });
 }
 
-// The data set `load`: many cards and many records, for load tests. Cards take turns, a record each, and every card goes through the same four: a purchase, its settlement, a refund of some of it, a decline. What a record says follows from its number, and rows are written in bulk. The check of the ledger then finds nothing.
-
-interface LoadSize {
-  readonly cards: number;
-  readonly transactions: number;
-}
+// The data set `load`: many cards and many records, for load tests. Cards take turns, a record each, and every card goes through the same four: a purchase, its settlement, a refund of some of it, a decline. Cards are made by the handlers; what a record says follows from its number, and SQL writes them in bulk. The check of the ledger then finds nothing.
 
 /** A round takes at most so long: what is bought in the last one has not expired when the data set is done. */
 const LONGEST_ROUND = 6 * DAY;
 const WHOLE_SPAN = 90 * DAY;
-/** Cents of a purchase, and of what comes on a card with its first entry, at most. */
+/** Cents of a purchase, and of what comes on a card with its first entry: at least and at most. */
 const DEAREST = 40_00;
-const MOST_FIRST = 500_00;
+const [LEAST_FIRST, MOST_FIRST] = [50_00, 500_00];
 /** With more of them on one card, purchases of a cent each would be above the limit of a month. */
 const MOST_OF_A_CARD = 1_000_000;
 const WALLET = `wallet:${ACCOUNT}`;
 const SHOPS = [SEARCH_ADS, VIDEO_ADS, HOSTING, COFFEE, PAPER, TOOLS, ELECTRONICS];
-/** Rows of each table that are collected before they are written. */
-const BATCH = 500;
+/** Cards and records that are made before the event loop gets a turn: signals and deadlines would wait for the last one. */
+const [CARDS_AT_ONCE, RECORDS_AT_ONCE] = [500, 10_000];
 
 /** Makes the cards and the records, in the open transaction. */
-async function makeLoadData({ sql, now, idSource }: Loading, { cards: asked, transactions: total }: LoadSize) {
+async function makeLoadData({ sql, now, idSource, bins }: Loading, { cards: asked, transactions: total }: LoadSize) {
   const seed = seedOf(sql);
   const count = Math.max(asked, Math.ceil(total / MOST_OF_A_CARD));
   const rounds = Math.max(1, Math.ceil(total / count));
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
-  const start = now - span - DAY;
-  const bins = allBins(sql);
   const purchasesOfMonth = 1 + Math.ceil((rounds / 4) * Math.min(1, (31 * DAY) / span));
-  const dearest = Math.min(DEAREST, ...bins.map(bin => Math.floor(bin.max_monthly / purchasesOfMonth)));
-  const drawn = drawsOf(seed);
-  const idOfRecord = (nth: number) => idOf('txn', `${seed} load ${nth}`);
-  const cards = Array.from({ length: count }, (_, nth) => {
-    const { id: bin_id, network, max_monthly: spending_limit } = bins[nth % bins.length] as BinRow;
-    const number = cardNumber(network, String(nth).padStart(FREE_DIGITS, '0'));
-    const card = {
-      ...{ id: idOf('card', `${seed} load ${nth}`), bin_id, network, last4: number.slice(-4), spending_limit },
-      ...{ label: `load ${nth + 1}`, allowed_categories: '[]', auto_freeze_at: null, metadata: '{}' },
-      ...{ created_at: start, expires_at: cardExpiry(start), status: 'active' as CardStatus },
-      ...{ balance: 50_00 + (drawn(nth, 0) % (MOST_FIRST - 50_00)), hold: 0 },
+  const dearest = Math.min(DEAREST, ...allBins(sql).map(bin => Math.floor(bin.max_monthly / purchasesOfMonth)));
+  const end: Act = { sql, now, idSource, emit: () => undefined };
+  const start: Act = { ...end, now: now - span - DAY };
+  const amount = cents(count * MOST_FIRST + total * DEAREST);
+  confirmDeposit(start, detectDeposit(start, { currency: 'usdt', amount, confirmations: 'manual' }));
+  const ids: string[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    const drawn = Math.floor(fractionOf(`${seed} load ${nth}`) * (MOST_FIRST - LEAST_FIRST));
+    const wanted = {
+      bin_id: bins[nth % bins.length] ?? '',
+      amount: cents(LEAST_FIRST + drawn),
+      label: `load ${nth + 1}`,
     };
-    // Balance, hold and document follow, when the sums are known.
-    const cvv = String(drawn(nth, 4) % 1000).padStart(3, '0');
-    insertCard(sql, { ...card, balance: NOTHING, hold: NOTHING, number, cvv, document: '' });
-    return card;
-  });
+    ids.push(CARDS['cards.create']({ ...start, input: wanted }).id);
+    if (nth % CARDS_AT_ONCE === 0) await nextTurn();
+  }
+  const writing = recordStatements({ seed, count, total, span, dearest, now, entries: walletOf(sql)?.entries ?? 0 });
   await inBulk(sql, LATE_INDEXES, async () => {
-    const rows: Record<'transactions' | 'timers' | 'entries' | 'postings', object[]> = {
-      transactions: [],
-      timers: [],
-      entries: [],
-      postings: [],
-    };
-    const write = async () => {
-      for (const [table, collected] of Object.entries(rows)) sql.insertMany(table, collected.splice(0));
-      // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
+    for (let first = 0; first < total; first += RECORDS_AT_ONCE) {
+      for (const statement of writing) sql.run(statement, first, Math.min(total, first + RECORDS_AT_ONCE));
       await nextTurn();
-    };
-    let entry_id = 0;
-    const post = (kind: EntryKind, ref: string, created_at: number, [from, to, amount]: [string, string, number]) => {
-      if (amount === 0) return;
-      entry_id += 1;
-      rows.entries.push({ id: entry_id, kind, ref, created_at });
-      rows.postings.push({ entry_id, ledger: from, amount: -amount }, { entry_id, ledger: to, amount });
-    };
-    const deposit = cents(count * MOST_FIRST + total * DEAREST);
-    const [chain] = COINS.usdt.networks;
-    const id = idSource.id('dep');
-    sql.insert('deposits', {
-      ...{ id, currency: 'usdt', network: chain.name, crypto_amount: cryptoAmount('usdt', deposit), amount: deposit },
-      ...{ status: 'confirmed', tx_hash: idSource.digits('tx', 64), created_at: start, confirmed_at: start },
-      ...{ confirmations: chain.confirmations, required_confirmations: chain.confirmations },
-    });
-    post('deposit', id, start, ['ext:crypto', WALLET, deposit]);
-    for (const card of cards) {
-      post('create', card.id, start, [WALLET, `card:${card.id}`, card.balance]);
-      if (rows.postings.length >= BATCH) await write();
     }
-    for (let nth = 0; nth < total; nth += 1) {
-      const round = Math.floor(nth / count) % 4;
-      const bought = nth - round * count;
-      const card = cards[nth % count] as (typeof cards)[number];
-      const at = now - span + Math.floor((span * nth) / total);
-      const [onCard, onHold] = [`card:${card.id}`, `hold:${card.id}`];
-      const amount = cents(1 + (drawn(bought, 1) % dearest));
-      const settled = cents(amount - Math.floor(amount / 10));
-      const refunded = cents(1 + (drawn(bought, 2) % settled));
-      const { merchant, mcc, country } = SHOPS[drawn(bought, 3) % SHOPS.length] as Shop;
-      const authorization_id = round === 0 ? null : idOfRecord(bought);
-      const row = {
-        ...{ id: idOfRecord(nth), card_id: card.id, type: 'authorization', status: 'pending', amount, merchant, mcc },
-        ...{ merchant_country: country, authorization_id, decline_reason: null as string | null, created_at: at },
-        ...{ held: 0, settled: 0, excess: 0, released: 0, refunded: 0 },
-      };
-      if (round === 0) {
-        const left = Math.floor((total - 1 - nth) / count);
-        post('fund', card.id, at, [WALLET, onCard, amount]);
-        post('authorize', row.id, at, [onCard, onHold, amount]);
-        card.hold += amount;
-        if (left > 0) Object.assign(row, { status: 'settled', settled, released: amount - settled });
-        else {
-          row.held = amount;
-          rows.timers.push({ kind: AUTHORIZATION_EXPIRY, ref: row.id, due_at: authorizationDue(at, mcc) });
-        }
-        if (left > 1) row.refunded = refunded;
-      } else if (round === 1) {
-        post('settle', row.id, at, [onHold, 'ext:network', settled]);
-        post('release', idOfRecord(bought), at, [onHold, onCard, amount - settled]);
-        card.hold -= amount;
-        card.balance += amount - settled;
-        Object.assign(row, { type: 'settlement', status: 'completed', amount: settled });
-      } else if (round === 2) {
-        post('refund', row.id, at, ['ext:network', onCard, refunded]);
-        card.balance += refunded;
-        Object.assign(row, { type: 'refund', status: 'completed', amount: refunded });
-      } else {
-        const declined = { type: 'decline', status: 'declined', decline_reason: 'invalid_cvv' };
-        Object.assign(row, declined, { authorization_id: null });
-      }
-      rows.transactions.push(row);
-      if (rows.postings.length >= BATCH || rows.transactions.length >= BATCH) await write();
-    }
-    for (const [nth, card] of cards.entries()) {
-      // One card in fifty has ended, which takes its security code, and one in forty is frozen.
-      const ended = nth % 50 === 49 && { cvv: null };
-      if (ended) {
-        post('terminate', card.id, now, [`card:${card.id}`, WALLET, card.balance]);
-        card.balance = 0;
-      }
-      const status = ended ? 'terminated' : nth % 40 === 39 ? 'frozen' : 'active';
-      const sums = { status, balance: cents(card.balance), hold: cents(card.hold) } as const;
-      sql.update('cards', { id: card.id }, { ...sums, document: documentOf(wireCard({ ...card, ...sums })), ...ended });
-      if (nth % BATCH === 0) await write();
-    }
-    await write();
-    const sum = (ledger: string) => `(select coalesce(sum(amount), 0) from postings where ledger = '${ledger}')`;
-    sql.run(`update wallets set balance = ${sum(WALLET)}, deposited = -${sum('ext:crypto')},
-      spent = ${sum('ext:network')}, entries = (select count(*) from entries)`);
   });
+  const posted = sql.all<{ ledger: string; total: Cents }>(
+    'select ledger, sum(amount) as total from postings group by ledger',
+  );
+  const sums = new Map(posted.map(({ ledger, total: sum }) => [ledger, sum]));
+  const sumOf = (ledger: string) => sums.get(ledger) ?? NOTHING;
+  const books = { balance: sumOf(WALLET), deposited: -sumOf('ext:crypto'), spent: sumOf('ext:network') };
+  sql.update('wallets', { one: 1 }, { ...books, entries: (walletOf(sql)?.entries ?? 0) + 2 * total });
+  for (const [nth, id] of ids.entries()) {
+    const balances = { balance: sumOf(`card:${id}`), hold: sumOf(`hold:${id}`) };
+    const document = documentOf(wireCard({ ...cardOf(end, id), ...balances }));
+    sql.update('cards', { id }, { ...balances, document });
+    // One card in fifty has ended, and one in forty is frozen.
+    if (nth % 50 === 49) CARDS['cards.terminate']({ ...end, input: { card_id: id } });
+    else if (nth % 40 === 39) CARDS['cards.freeze']({ ...end, input: { card_id: id } });
+    if (nth % CARDS_AT_ONCE === 0) await nextTurn();
+  }
 }
 
-/** Whole numbers that look drawn, fixed by a seed, a number and what they are for. Test data alone is drawn from them. */
-function drawsOf(seed: number): (nth: number, purpose: number) => number {
-  const start = createHash('sha256').update(`${seed} draws`).digest().readUInt32BE();
-  return (nth, purpose) => {
-    let mixed = Math.imul(start + nth * 5 + purpose, 0x9e3779b1);
-    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-    return (mixed ^ (mixed >>> 13)) >>> 0;
+interface Records extends Readonly<Record<'seed' | 'count' | 'total' | 'span' | 'dearest' | 'now', number>> {
+  /** Entries that are there already; each record has the numbers of two behind them. */
+  readonly entries: number;
+}
+
+/** Statements that write the records from a number to another: what was bought, what is due, and what it moved. */
+function recordStatements({ seed, count, total, span, dearest, now, entries }: Records): readonly string[] {
+  /** Whole numbers that look drawn, fixed by the seed, a number and what they are for. */
+  const drawn = (nth: string, purpose: number) =>
+    `((${seed % 1_000_003} + ${nth} * 5 + ${purpose}) * 1103515245 + 12345) % 2147483648 / 64`;
+  /** Hexadecimal digits in the letters of an id. */
+  const idOf = (nth: string) => {
+    const digits = `printf('%08x%08x%08x', ${drawn(nth, 3)}, ${drawn(nth, 4)}, ${nth})`;
+    return `'txn_' || replace(replace(replace(replace(${digits}, '0', 'g'), '1', 'h'), '8', 'i'), '9', 'j')`;
   };
+  const shops = SHOPS.map(({ merchant, mcc, country }, nth) => `(${nth}, '${merchant}', '${mcc}', '${country}')`);
+  const records = `with recursive numbers (nth) as (select ? union all select nth + 1 from numbers where nth + 1 < ?),
+    shops (shop, merchant, mcc, country) as (values ${shops.join(', ')}),
+    placed as (select nth, nth / ${count} % 4 as round, nth - nth / ${count} % 4 * ${count} as bought,
+      (${total - 1} - nth) / ${count} as later, ${now - span} + ${span} * nth / ${total} as at from numbers),
+    priced as (select *, 1 + ${drawn('bought', 0)} % ${dearest} as amount from placed),
+    settled as (select *, amount - amount / 10 as settled from priced),
+    records as materialized (select s.*, h.*, 1 + ${drawn('bought', 1)} % settled as refunded, c.id as card,
+      ${idOf('nth')} as id, ${idOf('bought')} as purchase from settled s
+      join cards c on c.rowid = nth % ${count} + 1 join shops h on h.shop = ${drawn('bought', 2)} % ${SHOPS.length})`;
+  const number = `${entries + 1} + 2 * nth`;
+  const moves = `${records}, moves (entry, kind, ref, at, source, target, amount) as materialized (
+    select ${number}, 'fund', card, at, '${WALLET}', 'card:' || card, amount from records where round = 0
+    union all select ${number} + 1, 'authorize', id, at, 'card:' || card, 'hold:' || card, amount
+      from records where round = 0
+    union all select ${number}, 'settle', id, at, 'hold:' || card, 'ext:network', settled from records where round = 1
+    union all select ${number} + 1, 'release', purchase, at, 'hold:' || card, 'card:' || card, amount - settled
+      from records where round = 1 and amount > settled
+    union all select ${number}, 'refund', id, at, 'ext:network', 'card:' || card, refunded from records where round = 2)`;
+  return [
+    `insert into transactions (id, card_id, type, status, amount, merchant, mcc, merchant_country, authorization_id,
+      decline_reason, created_at, held, settled, excess, released, refunded) ${records}
+    select id, card,
+      case round when 0 then 'authorization' when 1 then 'settlement' when 2 then 'refund' else 'decline' end,
+      case when round = 3 then 'declined' when round > 0 then 'completed' when later > 0 then 'settled' else 'pending' end,
+      case round when 1 then settled when 2 then refunded else amount end, merchant, mcc, country,
+      case when round in (1, 2) then purchase end, case when round = 3 then 'invalid_cvv' end, at,
+      iif(round = 0 and later = 0, amount, 0), iif(round = 0 and later > 0, settled, 0), 0,
+      iif(round = 0 and later > 0, amount - settled, 0), iif(round = 0 and later > 1, refunded, 0) from records`,
+    `insert into timers (kind, ref, due_at) ${records}
+    select '${AUTHORIZATION_EXPIRY}', id, at + ${authorizationDue(0, HOSTING.mcc)} from records where round = 0 and later = 0`,
+    `insert into entries (id, kind, ref, created_at) ${moves} select entry, kind, ref, at from moves`,
+    `insert into postings (entry_id, ledger, amount) ${moves}
+    select entry, source, -amount from moves union all select entry, target, amount from moves`,
+  ];
 }

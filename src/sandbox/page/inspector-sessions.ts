@@ -38,29 +38,19 @@ interface PageHost {
   readonly files: () => PageFiles;
 }
 
-/** The two halves of a session, and what it may do. */
-interface Halves {
-  readonly half: string;
-  readonly cookie: string;
-  readonly access: PageAccess;
-}
-
-/** Digests of both halves, and until when they are good, ms of the clock that never jumps. */
-interface Session extends Halves {
-  readonly until: number;
-}
-
-interface Ticket extends Pick<Session, 'access' | 'until'> {
+/** What a ticket or both halves of a session open, by their digest, and until when: ms of the clock that never jumps. */
+interface Pass {
   readonly digest: string;
-  wrong: number;
+  readonly access: PageAccess;
+  readonly until: number;
 }
 
 export class InspectorSessions {
   readonly #host: PageHost;
   #files: PageFiles | undefined;
   #port: string | undefined;
-  #ticket: Ticket | undefined;
-  #sessions: Session[] = [];
+  #ticket: (Pass & { wrong: number }) | undefined;
+  #sessions: readonly Pass[] = [];
   #isOpen = false;
   #opened = 0;
 
@@ -97,7 +87,7 @@ export class InspectorSessions {
   }
 
   /** Undefined for anything but the ticket that waits. */
-  redeem(given: string): Halves | undefined {
+  redeem(given: string) {
     const ticket = this.#waiting();
     if (ticket === undefined) return undefined;
     if (!isSameKey(digestOf(given), ticket.digest)) {
@@ -108,18 +98,15 @@ export class InspectorSessions {
     this.#opened += 1;
     const [half, cookie] = [this.#secret(), this.#secret()];
     const until = this.#host.clock.monotonic() + SESSION_LIFE;
-    const session = { half: digestOf(half), cookie: digestOf(cookie), access: ticket.access, until };
+    const session = { digest: digestOf(`${half} ${cookie}`), access: ticket.access, until };
     this.#sessions = [...this.#sessions, session].slice(-MOST_SESSIONS);
     return { half, cookie, access: ticket.access };
   }
 
   /** What the session of these two halves may do; undefined where they belong to none, or to two. */
   admitted(half: string | undefined, cookies: string | undefined): PageAccess | undefined {
-    const given = cookieNamed(this.cookieName, cookies);
-    if (half === undefined || given === undefined) return undefined;
-    const [left, right] = [digestOf(half), digestOf(given)];
-    const isThis = (session: Session) => isSameKey(left, session.half) && isSameKey(right, session.cookie);
-    return this.#live().find(isThis)?.access;
+    const given = digestOf(`${half} ${cookieNamed(this.cookieName, cookies)}`);
+    return this.#live().find(({ digest }) => isSameKey(given, digest))?.access;
   }
 
   /** Ends everything; resolves to the number of sessions there were. */
@@ -142,15 +129,13 @@ export class InspectorSessions {
     return Object.hasOwn(this.#files, name) ? this.#files[name] : undefined;
   }
 
-  #waiting(): Ticket | undefined {
-    const ticket = this.#ticket;
-    const isVoid =
-      ticket === undefined || ticket.until <= this.#host.clock.monotonic() || ticket.wrong >= WRONG_TICKETS;
-    if (isVoid) this.#ticket = undefined;
+  #waiting() {
+    const { until = 0, wrong = 0 } = this.#ticket ?? {};
+    if (until <= this.#host.clock.monotonic() || wrong >= WRONG_TICKETS) this.#ticket = undefined;
     return this.#ticket;
   }
 
-  #live(): readonly Session[] {
+  #live(): readonly Pass[] {
     const now = this.#host.clock.monotonic();
     this.#sessions = this.#sessions.filter(({ until }) => until > now);
     return this.#sessions;

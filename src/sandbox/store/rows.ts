@@ -19,9 +19,7 @@ import type {
 } from './schema.ts';
 import { escaped, listed, type Page, type Sql } from './sql.ts';
 
-type WalletRow = Omit<RowOf<typeof WALLETS>, 'one' | 'entries'>;
-
-export const walletOf = (sql: Sql) => sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets');
+export const walletOf = (sql: Sql) => sql.get<RowOf<typeof WALLETS>>('select * from wallets');
 
 export type BinRow = Omit<RowOf<typeof BINS>, 'position'>;
 
