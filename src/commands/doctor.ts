@@ -10,10 +10,7 @@ export const doctor = command({
     'Sends one read request; with --sandbox nothing leaves this machine. Private files with too open modes are repaired, as in every command. A failed check is exit 15.',
   reach: 'service',
   ends: { check_failed: 'A check failed; the table says what to do.' },
-  examples: {
-    'In words': 'doctor',
-    'For a script': 'doctor --json',
-  },
+  examples: { 'In words': 'doctor' },
   run: ctx => ctx.diagnose(),
   columns: [
     'check status says hint+',

@@ -56,15 +56,12 @@ export const api = command({
     'Status and headers too': 'api GET /bins -i',
     'A change, shown before it is sent': 'api POST /cards/card_1/fund -F amount:=25 --dry-run',
   },
-  async run(
-    ctx,
-    { method, path, field = {}, typed = {}, input: file, paginate, include, intent: name, idempotencyKey: key, marker },
-  ) {
+  async run(ctx, { field, typed, input: file, paginate, include = false, intent: name, marker = false, ...asked }) {
     const body = (path: string) => (path === '-' ? ctx.files.stdin.readAll(RAW_BODY_BYTES) : ctx.files.readFile(path));
     const input = file === undefined ? undefined : await body(file);
-    const values = typed as Readonly<Record<string, string>>;
-    const asked = rawCallFrom({ method, path, texts: field as typeof values, values, input });
-    if (revealsSecret(asked.path, await ctx.api.overrides()))
+    const { method, idempotencyKey: key } = asked;
+    const call = rawCallOf({ ...asked, texts: (field ?? {}) as Texts, values: (typed ?? {}) as Texts, input });
+    if (revealsSecret(call.path, await ctx.api.overrides()))
       throw notSent(
         'guarded',
         'card details are not available here: use cards details',
@@ -72,18 +69,14 @@ export const api = command({
       );
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
-      const intentName = intentNamed(name);
-      return change(ctx, asked, { key, intentName, include: include === true, marker: marker === true });
+      return change(ctx, call, { key, intentName: intentNamed(name), include, marker });
     }
     if (name !== undefined) throw usage('--intent is for changes; a GET does not need one');
     if (key !== undefined) throw usage('--idempotency-key is for changes; a GET does not need one');
     if (marker) throw usage(MARKER_USE);
-    const whole = `${asked.path}${asked.query}`;
-    if (!paginate) {
-      const answer = await ctx.api.read('api.read', { method, path: whole });
-      return { ...answerOf(ctx, answer, include === true), isRead: true };
-    }
-    const pages = (await ctx.api.reader()).pages('api.pages', { path: whole });
+    const path = `${call.path}${call.query}`;
+    if (!paginate) return { ...answerOf(ctx, await ctx.api.read('api.read', { method, path }), include), isRead: true };
+    const pages = (await ctx.api.reader()).pages('api.pages', { path });
     const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.ui.progress });
     return { listing, isRead: true };
   },
@@ -188,14 +181,14 @@ const isSecretName = (name: string) => SECRET_NAMES.has(name.toLowerCase());
 
 type Members = Readonly<Record<string, unknown>>;
 
+type Texts = Readonly<Record<string, string>>;
+
 interface Typed {
   readonly method: string;
   readonly path: string;
-  /** `-f key=value`. */
-  readonly texts: Readonly<Record<string, string>>;
-  /** `-F key:=json`, keys with their colon. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Text of `--input`. */
+  /** `-f key=value`; `-F key:=json`, keys with their colon; text of `--input`. */
+  readonly texts: Texts;
+  readonly values: Texts;
   readonly input: string | undefined;
 }
 
@@ -211,33 +204,23 @@ interface RawCall {
 }
 
 /** Throws `usage`; nothing was sent. Members of a GET are its query. */
-function rawCallFrom(typed: Typed): RawCall {
-  const call = checkedCall(typed);
-  const length = call.path.length + call.query.length;
-  if (length <= RAW_PATH_CHARACTERS) return call;
-  const most = RAW_PATH_CHARACTERS.toLocaleString('en-US');
-  throw usage(`path and query have ${length.toLocaleString('en-US')} characters, and at most ${most} are sent`);
-}
-
-function checkedCall(typed: Typed): RawCall {
+function rawCallOf(typed: Typed): RawCall {
   const { method, input } = typed;
-  const { path, query } = partsOf(typed.path);
-  const members = membersOf(typed);
-  if (method === 'GET') {
-    if (input !== undefined) throw usage('a GET has no body; remove --input');
-    refuseSecrets(members);
-    const whole = [query, queryOf(members)].filter(part => part !== '').join('&');
-    return { method, path, query: whole === '' ? '' : `?${whole}`, body: undefined, text: undefined };
+  const isRead = method === 'GET';
+  if (isRead && input !== undefined) throw usage('a GET has no body; remove --input');
+  const { path, query: given } = partsOf(typed.path);
+  const members = input === undefined ? membersOf(typed) : objectIn(input);
+  refuseSecrets(members);
+  const parts = [given, isRead ? queryOf(members) : ''].filter(part => part !== '');
+  const query = parts.length === 0 ? '' : `?${parts.join('&')}`;
+  const length = path.length + query.length;
+  if (length > RAW_PATH_CHARACTERS) {
+    const most = RAW_PATH_CHARACTERS.toLocaleString('en-US');
+    throw usage(`path and query have ${length.toLocaleString('en-US')} characters, and at most ${most} are sent`);
   }
-  const asked = { method, path, query: query === '' ? '' : `?${query}` };
-  if (input === undefined) {
-    refuseSecrets(members);
-    const body = Object.keys(members).length > 0 ? members : undefined;
-    return { ...asked, body, text: body && JSON.stringify(body) };
-  }
-  const body = objectIn(input);
-  refuseSecrets(body);
-  return { ...asked, body, text: input };
+  const isEmpty = isRead || (input === undefined && Object.keys(members).length === 0);
+  const body = isEmpty ? undefined : members;
+  return { method, path, query, body, text: input ?? (body && JSON.stringify(body)) };
 }
 
 /** A member that is there for a secret may hold one; its name is judged elsewhere. */

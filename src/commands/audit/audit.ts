@@ -104,10 +104,7 @@ export const verifyAudit = command({
     'Every line contains the digest of the line before it, and the journal holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
   reach: 'files',
   ends: { check_failed: 'The chain is broken.' },
-  examples: {
-    'In words': 'audit verify',
-    'For a script: exit 15 when it is broken': 'audit verify --json',
-  },
+  examples: { 'In words': 'audit verify' },
   async run(ctx) {
     const log = await ctx.journal.audit();
     const { entries, failure } = await linesOf(log);

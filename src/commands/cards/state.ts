@@ -218,10 +218,7 @@ export const unfreezeCards = command({
   operation: 'cards.unfreeze',
   bulk: {},
   args: { cards },
-  examples: {
-    'Unfreeze one card': 'cards unfreeze card_1',
-    'As JSON': 'cards unfreeze card_1 --json',
-  },
+  examples: { 'Unfreeze one card': 'cards unfreeze card_1' },
   run: (ctx, named) => changeState(ctx, 'cards.unfreeze', named),
   show: result => showState(result, { done: 'Active again', already: 'Active already' }),
 });

@@ -10,7 +10,6 @@ import { type AssumptionId, basisText } from '../../contract/basis.ts';
 import type { ReadName } from '../../contract/calls.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
-import type { PlannedRequest } from '../../contract/service.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import type { Row } from '../../terminal/view.ts';
@@ -136,7 +135,9 @@ export const checkContract = command({
     'Whether keys are honoured, with a test key': 'contract check --probe-idempotency --yes --json',
   },
   async run(ctx, { probeIdempotency = false }) {
-    if (ctx.dryRun) return { planned: await plannedProbe(ctx, probeIdempotency) };
+    if (ctx.dryRun && !probeIdempotency)
+      throw usage('contract check has no dry run: without --probe-idempotency it only reads');
+    if (ctx.dryRun) return { planned: (await probeOf(ctx)).requests };
     const probed = probeIdempotency ? await probe(ctx) : [];
     return { rows: [...(await readingRoutes(ctx)), ...probed] };
   },
@@ -154,18 +155,17 @@ export const checkContract = command({
   },
 });
 
-async function plannedProbe(ctx: Context, probes: boolean): Promise<readonly PlannedRequest[]> {
-  if (!probes) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
+/** Throws `not_found` where no BIN takes the card of the probe. */
+async function probeOf(ctx: Context) {
   const { id } = await bestBin(ctx, cents(100));
-  return (await (await ctx.journal.open()).probe(id)).requests;
+  return (await ctx.journal.open()).probe(id);
 }
 
 const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
 
 /** Guards, limits, question and audit lines as for every other write; a dry run goes as far as the plan. */
 async function probe(ctx: Context): Promise<Row[]> {
-  const { id } = await bestBin(ctx, cents(100));
-  const { rows, check, run } = await (await ctx.journal.open()).probe(id);
+  const { rows, check, run } = await probeOf(ctx);
   await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation: 'cards.create', rows: rows.length },
     operations: [...rows].map(({ operation }) => operation),

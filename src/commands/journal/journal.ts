@@ -76,10 +76,7 @@ export const journalStatus = command({
   answers: { one: JOURNAL_STATE },
   reach: 'service',
   ends: { guarded: 'The database cannot be reached.' },
-  examples: {
-    'In words': 'journal status',
-    'For a script': 'journal status --json',
-  },
+  examples: { 'In words': 'journal status' },
   run: async ctx => (await ctx.journal.admin()).status(),
   columns: [
     'place shared account:2 unfinished:2 key_listed:3 audit_line:3 seen_line:3 locked_by:3 limits:3 approvers:3',

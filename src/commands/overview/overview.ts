@@ -8,7 +8,7 @@ import {
   openHolds,
 } from '../../books/insight.ts';
 import { dayText, Spending } from '../../books/spending.ts';
-import type { Context, Shown } from '../../cli/context.ts';
+import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -19,7 +19,6 @@ import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
-import type { Copy } from '../../mirror/mirror.ts';
 import { type Block, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
@@ -123,8 +122,32 @@ export const showOverview = command({
   async run(ctx, { since, check = false, ...asked }) {
     const days = since === undefined ? USUAL_DAYS : daysSince(since, ctx.api.serviceNow());
     using copy = await openCopy(ctx, asked);
+    const { db, as_of } = copy;
     const { profile, mode } = await ctx.api.identity();
-    return { ...(await overviewOf(ctx, copy, days)), title: `${profile}  ${mode.toUpperCase()}`, check };
+    const now = Date.parse(as_of);
+    const spending = new Spending(now, days);
+    const { cards, known, leftOut } = accountRows(db, now, {
+      since: spending.oldestCounted,
+      add: record => spending.add(record),
+    });
+    if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
+    const wallet = newestWallet(db);
+    if (wallet === undefined) throw notSent('unreachable', 'the mirror holds no wallet yet', 'cardwright books sync');
+    const ops = (await (await ctx.journal.open()).list()).filter(op => op.profile === profile);
+    const unknown = ops.filter(({ state }) => state === 'unknown');
+    const open = ops.filter(({ state, counts }) => state === 'open' && counts.open > 0);
+    const attention = attentionOf({
+      unknown: unknown.map(op => leftRows(op, op.counts.unknown)),
+      open: open.filter(op => op.cents > 0).map(op => leftRows(op, op.counts.open)),
+      report: newestReport(db),
+      wallet: cents(wallet.balance_cents),
+      moves: movesSince(db, oldestMove(now)),
+      cards,
+      known,
+    });
+    const counted = { cards: countCards(cards, known), ops: { unknown: unknown.length, open: open.length } };
+    const title = `${profile}  ${mode.toUpperCase()}`;
+    return { as_of, wallet, held: openHolds(wallet), ...counted, spending, attention, title, check };
   },
   columns: [
     'as_of wallet.balance wallet.cards_total_balance held wallet.pending_deposits cards.active cards.frozen cards.terminated ops.unknown spent.days spent.total',
@@ -135,7 +158,7 @@ export const showOverview = command({
       'spent.total': 'SPENT',
     },
   ],
-  show: showPage,
+  show: page => showPage(page),
 });
 
 /** Days that are added up, today with them. Throws `usage`. */
@@ -149,43 +172,6 @@ function daysSince(typed: string, now: number): number {
   throw usage(`--since ${quote(typed)} is no time such as 7d or 2026-11-01 within the last ${MOST_DAYS} days`);
 }
 
-/** What the copy tells about an account. */
-async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number) {
-  const now = Date.parse(as_of);
-  const spending = new Spending(now, days);
-  const { cards, known, leftOut } = accountRows(db, now, {
-    since: spending.oldestCounted,
-    add: record => spending.add(record),
-  });
-  if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
-  const wallet = newestWallet(db);
-  if (wallet === undefined) {
-    throw notSent('unreachable', 'the mirror holds no wallet yet', 'cardwright books sync');
-  }
-  const { profile } = await ctx.api.identity();
-  const ops = (await (await ctx.journal.open()).list()).filter(op => op.profile === profile);
-  const unknown = ops.filter(({ state }) => state === 'unknown');
-  const open = ops.filter(({ state, counts }) => state === 'open' && counts.open > 0);
-  const attention = attentionOf({
-    unknown: unknown.map(op => leftRows(op, op.counts.unknown)),
-    open: open.filter(op => op.cents > 0).map(op => leftRows(op, op.counts.open)),
-    report: newestReport(db),
-    wallet: cents(wallet.balance_cents),
-    moves: movesSince(db, oldestMove(now)),
-    cards,
-    known,
-  });
-  return {
-    as_of,
-    wallet,
-    held: openHolds(wallet),
-    cards: countCards(cards, known),
-    ops: { unknown: unknown.length, open: open.length },
-    spending,
-    attention,
-  };
-}
-
 function leftRows({ op, last_at, cents }: OpSummary, rows: number): LeftRows {
   return { op, rows, cents, since: Date.parse(last_at) };
 }
@@ -197,7 +183,17 @@ const SHOWN_GROWING = 3;
 const usd = (amount: Cents | null) => (amount === null ? null : toUsd(amount));
 
 /** What is shown of it. */
-type Page = Awaited<ReturnType<typeof overviewOf>> & { readonly title: string; readonly check: boolean };
+interface Page {
+  readonly as_of: string;
+  readonly wallet: NonNullable<ReturnType<typeof newestWallet>>;
+  readonly held: Cents | null;
+  readonly cards: ReturnType<typeof countCards>;
+  readonly ops: Readonly<Record<'unknown' | 'open', number>>;
+  readonly spending: Spending;
+  readonly attention: ReturnType<typeof attentionOf>;
+  readonly title: string;
+  readonly check: boolean;
+}
 
 /** The page; with `check` it fails where something alarming needs attention. */
 function showPage(page: Page): Omit<Shown, 'columns'> {

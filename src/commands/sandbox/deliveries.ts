@@ -105,10 +105,7 @@ export const showDelivery = adminCommand({
 export const redeliver = adminCommand({
   path: 'sandbox deliveries redeliver',
   operation: 'deliveries.redeliver',
-  examples: {
-    'Once more': 'sandbox deliveries redeliver dlv_1',
-    'What became of it, as data': 'sandbox deliveries redeliver dlv_1 --json',
-  },
+  examples: { 'Once more': 'sandbox deliveries redeliver dlv_1' },
   show: showQueued,
 });
 

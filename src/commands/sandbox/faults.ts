@@ -134,10 +134,7 @@ export const removeFault = command({
 export const clearFaults = adminCommand({
   path: 'sandbox faults clear',
   operation: 'faults.clear',
-  examples: {
-    'Everything works again': 'sandbox faults clear',
-    'How many there were, as data': 'sandbox faults clear --json',
-  },
+  examples: { 'Everything works again': 'sandbox faults clear' },
   columns: ['removed', { removed: { kind: 'integer' } }],
   noun: 'rule',
   says: ({ removed }) => (removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.`),

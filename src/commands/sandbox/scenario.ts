@@ -32,10 +32,7 @@ export const runSandboxScenario = command({
   about:
     'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. TSV, CSV and NDJSON show each step as soon as it is done. The format: cardwright help scenarios.',
   args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
-  examples: {
-    'A story and its checks': 'sandbox simulate run purchase.yaml --yes',
-    'What each step did, as data': 'sandbox simulate run purchase.yaml --yes --json',
-  },
+  examples: { 'A story and its checks': 'sandbox simulate run purchase.yaml --yes' },
   async run(ctx, { file }) {
     const { readScenario } = await import('../../scenario/read.ts');
     const { runScenario } = await import('../../scenario/run.ts');

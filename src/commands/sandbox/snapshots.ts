@@ -1,7 +1,7 @@
 /** Snapshots, export and import: the whole state of a sandbox kept and put back. */
 
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
-import type { Restored, Shown } from '../../cli/context.ts';
+import type { Context, Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
 import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
@@ -39,14 +39,22 @@ function webhooksIn({ webhooks_active: active }: Restored): readonly string[] {
   return !active ? [] : [`What this sandbox delivers goes to ${countOf(active, 'active subscription')}.`];
 }
 
-/** Throws `check_failed` when nothing was put back. */
-function refuseDamaged(what: string, done: Restored, hint?: string): Restored {
-  if (done.restored) return done;
-  throw new CliError('check_failed', {
-    message: `${what} cannot be put back: ${done.problems.join('; ')}. Nothing was changed.`,
-    ...(hint !== undefined && { hint }),
-    outcome: 'refused',
-  });
+/** Asks, and puts something in place of everything. Throws `check_failed` where it is damaged: nothing was put back. */
+async function replaced(
+  ctx: Context,
+  { what, also = '', hint }: { readonly what: string; readonly also?: string; readonly hint?: string },
+  put: () => Promise<Restored>,
+): Promise<Restored> {
+  await confirmed(ctx, `Replace everything in ${await whichSandbox(ctx)} by ${what}${also}`);
+  const done = await put();
+  if (!done.restored)
+    throw new CliError('check_failed', {
+      message: `${what} cannot be put back: ${done.problems.join('; ')}. Nothing was changed.`,
+      ...(hint !== undefined && { hint }),
+      outcome: 'refused',
+    });
+  await (await ctx.journal.admin()).setAsideSandbox();
+  return done;
 }
 
 export const saveSnapshot = adminCommand({
@@ -85,18 +93,11 @@ export const restoreSnapshot = command({
   operation: 'snapshots.restore',
   ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },
-  examples: {
-    'Back to where it was': 'sandbox snapshot restore before --yes',
-    'What is back, as data': 'sandbox snapshot restore before --yes --json',
-  },
+  examples: { 'Back to where it was': 'sandbox snapshot restore before --yes' },
   async run(ctx, { name: given }) {
     const name = checkedName(given);
-    const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
-    await confirmed(ctx, intent);
-    const restored = await runAdmin(ctx, 'snapshots.restore', { name });
-    const done = refuseDamaged(`snapshot ${name}`, restored, 'cardwright sandbox snapshot list');
-    await (await ctx.journal.admin()).setAsideSandbox();
-    return done;
+    const about = { what: `the snapshot ${name}`, hint: 'cardwright sandbox snapshot list' };
+    return replaced(ctx, about, () => runAdmin(ctx, 'snapshots.restore', { name }));
   },
   show: showRestored,
 });
@@ -174,13 +175,10 @@ export const importSandbox = command({
   },
   async run(ctx, { file }) {
     const what = file === '-' ? 'standard input' : file;
-    const webhooks = ctx.ui.yes ? 0 : await (await ctx.sandbox.servers()).subscriptionsIn(file);
+    const servers = await ctx.sandbox.servers();
+    const webhooks = ctx.ui.yes ? 0 : await servers.subscriptionsIn(file);
     const also = webhooks === 0 ? '' : `, and deliver to ${countOf(webhooks, 'webhook subscription')}`;
-    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${also}`;
-    await confirmed(ctx, intent);
-    const done = refuseDamaged(what, await (await ctx.sandbox.servers()).importFrom(file));
-    await (await ctx.journal.admin()).setAsideSandbox();
-    return done;
+    return replaced(ctx, { what, also }, () => servers.importFrom(file));
   },
   show: showRestored,
 });
