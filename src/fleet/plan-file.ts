@@ -3,22 +3,13 @@ import { createHash } from 'node:crypto';
 import type { ValueOf } from '../contract/field.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { DAY, HOUR, isoTime, wholeSeconds } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { notSent } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Account } from './account.ts';
 import type { Fleet } from './fleet-file.ts';
-import {
-  type Allowed,
-  type Deed,
-  GUARDED_CLASSES,
-  moneyParts,
-  type NumberedStep,
-  PHASES,
-  type Planned,
-  type Scope,
-} from './step.ts';
+import { type Allowed, type Deed, GUARDED_CLASSES, moneyParts, type NumberedStep, PHASES, type Scope } from './step.ts';
 
 const DEEDS = Object.keys(PHASES) as Deed[];
 const COUNT = tells.count('How many steps.');
@@ -123,7 +114,13 @@ export interface PlanDocument extends Omit<ValueOf<typeof PLAN>, 'steps'> {
   readonly steps: readonly NumberedStep[];
 }
 type Bound = PlanDocument['bound'];
-type Totals = PlanDocument['totals'];
+
+/** What a plan says of cards, in the order of its members. */
+export type Planned = Pick<
+  PlanDocument,
+  | ('steps' | 'differences' | 'blocked' | 'held_back' | 'unknown' | 'to_retire')
+  | ('notes' | 'cards_after' | 'as_wanted')
+>;
 
 /** How long a plan may be applied: that of a pull request is applied when it is merged. */
 const LIFE_MS = DAY;
@@ -162,15 +159,7 @@ export function planDocument(planned: Planned, around: Circumstances): PlanDocum
     caps: { per_apply: toUsd(caps.per_apply), cards: caps.cards, wallet_reserve: toUsd(caps.wallet_reserve) },
     totals: totalsOf(planned.steps, account.wallet),
     allowed,
-    steps: planned.steps,
-    differences: planned.differences,
-    blocked: planned.blocked,
-    held_back: planned.heldBack,
-    unknown: planned.locked,
-    to_retire: planned.toRetire.map(({ card, name, balance }) => ({ card, name, balance: toUsd(balance) })),
-    notes: planned.notes,
-    cards_after: planned.cardsAfter,
-    as_wanted: planned.asWanted,
+    ...planned,
     strangers: account.strangers,
   });
 }
@@ -198,12 +187,7 @@ export function differs({ steps, blocked, held_back: heldBack }: PlanDocument): 
 
 /** Cents that the steps take from the wallet. */
 function spendingOfSteps(steps: readonly NumberedStep[]): Cents {
-  return sumCents(steps.map(spentBy));
-}
-
-function spentBy(step: NumberedStep): Cents {
-  if (step.do === 'create') return toCents(step.body.amount);
-  return step.do === 'fund' ? toCents(step.amount) : cents(0);
+  return sumCents(steps.filter(step => step.do === 'create' || step.do === 'fund').map(amountOf));
 }
 
 /** Cents that come back to the wallet. */
@@ -212,7 +196,7 @@ export function returnsOf(step: NumberedStep): Cents {
   return step.do === 'terminate' ? toCents(step.returns) : cents(0);
 }
 
-function totalsOf(steps: readonly NumberedStep[], wallet: Cents): Totals {
+function totalsOf(steps: readonly NumberedStep[], wallet: Cents): PlanDocument['totals'] {
   const count = (deed: Deed) => steps.filter(step => step.do === deed).length;
   const counts = Object.fromEntries(DEEDS.map(deed => [deed, count(deed)]));
   const spend = spendingOfSteps(steps);
@@ -229,42 +213,21 @@ function totalsOf(steps: readonly NumberedStep[], wallet: Cents): Totals {
 // A plan file read back
 
 /** `file` is what the user called it, `fleet` the fleet file as a word of a command. Throws `usage` for what is no plan, `guarded` for a plan that was edited. */
-export function readPlanFile(text: string, file: string, fleet?: string): PlanDocument {
-  const plan = parsed(text);
-  const out = shellWord(nextPlanName(file));
-  const hint =
-    fleet === undefined ? `cardwright fleet plan --out ${out}` : `cardwright fleet plan ${fleet} --out ${out}`;
-  if (plan === undefined) {
-    throw new CliError('usage', {
-      message: `${file} is no plan of cardwright fleet plan, version 1`,
-      hint,
-      outcome: 'not_sent',
-    });
-  }
+export function readPlanFile(text: string, file: string, fleet: string): PlanDocument {
+  // What its id covers was written by cardwright.
+  const plan = jsonOrUndefined(text) as PlanDocument | undefined;
+  const hint = `cardwright fleet plan ${fleet} --out ${shellWord(nextPlanName(file))}`;
+  if (!isObject(plan) || plan.plan !== 1 || typeof plan.id !== 'string')
+    throw notSent('usage', `${file} is no plan of cardwright fleet plan, version 1`, { hint });
   if (planIdOf(plan) === plan.id) return plan;
-  throw new CliError('guarded', {
-    reason: 'plan_edited',
-    message: `${file} was edited: it is not what its id says. Nothing was sent`,
-    hint,
-    outcome: 'not_sent',
-  });
+  const message = `${file} was edited: it is not what its id says. Nothing was sent`;
+  throw notSent('guarded', message, { reason: 'plan_edited', hint });
 }
 
 /** `plan.json` leads to `plan-2.json`, `plan-2.json` to `plan-3.json`: a plan file is never overwritten. */
 export function nextPlanName(path: string): string {
   const [, stem = 'plan', number = '1'] = /^(.*?)(?:-(\d{1,4}))?(?:\.json)?$/s.exec(path) ?? [];
   return `${stem}-${Number(number) + 1}.json`;
-}
-
-/** Undefined for another text. What its id covers was written by cardwright. */
-function parsed(text: string): PlanDocument | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isPlan = isObject(value) && value['plan'] === 1 && typeof value['id'] === 'string';
-    return isPlan ? (value as unknown as PlanDocument) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 // Why a plan must not be executed any more

@@ -27,8 +27,9 @@ interface PlanLine {
 
 /** Steps first, then what is blocked, unknown and held back, each by name. */
 function planLines(document: PlanDocument): readonly PlanLine[] {
-  const { steps, blocked, unknown, held_back: heldBack } = document;
-  const fixed = fixedByName(document);
+  const { steps, blocked, unknown, held_back: heldBack, differences } = document;
+  const fixed = new Map<string, Difference[]>();
+  for (const each of differences) if (each.class === 'fixed') addTo(fixed, each.name, each);
   return [
     ...steps.map(lineOf),
     ...blocked.map(name => blockedLine(name, fixed.get(name) ?? [])),
@@ -81,15 +82,6 @@ function nothing(name: string) {
   return { name, card: '', last4: '', amount: undefined, below: [] };
 }
 
-function fixedByName({ differences }: PlanDocument): ReadonlyMap<string, readonly Difference[]> {
-  const found = new Map<string, Difference[]>();
-  for (const each of differences) {
-    if (each.class !== 'fixed') continue;
-    addTo(found, each.name, each);
-  }
-  return found;
-}
-
 function blockedLine(name: string, fixed: readonly Difference[]): PlanLine {
   const card = fixed[0]?.card ?? '';
   const why = fixed.map(({ field, is, wanted }) => `${field} ${valueText(is)} -> ${valueText(wanted)}`).join(', ');
@@ -128,25 +120,6 @@ export function countsText({ totals }: PlanDocument): string {
     .join(', ');
 }
 
-/** What a plan without a step says; what waits for a person is no step. */
-function nothingText({ blocked, held_back: held, unknown }: PlanDocument): string {
-  return blocked.length + held.length + unknown.length > 0 ? 'No step by itself' : 'Nothing to do';
-}
-
-/** Lines of a file, to be pasted below `retired:`. */
-function retireLines({ to_retire: cards, created_at: at }: PlanDocument): readonly string[] {
-  const since = at.slice(0, 10);
-  return cards.map(({ card }) => `  ${card}: {since: ${since}}`);
-}
-
-/** What is left in the wallet, and what keeps an apply from beginning. */
-function walletAfterText({ totals, caps }: PlanDocument): string {
-  const after = toCents(totals.wallet_after);
-  const short = cents(toCents(caps.wallet_reserve) - after);
-  const refused = totals.spend === 0 || short <= 0 ? '' : `, ${dollars(short)} short: fleet apply is refused`;
-  return `wallet after ${dollars(after)}${refused}`;
-}
-
 // A plan for people on a terminal
 
 const WIDEST_NAME = 24;
@@ -183,13 +156,19 @@ function lineText({ sign, name, card, last4, what, amount, why }: PlanLine, widt
 }
 
 function footLines(document: PlanDocument): readonly string[] {
-  const { totals, caps, as_wanted: wanted, notes, differences } = document;
+  const { totals, caps, as_wanted: wanted, notes, differences, blocked, held_back: held, unknown } = document;
   const counts = countsText(document);
-  const money = `spends ${dollars(toCents(totals.spend))} of ${dollars(toCents(caps.per_apply))} · ${walletAfterText(document)}`;
+  // What waits for a person is no step.
+  const nothing = blocked.length + held.length + unknown.length > 0 ? 'No step by itself' : 'Nothing to do';
+  const after = toCents(totals.wallet_after);
+  const short = cents(toCents(caps.wallet_reserve) - after);
+  const refused = totals.spend === 0 || short <= 0 ? '' : `, ${dollars(short)} short: fleet apply is refused`;
+  const spends = `spends ${dollars(toCents(totals.spend))} of ${dollars(toCents(caps.per_apply))}`;
   const noteCount = differences.filter(each => each.class === 'note').length;
-  const retire = retireLines(document);
+  const since = document.created_at.slice(0, 10);
+  const retire = document.to_retire.map(({ card }) => `  ${card}: {since: ${since}}`);
   return [
-    counts === '' ? `${nothingText(document)}.` : `${counts} · ${money}`,
+    counts === '' ? `${nothing}.` : `${counts} · ${spends} · wallet after ${dollars(after)}${refused}`,
     `${wanted} as wanted${noteCount === 0 ? '' : ` · ${noteCount} ${noteCount === 1 ? 'note is' : 'notes are'} other than in the file`}`,
     ...notes.map(note => `note: ${note}`),
     ...(retire.length === 0 ? [] : ['To retire them, for the file:', 'retired:', ...retire]),

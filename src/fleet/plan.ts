@@ -20,6 +20,7 @@ import {
   type ObservedCard,
 } from './account.ts';
 import { type Fleet, LEAST_AT_ONCE, markText, type Retired, type Wish } from './fleet-file.ts';
+import type { Planned } from './plan-file.ts';
 import { faultAt, faultyFleet } from './read.ts';
 import {
   type Allowed,
@@ -28,16 +29,13 @@ import {
   createChain,
   GUARDED_CLASSES,
   type GuardedClass,
-  type GuardedSteps,
   isBelowFloor,
   moneyParts,
   type NumberedStep,
   PHASES,
   type PlanInput,
-  type Planned,
   type Step,
   stateDigest,
-  type ToRetire,
   topUpOf,
   type Why,
 } from './step.ts';
@@ -83,7 +81,7 @@ export function planFleet(input: PlanInput): Planned {
   const retired = planRetired(input);
   // An edit of the file may freeze one card without being asked about; none where it leaves no card.
   const most = fleet.wishes.length === 0 ? 0 : 1;
-  const { steps, heldBack } = chosen([...planner.candidates, ...retired.candidates], { allowed, most });
+  const { steps, heldBack } = chosen([...planner.candidates, ...retired.candidates], allowed, most);
   const creates = steps.filter(step => step.do === 'create').length;
   const ends = steps.filter(step => step.do === 'terminate').length;
   const busy = new Set([
@@ -98,23 +96,18 @@ export function planFleet(input: PlanInput): Planned {
       (a, b) => byName(a.name, b.name) || (a.field < b.field ? -1 : Number(a.field > b.field)),
     ),
     blocked: [...planner.blocked].sort(byName),
-    heldBack,
-    locked: locked.filter(({ name }) => planner.lockedNames.has(name)),
-    toRetire: [...planner.toRetire].sort((a, b) => byName(a.name, b.name) || (a.card < b.card ? -1 : 1)),
+    held_back: heldBack,
+    unknown: locked.filter(({ name }) => planner.lockedNames.has(name)),
+    to_retire: [...planner.toRetire].sort((a, b) => byName(a.name, b.name) || (a.card < b.card ? -1 : 1)),
     notes: [...planner.notes, ...retired.notes, ...goneMoves(fleet, account)].sort(),
-    asWanted: match.matched.filter(({ wish, present }) => present !== undefined && !busy.has(wish.name)).length,
-    cardsAfter: match.live + creates - ends,
+    cards_after: match.live + creates - ends,
+    as_wanted: match.matched.filter(({ wish, present }) => present !== undefined && !busy.has(wish.name)).length,
   };
 }
 
-interface Limits {
-  readonly allowed: Allowed;
-  readonly most: number;
-}
-
 /** Steps that may be planned, and what is held back. Throws `guarded` where a number was allowed that is not the plan's. */
-function chosen(candidates: readonly Candidate[], { allowed, most }: Limits) {
-  const heldBack: GuardedSteps[] = [];
+function chosen(candidates: readonly Candidate[], allowed: Allowed, most: number) {
+  const heldBack: Planned['held_back'][number][] = [];
   const hold = (name: GuardedClass, held: readonly Candidate[]) => {
     const names = held.map(({ step }) => step.name).sort(byName);
     if (held.length > 0) heldBack.push({ class: name, count: held.length, names });
@@ -219,7 +212,7 @@ class CardPlanner {
   readonly differences: Difference[] = [];
   readonly blocked = new Set<string>();
   readonly lockedNames = new Set<string>();
-  readonly toRetire: ToRetire[] = [];
+  readonly toRetire: Planned['to_retire'][number][] = [];
   readonly notes: string[] = [];
   readonly #input: PlanInput;
   readonly #locked: ReadonlySet<string>;
@@ -258,7 +251,7 @@ class CardPlanner {
     this.differences.push(...found);
     if (wish.replaced.some(each => each.card === card.id)) {
       if (card.status === 'active' && !overlapping.has(card.id)) this.#freeze(wish.name, card, 'replaced', true);
-      this.#create(wish, { generation: highest + 1, why: 'replaces', instead: card });
+      this.#create(wish, highest + 1, 'replaces', card);
       return;
     }
     if (found.some(each => each.class === 'fixed')) this.blocked.add(wish.name);
@@ -319,10 +312,10 @@ class CardPlanner {
         wanted: wish.state,
       });
     }
-    this.#create(wish, { generation: highest + 1, why: ended === undefined ? 'new' : 'recreated', instead: undefined });
+    this.#create(wish, highest + 1, ended === undefined ? 'new' : 'recreated', undefined);
   }
 
-  #create(wish: Wish, { generation, why, instead }: Making): void {
+  #create(wish: Wish, generation: number, why: Why, instead: ObservedCard | undefined): void {
     const { name, amount } = wish;
     const { fleet, scope, file, pickBin, account } = this.#input;
     const fault = (field: string, text: string) => faultyFleet([faultAt(fleet, wish, field, text)], file);
@@ -361,15 +354,9 @@ class CardPlanner {
     this.candidates.push({ step: { do: 'freeze', name, card: id, last4, why, seen: stateDigest(card) }, removes });
   }
 
-  #retire(name: string, { id, last4, balance }: ObservedCard): void {
-    this.toRetire.push({ card: id, name, last4, balance });
+  #retire(name: string, { id, balance }: ObservedCard): void {
+    this.toRetire.push({ card: id, name, balance: toUsd(balance) });
   }
-}
-
-interface Making {
-  readonly generation: number;
-  readonly why: Why;
-  readonly instead: ObservedCard | undefined;
 }
 
 /** The request in the words of the interface; money as USD. */
@@ -398,33 +385,23 @@ function whyNotFunded({ monthly_cap: cap }: Wish, { balance }: ObservedCard, { u
 
 // Cards that were retired by their ids
 
-interface RetiredPlan {
-  readonly candidates: readonly Candidate[];
-  readonly notes: readonly string[];
-}
-
 /** The steps of every line of `retired`. */
-function planRetired(input: PlanInput): RetiredPlan {
+function planRetired(input: PlanInput) {
   const candidates: Candidate[] = [];
   const notes: string[] = [];
   for (const retired of input.fleet.retired) {
     const card = input.account.cards.get(retired.card);
     if (card === undefined) continue;
     const name = card.mark?.fleet === input.fleet.name ? card.mark.name : card.id;
-    const found = stepOf(input, retired, { card, name });
+    const found = stepOf(input, retired, card, name);
     if (typeof found === 'string') notes.push(found);
     else if (found !== undefined) candidates.push(found);
   }
   return { candidates, notes };
 }
 
-interface Named {
-  readonly card: ObservedCard;
-  readonly name: string;
-}
-
 /** One candidate, or what is said in its place. */
-function stepOf(input: PlanInput, retired: Retired, { card, name }: Named): Candidate | string | undefined {
+function stepOf(input: PlanInput, retired: Retired, card: ObservedCard, name: string): Candidate | string | undefined {
   const { id, last4, status, balance } = card;
   const on = { name, card: id, last4 };
   if (status === 'terminated') return `retired: ${id} is terminated; delete the line`;

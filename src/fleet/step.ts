@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type Cents, cents, toUsd } from '../core/money.ts';
 import { base32 } from '../core/names.ts';
-import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
+import type { Account, CardRecords, Match, ObservedCard } from './account.ts';
 import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from './fleet-file.ts';
 
 /** In the order they are done: money comes back before it is spent, and a card has its money before it is unfrozen. */
@@ -68,39 +68,10 @@ export type NumberedStep = Step & { readonly row: number; readonly phase: number
 export const GUARDED_CLASSES = ['unfreeze', 'recreate', 'terminate', 'removals'] as const;
 export type GuardedClass = (typeof GUARDED_CLASSES)[number];
 
-export interface GuardedSteps {
-  readonly class: GuardedClass;
-  readonly count: number;
-  readonly names: readonly string[];
-}
-
 /** A name of which an operation's outcome is not known. */
 export interface Locked {
   readonly name: string;
   readonly op: string;
-}
-
-/** A card of which nothing more is wanted. */
-export interface ToRetire {
-  readonly card: string;
-  readonly name: string;
-  readonly last4: string;
-  readonly balance: Cents;
-}
-
-export interface Planned {
-  readonly steps: readonly NumberedStep[];
-  readonly differences: readonly Difference[];
-  /** Names with a fixed difference and no `replace`. */
-  readonly blocked: readonly string[];
-  readonly heldBack: readonly GuardedSteps[];
-  readonly locked: readonly Locked[];
-  readonly toRetire: readonly ToRetire[];
-  readonly notes: readonly string[];
-  /** Cards that are as they are wanted. */
-  readonly asWanted: number;
-  /** Cards of the fleet that are not terminated, when all is done. */
-  readonly cardsAfter: number;
 }
 
 // Idempotency keys that follow from the intention

@@ -47,7 +47,7 @@ test('an adopted account has an empty plan', () => {
       const after = [starterText('team'), ...entries.map(entry => `${entryText(entry)}\n`)].join('');
       expect(fleetOf(after).wishes).toHaveLength(cards.length);
       const plan = planFleet(inputOf(account, after));
-      expect([plan.steps, plan.blocked, plan.heldBack, plan.differences]).toEqual([[], [], [], []]);
+      expect([plan.steps, plan.blocked, plan.held_back, plan.differences]).toEqual([[], [], [], []]);
     }),
     { numRuns: 150 },
   );

@@ -5,8 +5,9 @@ import { cents, toCents, toUsd } from '../../src/core/money.ts';
 import { type Account, AccountCards, type CardRecords, type ListedCard } from '../../src/fleet/account.ts';
 import type { Fleet } from '../../src/fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../src/fleet/plan.ts';
+import type { Planned } from '../../src/fleet/plan-file.ts';
 import { readFleet } from '../../src/fleet/read.ts';
-import type { Allowed, NumberedStep, PlanInput, Planned } from '../../src/fleet/step.ts';
+import type { Allowed, NumberedStep, PlanInput } from '../../src/fleet/step.ts';
 
 export const NOW = Date.parse('2026-11-23T12:00:00Z');
 export const ORIGIN = 'https://api.example/v1';
@@ -222,8 +223,8 @@ export function wholePlan(account: MemoryAccount, text: string): Planned {
   for (let tries = 0; tries < 8; tries += 1) {
     try {
       const plan = planFleet(inputOf(account, text, allowed));
-      if (plan.heldBack.length === 0) return plan;
-      for (const { class: name, count } of plan.heldBack) allowed[name] = count;
+      if (plan.held_back.length === 0) return plan;
+      for (const { class: name, count } of plan.held_back) allowed[name] = count;
     } catch (thrown) {
       if (!(thrown instanceof CliError) || thrown.facts.reason !== 'other_number') throw thrown;
       // What was allowed first changes how many are removed in all.

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { CliError } from '../../src/core/errors.ts';
 import { AccountCards } from '../../src/fleet/account.ts';
 import { planFleet } from '../../src/fleet/plan.ts';
-import type { Planned } from '../../src/fleet/step.ts';
+import type { Planned } from '../../src/fleet/plan-file.ts';
 import { isWhole } from '../support/whole.ts';
 import { carryOut, fleetOf, inputOf, MemoryAccount, NOW, wholePlan } from './memory-account.ts';
 
@@ -110,8 +110,8 @@ function textOf({ wanted, there, retired }: Case, order = (cards: readonly strin
 }
 
 /** What is left to be done or decided, blocked names aside: only a person changes these. */
-function left({ steps, heldBack }: Planned): unknown {
-  return { steps, heldBack };
+function left({ steps, held_back }: Planned): unknown {
+  return { steps, held_back };
 }
 
 /** Carried out whole, a plan leaves nothing: the next one is empty, whatever was there. */
@@ -123,7 +123,7 @@ function appliedIsEmpty(each: Case): void {
     const { steps } = wholePlan(account, text);
     carryOut(account, steps);
   }
-  expect(left(wholePlan(account, text))).toEqual({ steps: [], heldBack: [] });
+  expect(left(wholePlan(account, text))).toEqual({ steps: [], held_back: [] });
   expect(account.total()).toBe(before);
 }
 
@@ -249,8 +249,8 @@ test('an edit that would take more than one card waits for its number', () => {
   const plan = (count: number, allowed = {}) =>
     planFleet(inputOf(account, `${HEAD}cards: {event: {count: ${count}}}\n`, allowed));
   expect(plan(29).steps).toHaveLength(1);
-  expect(plan(27)).toMatchObject({ steps: [], heldBack: [{ class: 'removals', count: 3 }] });
-  expect(plan(26)).toMatchObject({ steps: [], heldBack: [{ class: 'removals', count: 4 }] });
+  expect(plan(27)).toMatchObject({ steps: [], held_back: [{ class: 'removals', count: 3 }] });
+  expect(plan(26)).toMatchObject({ steps: [], held_back: [{ class: 'removals', count: 4 }] });
   expect(plan(26, { removals: 4 }).steps.map(({ name }) => name)).toEqual([
     'event-27',
     'event-28',
@@ -261,7 +261,7 @@ test('an edit that would take more than one card waits for its number', () => {
   // A file without cards always waits.
   const single = new MemoryAccount({ wallet: 0, honoursKeys: true });
   single.make({ metadata: { cardwright: 'fleet/team/a#1' } });
-  expect(planFleet(inputOf(single, HEAD)).heldBack).toEqual([{ class: 'removals', count: 1, names: ['a'] }]);
+  expect(planFleet(inputOf(single, HEAD)).held_back).toEqual([{ class: 'removals', count: 1, names: ['a'] }]);
 });
 
 test('of two cards with one marker the older stays, and one that is frozen never does', () => {
