@@ -1,6 +1,5 @@
 /** Which account a run speaks for, and which sandbox its simulations go to; what is kept of them for completion. */
 import { resolve as resolvePath } from 'node:path';
-import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -184,25 +183,4 @@ export function whoseOf(host: AppHost, profile: ResolvedProfile): Whose {
   const contract = contractFile === undefined ? undefined : resolvePath(host.cwd, contractFile);
   const parts = [mode, baseUrl, keyHint, contract, dialect];
   return { profile: name, place: JSON.stringify(parts.map(part => part ?? null)) };
-}
-
-/** What throws away the cards of this user's sandbox makes what is known of them void. */
-export function forgetting(host: AppHost, admin: SandboxAdmin): SandboxAdmin {
-  return {
-    ...admin,
-    async send(operation, input, options) {
-      const answered = await admin.send(operation, input, options);
-      const { ADMIN_OPERATIONS } = await import('../contract/sandbox/admin.ts');
-      if (ADMIN_OPERATIONS[operation].effect === 'irreversible') await forgetSandbox(host);
-      return answered;
-    },
-  };
-}
-
-/** The ids of completion and the mirror: another account with the same ids would be mixed into them. */
-export async function forgetSandbox({ folders }: AppHost): Promise<void> {
-  const { forgetShown } = await import('../id-cache/shown.ts');
-  await forgetShown(folders.cache, 'sandbox');
-  const { mirrorPath, removeMirror } = await import('../mirror/file.ts');
-  await removeMirror(mirrorPath(folders.data, 'sandbox'));
 }

@@ -15,15 +15,7 @@ import { LIMIT_NAMES, limitWords, readLimits, type SourcedLimits, sourceWords, s
 import { readManagedLimits } from '../limits/managed-file.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import {
-  checkSandboxIsMeant,
-  forgetting,
-  identityOf,
-  isNothingChosen,
-  namedElsewhere,
-  resolve,
-  whoseOf,
-} from './account.ts';
+import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve, whoseOf } from './account.ts';
 import type { BegunRun } from './run.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
@@ -144,9 +136,7 @@ export function connections(settings: BegunRun) {
   });
   const admin = once(async () => {
     const place = await adminPlace();
-    const made = (await client('admin', place, 'sandbox')) as SandboxAdmin;
-    if (place.socketPath === undefined) return made;
-    return forgetting(host, made);
+    return (await client('admin', place, 'sandbox')) as SandboxAdmin;
   });
 
   return {

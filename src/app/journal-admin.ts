@@ -5,7 +5,7 @@ import { appendLine, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
 import { type Database, sql, type Transaction } from '../journal/database.ts';
 import { noteKnownState } from '../journal/known-states.ts';
-import { isOp } from '../journal/names.ts';
+import { isOp, MARKER_KEY } from '../journal/names.ts';
 import { setAsideSandbox, summaries } from '../journal/ops.ts';
 import { asAdmin } from '../journal/postgres.ts';
 import { journalLimits } from '../journal/rules.ts';
@@ -79,9 +79,9 @@ export function journalAdmin(
     const marked: JournalCheck['strangers'][number][] = [];
     for await (const { data } of (await run.reader()).pages('cards.list', {})) {
       for (const card of data) {
-        const marker = markerOf(card);
-        const { id: card_id, last4, balance, created_at } = card;
-        if (marker !== undefined && isOp(marker.split('.')[0] ?? ''))
+        const { id: card_id, last4, balance, created_at, metadata } = card;
+        const marker = metadata?.[MARKER_KEY];
+        if (typeof marker === 'string' && isOp(marker.split('.')[0] ?? ''))
           marked.push({ card_id, last4: last4 ?? null, balance, created_at: created_at ?? null, marker });
       }
     }
@@ -150,7 +150,15 @@ export function journalAdmin(
       readonly agree: Agree;
     }): Promise<readonly string[]> {
       const place = await placeOfRun();
-      if (!isShared(place)) return setAside ? replaceDamaged(agree) : acceptLocal(agree);
+      if (!isShared(place) && setAside) return replaceDamaged(agree);
+      if (!isShared(place)) {
+        await withLocal(async database => {
+          await agree({ flaws: [], strangers: await strangersTo(database), limits: [] });
+          await database.transaction(tx => doubtOpen(tx));
+          await acceptHere(database);
+        });
+        return [`The journal in ${host.folders.state} is the one of this machine from now on.`];
+      }
       if (setAside)
         throw usage(
           '--set-aside is for the journal of one machine; a shared one is put back by an admin of its database',
@@ -176,12 +184,16 @@ export function journalAdmin(
         throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
       return leaveJournal(await postgresSettings(run, address), role);
     },
-    /** After the built-in sandbox was replaced: operations with its cards leave the journal of this machine. Nothing for a sandbox elsewhere. */
+    /** After the built-in sandbox was replaced: its cards leave the journal, the mirror and the completion of this machine. Nothing for a sandbox elsewhere. */
     async setAsideSandbox(): Promise<void> {
-      const { state: stateFolder, data } = host.folders;
+      const { state: stateFolder, data, cache } = host.folders;
       if ((await opened.sandboxElsewhere()) !== undefined) return;
-      // The copy is of cards that are gone: the next sync makes a new one.
-      const { mirrorPath, removeMirror } = await import('../mirror/file.ts');
+      // Ids of completion and the mirror are of cards that are gone: others with the same ids would be mixed into them.
+      const [{ forgetShown }, { mirrorPath, removeMirror }] = await Promise.all([
+        import('../id-cache/shown.ts'),
+        import('../mirror/file.ts'),
+      ]);
+      await forgetShown(cache, 'sandbox');
       await removeMirror(mirrorPath(data, 'sandbox'));
       if (!hasJournal(stateFolder)) return;
       try {
@@ -214,15 +226,6 @@ export function journalAdmin(
     await noteKnownState(database, { configFolder: config, stateFolder: state, machine: host.machine }, files, true);
   }
 
-  async function acceptLocal(agree: Agree): Promise<readonly string[]> {
-    await withLocal(async database => {
-      await agree({ flaws: [], strangers: await strangersTo(database), limits: [] });
-      await database.transaction(tx => doubtOpen(tx));
-      await acceptHere(database);
-    });
-    return [`The journal in ${host.folders.state} is the one of this machine from now on.`];
-  }
-
   async function replaceDamaged(agree: Agree): Promise<readonly string[]> {
     const { state } = host.folders;
     const isWhole = async (database: Database) => {
@@ -252,12 +255,6 @@ type Agree = (
 
 function isShared(place: JournalPlace): place is SharedPlace {
   return 'listKey' in place;
-}
-
-function markerOf(card: object): string | undefined {
-  const { metadata } = card as { readonly metadata?: Readonly<Record<string, unknown>> | null };
-  const marker = metadata?.['cardwright'];
-  return typeof marker === 'string' ? marker : undefined;
 }
 
 /** Sessions in whose transaction the account is locked at this moment. */

@@ -7,7 +7,6 @@ import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import { preloads, recorders, watchers } from '../platform/watched.ts';
-import type { Clipboard } from '../terminal/clipboard.ts';
 import { lineBlock, pairsBlock } from '../terminal/view.ts';
 import { outcomeOf, type Recorder, whyOf } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
@@ -15,15 +14,9 @@ import type { Shown } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import { checkNewFile, createFile } from './context-files.ts';
 import { isSet } from './globals.ts';
-import type { AppHost } from './process-host.ts';
 
-export interface RevealOptions {
-  readonly reveal: boolean | undefined;
-  readonly print: boolean | undefined;
-  readonly out: string | undefined;
-  readonly copy: CardPart | undefined;
-  readonly field: CardPart | undefined;
-}
+export type RevealOptions = Readonly<Record<'reveal' | 'print', boolean | undefined>> &
+  Readonly<Record<'copy' | 'field', CardPart | undefined>> & { readonly out: string | undefined };
 
 type CardPart = 'number' | 'cvv' | 'expiry';
 
@@ -58,6 +51,8 @@ interface Wish {
 
 type Card = Item<'cards.list'>;
 
+const programs = () => import('./programs.ts');
+
 /** Card details behind the gate. */
 export function cardReveal(run: Run, recorder: Recorder) {
   const { host, globals, terminal, opened, reader, limits, audit } = run;
@@ -72,7 +67,12 @@ export function cardReveal(run: Run, recorder: Recorder) {
     const canBeAsked = canAsk && (isNamed || host.streams.stdout.isTerminal);
     if (!(reveal && isNamed) && !canBeAsked) {
       throw notSent('not_confirmed', 'when nobody can be asked, card details need an explicit option', {
-        ...(cardId !== undefined && { notes: otherSinks(cardId) }),
+        ...(cardId !== undefined && {
+          notes: [
+            `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
+            `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
+          ],
+        }),
         hint: command,
         operation: OPERATION,
       });
@@ -176,24 +176,6 @@ export function cardReveal(run: Run, recorder: Recorder) {
     return { verbatim: '', noun: 'card', columns: [] };
   }
 
-  /** A signal ends the waiting, not the clearing. */
-  async function clearCopied(clipboard: Clipboard, text: string): Promise<boolean> {
-    const { clock, signal } = host;
-    notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
-    await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
-      if (!signal.aborted) throw thrown;
-    });
-    const cleared = await clipboard.clearIf(text);
-    signal.throwIfAborted();
-    notice(cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.');
-    return cleared;
-  }
-
-  async function checkProgram(name: string | undefined): Promise<void> {
-    const { findProgram } = await import('./programs.ts');
-    await findProgram(name, host);
-  }
-
   return {
     /** Opens the gate and hands the details to the one place that was asked for. */
     async reveal(cardId: string, options: RevealOptions): Promise<Shown> {
@@ -205,19 +187,16 @@ export function cardReveal(run: Run, recorder: Recorder) {
           'this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file',
         );
       }
-      const clipboard = sink === 'clipboard' ? await clipboardHere(host) : undefined;
+      const { findClipboard } = await import('../terminal/clipboard.ts');
+      const { platform, env, programFolders: folders } = host;
+      const clipboard = sink === 'clipboard' ? await findClipboard({ platform, env, folders }) : undefined;
       if (sink === 'clipboard' && clipboard === undefined) {
         const programs = 'pbcopy, wl-copy, xclip or xsel in a folder of the system';
         throw usage(`no clipboard program was found (${programs}). Nothing was sent`);
       }
-      // With a place to put them named, the wish to reveal is all that is missing.
-      const named = field === undefined ? '' : ` --field ${field}`;
-      // What a CI job prints stays in its log.
-      const place = isSet(host.env['CI']) ? '--out card.json' : '--print';
-      const command =
-        sink === 'screen'
-          ? `cardwright cards details ${shellWord(cardId)}${named} --reveal ${place}`
-          : sameCommandWith('--reveal');
+      // With a place to put them named, the wish to reveal is all that is missing. What a CI job prints stays in its log.
+      const place = sink !== 'screen' ? [] : isSet(host.env['CI']) ? ['--out', 'card.json'] : ['--print'];
+      const command = sameCommandWith('--reveal', ...place);
       if (out !== undefined) await checkNewFile(host, out);
       const { card, parts } = await fetchDetails({ cardId, sink, reveal: options.reveal === true, command });
       if (out !== undefined) {
@@ -230,8 +209,16 @@ export function cardReveal(run: Run, recorder: Recorder) {
       }
       if (copy !== undefined && clipboard !== undefined) {
         await clipboard.write(parts[copy]);
-        notice(`Copied the ${PART_NAMES[copy]}.`);
-        const cleared = await clearCopied(clipboard, parts[copy]);
+        notice(`Copied the ${copy === 'cvv' ? 'CVV' : copy}.`);
+        notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
+        const { clock, signal } = host;
+        // A signal ends the waiting, not the clearing.
+        await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
+          if (!signal.aborted) throw thrown;
+        });
+        const cleared = await clipboard.clearIf(parts[copy]);
+        signal.throwIfAborted();
+        notice(cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.');
         const data = { card_id: parts.cardId, copied: copy, cleared };
         return { data, noun: 'card', idField: 'card_id', blocks: [], columns: [] };
       }
@@ -239,12 +226,13 @@ export function cardReveal(run: Run, recorder: Recorder) {
     },
     /** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
     async checkRunWithCard({ program, reveal }: Omit<RunWithCard, 'mask'>): Promise<void> {
-      await checkProgram(program[0]);
+      await (await programs()).findProgram(program[0], host);
       await check({ cardId: undefined, sink: 'child', reveal, command: sameCommandWith('--reveal', '--yes') });
     },
     /** Details into the environment of one program. Resolves to its exit code. */
     async runWithCard(cardId: string, { program, reveal, mask }: RunWithCard): Promise<number> {
-      await checkProgram(program[0]);
+      const { findProgram, runForAccount } = await programs();
+      await findProgram(program[0], host);
       const command = sameCommandWith('--reveal');
       const { parts } = await fetchDetails({ cardId, sink: 'child', reveal, command });
       if (mask) terminal.maskInLog([parts.number, grouped(parts.number), parts.cvv]);
@@ -255,20 +243,12 @@ export function cardReveal(run: Run, recorder: Recorder) {
         CARD_EXP_MONTH: String(parts.month).padStart(2, '0'),
         CARD_EXP_YEAR: String(parts.year),
       };
-      const { runForAccount } = await import('./programs.ts');
       return runForAccount(run, program, { variables, handsKeys: false });
     },
   };
 }
 
 const OPERATION = 'cards.details';
-
-function otherSinks(cardId: string): readonly string[] {
-  return [
-    `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
-    `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
-  ];
-}
 
 function checkSameCard({ number }: Result<'cards.details'>, { last4 }: Card, cardId: string): void {
   if (/^\d{4}$/.test(last4) && number.expose().endsWith(last4)) return;
@@ -293,8 +273,6 @@ function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
   if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
   return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
 }
-
-const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 'CVV', expiry: 'expiry' };
 
 type Parts = ReturnType<typeof partsOf>;
 
@@ -322,11 +300,6 @@ function printed(parts: Parts, field: CardPart | undefined): Shown {
       ]),
     ],
   };
-}
-
-async function clipboardHere(host: AppHost): Promise<Clipboard | undefined> {
-  const { findClipboard } = await import('../terminal/clipboard.ts');
-  return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
 }
 
 function grouped(number: string): string {

@@ -15,7 +15,6 @@ import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import { findServer, resetHard, type Serving, startServer, stopServer } from '../sandbox/serving/started.ts';
 import type { StepDone } from '../scenario/run.ts';
-import { forgetSandbox } from './account.ts';
 import type { Run } from './connections.ts';
 import { openInput } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
@@ -114,7 +113,6 @@ export function sandboxesOf(run: Run) {
       await using input = await openInput(run, path);
       const { key, ...place } = await opened.adminPlace();
       const restored = await importInto({ ...place, token: await key(), signal: host.signal }, input.pieces);
-      if (place.socketPath !== undefined) await forgetSandbox(host);
       return restored as Restored;
     },
     /** Webhook subscriptions that a file says that it holds. A pipe is not looked into: what was read of it would be gone. */
@@ -134,9 +132,7 @@ export function sandboxesOf(run: Run) {
     },
     /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
     async moveAside(): Promise<readonly string[]> {
-      const moved = await resetHard(host);
-      await forgetSandbox(host);
-      return moved;
+      return resetHard(host);
     },
   };
 }

@@ -32,32 +32,37 @@ export async function complete(typed: Parsed, line: LineToComplete): Promise<Par
 /** Nothing where there is nothing to choose from: the usual refusal then says what is missing. */
 async function asked(command: Command, parsed: Parsed, { context, settings }: LineToComplete): Promise<string[]> {
   const { args, flags } = parsed.missing();
+  const wanted: readonly Wanted[] = [
+    ...args.flatMap(key => {
+      const argument = command.args[key];
+      if (argument === undefined) return [];
+      const { field, many } = argument;
+      const noun = many ? key.replace(/s$/, '') : key;
+      const isChosen = field.names !== undefined || field.choices !== undefined;
+      const question = isChosen ? `Which ${noun === 'bin' ? 'BIN' : noun}` : `${sentence(field.doc)} (<${noun}>)`;
+      const check = problemOf(`the ${noun}`, field, settings);
+      return [{ field, question, flag: `<${noun}>`, check, words: (answer: string) => [answer] }];
+    }),
+    ...flags.map(({ field, name, literals, repeats }) => ({
+      ...{ field, flag: name, literals, question: `${sentence(field.doc)} (${name})` },
+      check: repeats ? () => undefined : problemOf(name, field, settings),
+      words: (answer: string) => flagWords(name, asTyped(field, answer, settings)),
+    })),
+  ];
   const words: string[] = [];
-  for (const key of args) {
-    const argument = command.args[key];
-    if (argument === undefined) throw new CliError('internal', { message: `${command.path} has no argument ${key}` });
-    const { field, many } = argument;
-    const noun = many ? key.replace(/s$/, '') : key;
-    const check = problemOf(`the ${noun}`, field, settings);
-    const isChosen = field.names !== undefined || field.choices !== undefined;
-    const question = isChosen ? `Which ${noun === 'bin' ? 'BIN' : noun}` : `${sentence(field.doc)} (<${noun}>)`;
-    const answer = await ask(context, command, { field, question, flag: `<${noun}>`, check });
+  for (const each of wanted) {
+    const answer = await ask(context, command, each);
     if (answer === undefined) return [];
-    words.push(answer);
-  }
-  for (const flag of flags) {
-    const answer = await askFlag(context, command, flag, settings);
-    if (answer === undefined) return [];
-    words.push(...flagWords(flag.name, asTyped(flag.field, answer, settings)));
+    words.push(...each.words(answer));
   }
   if (flags.length === 0) return words;
   const wished = flagsOf(command).filter(({ key }) => command.asks.includes(key) && parsed.typed[key] === undefined);
-  for (const flag of wished) {
-    const problem = problemOf(flag.name, flag.field, settings);
-    const question = `${sentence(flag.field.doc)} (${flag.name}, may be empty)`;
+  for (const { field, name } of wished) {
+    const problem = problemOf(name, field, settings);
     const check = (text: string) => (text === '' ? undefined : problem(text));
-    const answer = await context.ui.prompts.text(question, { flag: flag.name, problem: check });
-    if (answer !== '') words.push(...flagWords(flag.name, asTyped(flag.field, answer, settings)));
+    const question = `${sentence(field.doc)} (${name}, may be empty)`;
+    const answer = await context.ui.prompts.text(question, { flag: name, problem: check });
+    if (answer !== '') words.push(...flagWords(name, asTyped(field, answer, settings)));
   }
   return words;
 }
@@ -65,18 +70,14 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
 /** A value that looks like an option stands behind `=`. */
 const flagWords = (name: string, value: string) => (value.startsWith('-') ? [`${name}=${value}`] : [name, value]);
 
-function askFlag(context: Context, command: Command, flag: ResolvedFlag, settings: ValueSettings) {
-  const { field, name, literals, repeats } = flag;
-  const check = repeats ? () => undefined : problemOf(name, field, settings);
-  return ask(context, command, { field, question: `${sentence(field.doc)} (${name})`, flag: name, literals, check });
-}
-
 interface Wanted {
   readonly field: ResolvedFlag['field'];
   readonly question: string;
   readonly flag: string;
   readonly literals?: readonly string[];
   readonly check: (text: string) => string | undefined;
+  /** What the answer adds to the line. */
+  readonly words: (answer: string) => readonly string[];
 }
 
 /** An amount as a script must write it, whatever a person typed: `$1,250` is `1250.00`. */

@@ -208,25 +208,25 @@ function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
   return !(has_more ?? page < (total_pages ?? 1));
 }
 
-/**
- * A list that is not paged. `total` of its page is how many there are; where the caller kept fewer, the footer says so.
- */
-export function wholeListing(list: ListPage<object>, options: ListOptions): Listing {
-  const { keep = [], noun, limit } = options;
-  const rows = (list.data as readonly Row[]).filter(row => keep.every(test => test(row)));
-  const footer = (count: number) => cutTo(count, noun, limit === undefined ? undefined : list.page.total);
-  return rowsListing(rows, { page: { ...list.page }, footer });
+interface WholeList {
+  /** Counts the rows where nothing else is said of them. */
+  readonly page?: Row | PageFacts;
+  /** What one row is, for the line that counts them for people. */
+  readonly noun?: string;
+  /** Another line. */
+  readonly footer?: Listing['footer'];
 }
 
-/** Rows that are all there. `page` counts them where nothing else is said of them; `footer` is a line for people. */
-export function rowsListing(
-  rows: readonly object[],
-  { page = { total: rows.length }, footer }: { readonly page?: Row; readonly footer?: Listing['footer'] } = {},
-): Listing {
+/** Rows that are all there. */
+export function rowsListing(rows: readonly object[], { page, noun, footer }: WholeList = {}): Listing {
   async function* batches(): AsyncGenerator<readonly Row[]> {
     yield rows as readonly Row[];
   }
-  return { batches: batches(), page: () => page, ...(footer && { footer }) };
+  return {
+    batches: batches(),
+    page: () => ({ ...(page ?? { total: rows.length }) }),
+    footer: footer ?? (count => (noun === undefined ? undefined : cutTo(count, noun, undefined))),
+  };
 }
 
 /** `4 of 288 cards.` Who said `--limit` knows how to get the others. */

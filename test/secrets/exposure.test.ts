@@ -12,7 +12,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/encode.ts': 'a body that holds a signing secret',
   'client/decode.ts': 'reading a secret out of an answer, and the shape of number and code',
   'client/sandbox-file.ts': 'the header',
-  'app/sandbox-started.ts': 'key and token of the sandbox, for the program or the command that is given it',
+  'app/sandbox.ts': 'key and token of the sandbox, for the program or the command that is given it',
   'commands/sandbox/server.ts': 'key and token of a new account, told once to who made it',
   'client/redact.ts': 'what must be taken out',
   'commands/webhooks/subscriptions.ts': 'a signing secret that was chosen, for the request',

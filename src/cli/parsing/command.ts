@@ -1,12 +1,12 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
 import type { Table } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
-import type { ListPage, Operation } from '../../contract/operation.ts';
+import type { Operation, PageFacts } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { type Listing, lineBlock, type Presentation } from '../../terminal/view.ts';
 import { type BulkInput, type BulkOperation, rowSource, runFlagsOf } from '../bulk/flags.ts';
 import type { IdsInput } from '../bulk/run.ts';
-import { columnsIn, wholeListing } from '../listing.ts';
+import { columnsIn, rowsListing } from '../listing.ts';
 import type { Arguments, Command, Declaration, InputOfCommand } from './declaration.ts';
 import type { Answers, FlagSources, RowName } from './flag.ts';
 
@@ -61,10 +61,10 @@ export function command<
 
 /** A result that is a list: rows, a list of the service, or pages as they come. */
 function listingIn(result: unknown, noun: string): Listing | undefined {
-  if (Array.isArray(result)) return wholeListing({ data: result, page: { total: result.length } }, { noun });
-  const { batches, data, page } = (result ?? {}) as { batches?: unknown; data?: unknown; page?: unknown };
+  if (Array.isArray(result)) return rowsListing(result, { noun });
+  const { batches, data, page } = (result ?? {}) as { batches?: unknown; data?: unknown; page?: PageFacts };
   if (batches !== undefined) return result as Listing;
-  return Array.isArray(data) && page !== undefined ? wholeListing(result as ListPage<object>, { noun }) : undefined;
+  return Array.isArray(data) && page !== undefined ? rowsListing(data, { page, noun }) : undefined;
 }
 
 /** Every field of what a command answers. */

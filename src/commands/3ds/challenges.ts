@@ -1,7 +1,7 @@
 /** 3DS challenges: listed, waited for, watched. */
 
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes, without } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
@@ -55,7 +55,7 @@ export const listChallenges = command({
   async run(ctx, { card, status, merchant, amount }) {
     const list = await ctx.api.read('challenges.list', { card_id: card, status });
     ctx.ui.maskInLog(list.data.map(({ otp }) => otp));
-    return wholeListing(list, { noun: 'challenge', keep: [matching(merchant, amount)] });
+    return rowsListing(list.data.filter(matching(merchant, amount)), { page: list.page, noun: 'challenge' });
   },
   noun: 'challenge',
   columns: CHALLENGE_COLUMNS,

@@ -1,7 +1,7 @@
 /** The audit log of this machine: listed, verified, exported. */
 
 import { AUDIT_ENTRY, type AuditLog, type Flaw } from '../../audit/log.ts';
-import { columnsOf, countOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, countOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -84,7 +84,10 @@ export const listAudit = command({
   idField: 'seq',
   columns: AUDIT_COLUMNS,
   show: ({ rows, limit, total, failure }) => ({
-    listing: wholeListing({ data: rows, page: { total } }, { noun: 'line', limit }),
+    listing: rowsListing(rows, {
+      page: { total },
+      footer: count => cutTo(count, 'line', limit === undefined ? undefined : total),
+    }),
     failure,
   }),
 });
@@ -145,7 +148,7 @@ export const exportAudit = command({
   columns: AUDIT_COLUMNS,
   show: ({ content, entries, failure }) => ({
     ...(content === undefined ? { verbatim: '' } : { prose: content }),
-    listing: wholeListing({ data: entries, page: { total: entries.length } }, { noun: 'line' }),
+    listing: rowsListing(entries, { noun: 'line' }),
     failure,
   }),
 });

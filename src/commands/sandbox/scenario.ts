@@ -82,7 +82,11 @@ async function stepPerformer(ctx: Context, steps: readonly Step[]): Promise<Exec
     if (needsService || !isNoneChosen) throw error;
   });
   return async ({ surface, name, row }, input) => {
-    if (surface === 'admin') return (await (await ctx.sandbox.admin()).send(name as 'status', input as never)).result;
+    if (surface === 'admin') {
+      const { result } = await (await ctx.sandbox.admin()).send(name as 'status', input as never);
+      if (name === 'reset') await (await ctx.journal.admin()).setAsideSandbox();
+      return result;
+    }
     if (row.effect === 'read') return ctx.api.read(name as ReadName, input as never);
     const written = await ctx.api.write(name as WriteName, input as never, {
       intent: `${name}, a step of the scenario`,

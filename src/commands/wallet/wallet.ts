@@ -1,7 +1,7 @@
 /** The wallet and its deposit addresses. */
 
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
@@ -67,7 +67,7 @@ export const listAddresses = command({
   show({ list, qr }) {
     const shown = { noun: 'address', idField: 'address', columns: ADDRESS_COLUMNS };
     if (qr) return { ...shown, data: list.data, blocks: list.data.flatMap(codeOf) };
-    return { ...shown, listing: wholeListing(list, { noun: 'address' }) };
+    return { ...shown, listing: rowsListing(list.data, { page: list.page, noun: 'address' }) };
   },
 });
 
