@@ -1,6 +1,5 @@
 /** 3DS challenges: opened, answered, run out (docs/design/sandbox.md, section 9). */
 import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
-import type { Cents } from '../../core/money.ts';
 import { schedule, type TimerActions, unschedule } from '../clock/clock.ts';
 import { isExpired } from '../rules/dates.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/money.ts';
@@ -8,7 +7,6 @@ import {
   authorizationById,
   type CardRow,
   type ChallengeRow,
-  type Currency,
   challengeById,
   type DepositRow,
   depositById,
@@ -22,9 +20,7 @@ import { wireChallenge, wireDeposit } from './wire.ts';
 
 const CHALLENGE_EXPIRY = 'challenge.expiry';
 
-interface Opening {
-  readonly merchant: string;
-  readonly amount: Cents;
+interface Opening extends Pick<ChallengeRow, 'merchant' | 'amount'> {
   /** Authorization that runs when the right code comes. */
   readonly purchase?: Purchase;
   /** ms; a data set gives its open challenge a longer one. */
@@ -113,9 +109,7 @@ function attachedTo({ purchase }: ChallengeRow): Purchase | undefined {
 
 const DEPOSIT_CONFIRMATION = 'deposit.confirmation';
 
-interface Detected {
-  readonly currency: Currency;
-  readonly amount: Cents;
+interface Detected extends Pick<DepositRow, 'currency' | 'amount'> {
   /** `manual` stays pending until it is confirmed by hand; else a confirmation comes with every block. */
   readonly confirmations?: 'timed' | 'manual';
 }

@@ -25,16 +25,16 @@ export type EntryKind =
   | 'refund'
   | 'terminate';
 
-/** What moves in which account, cents; those left out do not move. `card` and `hold` are the entry's card's. */
-interface Movement {
-  readonly wallet?: number;
-  readonly card?: number;
-  readonly hold?: number;
-  /** `ext:crypto`, `ext:network` and `ext:adjust`: the world outside. */
-  readonly crypto?: number;
-  readonly network?: number;
-  readonly adjust?: number;
-}
+/** Accounts by the names of what moves in them: `card` and `hold` are the entry's card's, `ext:` is the world outside. */
+const LEDGERS = {
+  wallet: () => `wallet:${ACCOUNT}`,
+  card: (card: string | undefined) => `card:${card}`,
+  hold: (card: string | undefined) => `hold:${card}`,
+  crypto: () => 'ext:crypto',
+  network: () => 'ext:network',
+  adjust: () => 'ext:adjust',
+};
+const MOVABLE = Object.keys(LEDGERS) as (keyof typeof LEDGERS)[];
 
 interface Entry {
   readonly kind: EntryKind;
@@ -47,21 +47,16 @@ interface Entry {
   readonly isOpening?: boolean;
   /** What it takes from the wallet must be there. */
   readonly isCovered?: boolean;
-  readonly moves: Movement;
-}
-
-/** Balances after an entry; those of a card when the entry moved one. */
-interface Balances {
-  readonly wallet: Cents;
-  readonly card: { readonly balance: Cents; readonly hold: Cents } | undefined;
+  /** What moves in which account, cents; those left out do not move. */
+  readonly moves: { readonly [Name in keyof typeof LEDGERS]?: number };
 }
 
 /**
  * Writes an entry and moves the balances, the wallet's row first. Throws `internal` for an entry that does not sum
  * to 0 or moves fewer than two accounts, and the store's error when a hold would fall below 0: all bugs of a rule. Throws
- * `insufficient_funds`, with nothing written, when the wallet does not cover what must be covered.
+ * `insufficient_funds`, with nothing written, when the wallet does not cover what must be covered. Gives the balances after it, those of a card when the entry moved one.
  */
-export function post(sql: Sql, entry: Entry): Balances {
+export function post(sql: Sql, entry: Entry) {
   const { moves } = entry;
   const postings = postingsOf(entry);
   if (postings.length < 2 || sumCents(postings.map(({ amount }) => amount)) !== 0) {
@@ -89,7 +84,7 @@ export function post(sql: Sql, entry: Entry): Balances {
   return { wallet: wallet.balance, card };
 }
 
-function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Balances['card'] {
+function movedCard(sql: Sql, { card, isOpening, moves }: Entry) {
   if (moves.card === undefined && moves.hold === undefined) return undefined;
   if (isOpening) return { balance: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) };
   const row = sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
@@ -102,15 +97,11 @@ function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Balances['card'
   return row;
 }
 
-function postingsOf({ card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
+function postingsOf({ card, moves }: Entry) {
   const postings: { ledger: string; amount: Cents }[] = [];
-  const add = (ledger: string, amount: number) => void postings.push({ ledger, amount: cents(amount) });
-  if (moves.wallet) add(`wallet:${ACCOUNT}`, moves.wallet);
-  if (moves.card) add(`card:${card}`, moves.card);
-  if (moves.hold) add(`hold:${card}`, moves.hold);
-  if (moves.crypto) add('ext:crypto', moves.crypto);
-  if (moves.network) add('ext:network', moves.network);
-  if (moves.adjust) add('ext:adjust', moves.adjust);
+  for (const name of MOVABLE) {
+    if (moves[name]) postings.push({ ledger: LEDGERS[name](card), amount: cents(moves[name]) });
+  }
   return postings;
 }
 
@@ -129,18 +120,15 @@ export function livingCard(act: Pick<Act, 'sql'>, id: string): CardRow {
   return card;
 }
 
-export interface Moved {
-  readonly card: CardRow;
-  readonly wallet: Cents;
-}
+export type Moved = ReturnType<typeof moveOnCard>;
 
 /** Posts an entry about a card; the card comes back with its new balances. */
 export function moveOnCard(
   { sql, now }: Act,
   card: CardRow,
   entry: Pick<Entry, 'kind' | 'ref' | 'moves' | 'isCovered'>,
-): Moved {
-  const after: Balances = post(sql, { ...entry, at: now, card: card.id });
+) {
+  const after = post(sql, { ...entry, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };
   sql.update('cards', { id: card.id }, { document: documentOf(wireCard(moved)) });
   return { card: moved, wallet: after.wallet };

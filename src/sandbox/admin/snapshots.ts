@@ -7,7 +7,7 @@ import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { RESTORED, SNAPSHOT, SNAPSHOT_FILE, TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { isDamage } from '../../engine/open.ts';
 import { nextTurn } from '../../platform/time.ts';
-import { Damaged, type Manifest, manifestLine, type Snapshot, writeSnapshot } from '../archive/archives.ts';
+import { Damaged, type Manifest, manifestLine, type Snapshot, unpack, writeSnapshot } from '../archive/archives.ts';
 import { impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants } from '../checks/invariants.ts';
 import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
@@ -44,7 +44,8 @@ export const SNAPSHOTS = {
  */
 async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Array>) {
   try {
-    return await parts.archives.within(pieces, async (path, manifest) => {
+    return await parts.archives.temporarily(async path => {
+      const manifest = await unpack(pieces, path);
       const copy = await parts.store.attach(path).catch(damaged);
       try {
         const state = Object.entries(await replaceAll(parts, copy, manifest));

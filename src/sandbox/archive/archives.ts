@@ -15,7 +15,7 @@ import type { Connection } from '../../engine/connection.ts';
 import { connectTo } from '../../engine/open.ts';
 import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
 import { privateFolder, statIfThere, syncFolder, systemCode } from '../../files/private-files.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Host } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
 import { type ClockRow, REAL_CLOCK, shownTime } from '../clock/clock.ts';
 import { isoTime } from '../rules/dates.ts';
@@ -108,7 +108,7 @@ const LONGEST_MANIFEST = 65_536;
  * Takes a snapshot apart as it comes: the store goes into the new file `copy`. Throws `Damaged` for anything that is not as it was
  * written, as soon as it is seen.
  */
-async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<Manifest> {
+export async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<Manifest> {
   const hash = createHash('sha256');
   let [head, bytes] = [Buffer.alloc(0), 0];
   let manifest: Manifest | undefined;
@@ -144,12 +144,9 @@ async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<
   return manifest;
 }
 
-interface ArchivesParts {
+interface ArchivesParts extends Pick<Host, 'clock' | 'random' | 'platform'> {
   /** Where they are kept; a temporary folder that goes with this object when left out. */
   readonly folder?: string | undefined;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly random: Randomness;
-  readonly platform: NodeJS.Platform;
   /** Whose folder a temporary one is; when that process is gone, the next sandbox takes it away. */
   readonly pid: number;
   readonly isRunning?: IsRunning | undefined;
@@ -200,7 +197,7 @@ export class Archives {
   async save(name: string, store: Store): Promise<Manifest> {
     const target = await this.#named(name);
     if ((await statIfThere(target)) !== undefined) await refuseForeign(target);
-    const manifest = await this.#temporarily(async fresh => {
+    const manifest = await this.temporarily(async fresh => {
       const written = await writeSnapshot(store, fresh, this.#parts.clock.now());
       await rename(fresh, target);
       return written;
@@ -224,16 +221,8 @@ export class Archives {
     this.#changes += 1;
   }
 
-  /** Work on the store in a snapshot, taken apart into a file that is gone afterwards. Throws `Damaged`. */
-  async within<T>(
-    pieces: AsyncIterable<Uint8Array>,
-    work: (copy: string, manifest: Manifest) => Promise<T>,
-  ): Promise<T> {
-    return this.#temporarily(async copy => work(copy, await unpack(pieces, copy)));
-  }
-
   /** Work on a file that does not exist yet and is gone afterwards. */
-  async #temporarily<T>(work: (path: string) => Promise<T>): Promise<T> {
+  async temporarily<T>(work: (path: string) => Promise<T>): Promise<T> {
     const path = await this.unfinished();
     try {
       return await work(path);

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
-import type { IdForm } from '../store/open.ts';
+import type { Meta } from '../store/open.ts';
 import { nextCount, type Sql } from '../store/sql.ts';
 
 interface DeterministicIdParts {
@@ -14,13 +14,10 @@ interface DeterministicIdParts {
   /** Secret of subscriptions that name none, in place of a generated one. */
   readonly webhookSecret?: Secret | undefined;
   /** Seed and form of ids, where they are known and stay as they are; else read from the store each time. */
-  readonly meta?: Meta | undefined;
+  readonly meta?: SeedAndForm | undefined;
 }
 
-interface Meta {
-  readonly seed: number;
-  readonly ids: IdForm;
-}
+type SeedAndForm = Pick<Meta, 'seed' | 'ids'>;
 
 const ID_LENGTH = 24;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -32,15 +29,13 @@ export type IdSource = ReturnType<typeof deterministicIds>;
 /** Chance for one transaction: the same calls give the same ids, numbers and codes. */
 export function deterministicIds({ sql, key, webhookSecret, meta: known }: DeterministicIdParts) {
   const drawn = new Map<string, number>();
-  const origin = (purpose: string): { seed: number; ids: IdForm; from: string } => {
+  const origin = (purpose: string) => {
     // Read each time: a reset changes the seed within its transaction.
     const meta = known ?? metaOf(sql);
-    if (key === undefined || meta.ids === 'counted') {
-      return { seed: meta.seed, ids: meta.ids, from: `count ${nextCount(sql, purpose)}` };
-    }
+    if (key === undefined || meta.ids === 'counted') return { ...meta, from: `count ${nextCount(sql, purpose)}` };
     const nth = (drawn.get(purpose) ?? 0) + 1;
     drawn.set(purpose, nth);
-    return { seed: meta.seed, ids: meta.ids, from: `key ${nth} ${key}` };
+    return { ...meta, from: `key ${nth} ${key}` };
   };
   return {
     /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
@@ -63,7 +58,7 @@ export function deterministicIds({ sql, key, webhookSecret, meta: known }: Deter
 }
 
 /** The id of a request by its number; what `id('req')` gives without a key. */
-export function requestIdOf({ seed, ids }: Meta, number: number): string {
+export function requestIdOf({ seed, ids }: SeedAndForm, number: number): string {
   return ids === 'counted' ? `req_${number}` : idOf('req', `${seed} req count ${number}`);
 }
 
@@ -86,8 +81,8 @@ export function seedOf(sql: Sql): number {
   return metaOf(sql).seed;
 }
 
-function metaOf(sql: Sql): Meta {
-  const meta = sql.get<Meta>('select seed, ids from meta where one = 1');
+function metaOf(sql: Sql): SeedAndForm {
+  const meta = sql.get<SeedAndForm>('select seed, ids from meta where one = 1');
   if (meta === undefined) throw new Error('the store has no seed');
   return meta;
 }

@@ -61,21 +61,8 @@ interface DeliveryParts {
   readonly onFault: (error: unknown) => void;
 }
 
-interface Claimed {
-  readonly row: DeliveryRow;
-  /** Number of this attempt, from 1. */
-  readonly attempt: number;
-  readonly token: string;
-  readonly request: WebhookRequest;
-  /** The secrets of the subscription, to be taken out of what is kept. */
-  readonly secrets: readonly Secret[];
-}
-
-interface ClaimResult {
-  readonly claimed?: Claimed;
-  /** Something due is being sent by somebody, or waits to be overtaken: worth another look soon. */
-  readonly isPending: boolean;
-}
+/** A delivery that was taken for an attempt. */
+type Claimed = ReturnType<typeof take>;
 
 const FREE = { lease_owner: null, lease_token: null, lease_until: null };
 
@@ -86,8 +73,11 @@ interface Moment {
   readonly upTo: number;
 }
 
-/** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
-function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): ClaimResult {
+/**
+ * Claims the next delivery that is due at or before `upTo` and now, in the open transaction. `isPending`: something due is being
+ * sent by somebody, or waits to be overtaken, and is worth another look soon.
+ */
+function claimNext(sql: Sql, parts: DeliveryParts, upTo: number) {
   const { clock, isGone } = parts;
   const real = clock.now();
   const now = sandboxNow(sql, real);
@@ -108,7 +98,7 @@ function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): ClaimResult {
     const order = first === undefined ? -1 : row.due_at - first.row.due_at || row.position - first.row.position;
     if (order < 0) first = { row, webhook };
   }
-  if (first === undefined) return { isPending };
+  if (first === undefined) return { claimed: undefined, isPending };
   return { claimed: take(sql, parts, first, moment), isPending: true };
 }
 
@@ -167,7 +157,7 @@ function take(
   { owner, random, limits, version, activeDialect: { dialect } }: DeliveryParts,
   { row, webhook }: { readonly row: DeliveryRow; readonly webhook: WebhookRow },
   { now, real }: Moment,
-): Claimed {
+) {
   const token = Buffer.from(random.bytes(16)).toString('hex');
   const attempt = row.attempt + 1;
   const lease = { lease_owner: owner, lease_token: token, lease_until: real + limits.lease };
@@ -206,7 +196,9 @@ function take(
     // What stands there when the sender does not live to write what came of it.
     error: 'the sender ended before it knew what came of this attempt',
   });
-  return { row, attempt, token, request: { url: webhook.url, headers, body }, secrets };
+  const request: WebhookRequest = { url: webhook.url, headers, body };
+  // The secrets of the subscription are taken out of what is kept.
+  return { row, attempt, token, request, secrets };
 }
 
 /** The secret, and the one before it while both are valid. */
@@ -372,9 +364,7 @@ async function runDeliveries(
   };
   while (!stop.aborted) {
     const look =
-      inTheAir.size < MOST_AT_ONCE && !isHeld()
-        ? await lookForWork(parts, upTo, writing.size > 0)
-        : { isPending: true };
+      inTheAir.size < MOST_AT_ONCE && !isHeld() ? await lookForWork(parts, upTo, writing.size > 0) : LOOK_AGAIN;
     if (look.claimed !== undefined) {
       start(look.claimed);
       continue;
@@ -393,20 +383,23 @@ export function earliestDue(sql: Sql): number | undefined {
   return sql.get<{ due_at: number }>(statement)?.due_at;
 }
 
+const NOTHING_DUE = { claimed: undefined, isPending: false };
+const LOOK_AGAIN = { claimed: undefined, isPending: true };
+
 /** Takes the store's lock only when there seems to be work, or when something is being written down anyway. */
-async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<ClaimResult> {
+async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean) {
   const { store, clock, onFault } = parts;
   try {
     const isWork = (sql: Sql) => {
       const due = earliestDue(sql);
       return (due !== undefined && due <= Math.min(upTo, sandboxNow(sql, clock.now()))) || sendingNow(sql).length > 0;
     };
-    if (!isWriting && !(await store.read(isWork))) return { isPending: false };
+    if (!isWriting && !(await store.read(isWork))) return NOTHING_DUE;
     return await store.write(sql => claimNext(sql, parts, upTo));
   } catch (error) {
     if (!(error instanceof StoreBusy)) throw error;
     onFault(error);
-    return { isPending: true };
+    return LOOK_AGAIN;
   }
 }
 

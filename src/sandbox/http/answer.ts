@@ -46,10 +46,7 @@ export function refusedAnswer({ refusal, message, status, headers: own }: Refuse
   return errorAnswer({ status, error: refusal, message, headers }, requestId);
 }
 
-interface ErrorFacts extends Pick<Answer, 'status'>, Partial<Pick<Answer, 'headers'>> {
-  readonly error: string;
-  readonly message: string;
-}
+type ErrorFacts = Pick<Answer, 'status'> & Partial<Answer> & Readonly<Record<'error' | 'message', string>>;
 
 /** An error of another status or word than the service has. */
 export function errorAnswer({ status, error, message, headers = {} }: ErrorFacts, requestId: string): Answer {
@@ -92,14 +89,7 @@ export function headersFor(answer: Answer, requestId: string, bare = false): Rec
 
 type Bucket = 'details' | 'general';
 
-export interface Allowance {
-  readonly limit: number;
-  readonly remaining: number;
-  /** When the next place comes free, seconds since 1970 UTC on the clock of the sandbox, as the header Date. */
-  readonly resetAt: number;
-  /** Seconds to wait; undefined when this request was let through. */
-  readonly retryAfter: number | undefined;
-}
+export type Allowance = ReturnType<typeof countRequest>;
 
 const ROWS = { details: LIMITS.detailsRate, general: LIMITS.generalRate } as const;
 
@@ -116,10 +106,7 @@ export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
  * Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC on the clock that counts,
  * `shown` on that of the sandbox.
  */
-export function countRequest(
-  sql: Sql,
-  { bucket, real, shown }: { bucket: Bucket; real: number; shown: number },
-): Allowance {
+export function countRequest(sql: Sql, { bucket, real, shown }: { bucket: Bucket; real: number; shown: number }) {
   const limit = ROWS[bucket].max;
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
   sql.run(
@@ -147,7 +134,9 @@ export function countRequest(
   return {
     limit,
     remaining: Math.max(0, limit - used - 1),
+    /** When the next place comes free, seconds since 1970 UTC on the clock of the sandbox, as the header Date. */
     resetAt: Math.ceil((freeAt - real + shown) / 1000),
+    /** Seconds to wait; undefined when this request was let through. */
     retryAfter: used < limit ? undefined : Math.max(1, Math.ceil((freeAt - real) / 1000)),
   };
 }

@@ -24,18 +24,6 @@ export interface Route {
   readonly segments: readonly string[];
 }
 
-interface Found {
-  readonly route: Route;
-  readonly params: Readonly<Record<string, string>>;
-}
-
-/** What a request asks for. */
-export interface Target extends Found {
-  readonly path: string;
-  /** The query that was sent, without the question mark. */
-  readonly query: string;
-}
-
 /** Routes some dialect has in place of those of the contract. */
 type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
 
@@ -55,7 +43,7 @@ export function surfaceOf(path: string): Route['surface'] {
 }
 
 /** The route of a path without its query. Throws `route_not_found`, or `method_not_allowed` with those it takes. */
-export function findRoute(routes: readonly Route[], method: string, path: string): Found {
+export function findRoute(routes: readonly Route[], method: string, path: string) {
   const given = path.split('/');
   const allowed: string[] = [];
   for (const candidate of routes) {
@@ -203,8 +191,13 @@ export interface ParsedRequest {
   readonly body: Fields | Refused;
   /** Fields of the body, also of a request that is refused for something else; undefined where it could not be read. */
   readonly bodyRead: Fields | undefined;
-  /** Set where the request has a key that is honoured (A-90). */
-  readonly keyed: Keying | undefined;
+  /**
+   * The idempotency record it belongs to, where it has a key that is honoured (A-90); `rival` is the fingerprint of a request
+   * under the same key that this process is still working on.
+   */
+  readonly keyed:
+    | { readonly scope: string; readonly fingerprint: string; readonly rival: string | undefined }
+    | undefined;
   /** The idempotency key as it was sent, honoured or not. */
   readonly keySent: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -223,14 +216,6 @@ export interface AppliedFault {
   readonly action: RequestAction;
   /** Seeds what the action leaves random. */
   readonly source: string;
-}
-
-/** The idempotency record a request belongs to. */
-interface Keying {
-  readonly scope: string;
-  readonly fingerprint: string;
-  /** Fingerprint of a request under the same key that this process is still working on. */
-  readonly rival: string | undefined;
 }
 
 /** JSON numbers of USD become integer cents here and nowhere else. */

@@ -31,7 +31,6 @@ import {
   refuseProblem,
   routesOf,
   surfaceOf,
-  type Target,
 } from '../http/request.ts';
 import {
   admitSession,
@@ -47,10 +46,7 @@ import { cardById } from '../store/rows.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
 import { executeRequest, fingerprintOf, type Seen } from './execute.ts';
 
-interface Exchanged extends Omit<Seen, 'allowance'> {
-  readonly answer: Answer;
-  readonly requestId: string;
-}
+type Target = ReturnType<typeof findRoute> & Readonly<Record<'path' | 'query', string>>;
 
 /** Answers requests; `hosts` are the names this server goes by. Rejects only when no answer may be given. */
 export class Exchange {
@@ -68,7 +64,7 @@ export class Exchange {
     this.#stopping = stopping;
   }
 
-  async answer(request: IncomingMessage): Promise<Exchanged> {
+  async answer(request: IncomingMessage) {
     const seen: Seen = {};
     const { inspector, activeDialect } = this.parts;
     const found = await this.#answered(request, seen).catch((error: unknown) => this.#failed(error, seen));
@@ -104,7 +100,7 @@ export class Exchange {
   }
 
   /** The row that is asked for; a missing or wrong key comes before neither route nor method (A-115). */
-  #target(request: IncomingMessage): Target {
+  #target(request: IncomingMessage) {
     const { name, dialect } = this.parts.activeDialect;
     const { url = '', method = '' } = request;
     const mark = url.indexOf('?');

@@ -3,7 +3,7 @@ import { CliError, notSent } from '../../core/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Host } from '../../platform/host.ts';
 import { QueuedStore, type Store } from './queue.ts';
 import { CLEARED_TABLES, DOMAIN_TABLES, MAKING, type META, type RowOf, SCHEMA } from './schema.ts';
 import { KIB_ELSE, type Sql, type StoreBroken } from './sql.ts';
@@ -74,7 +74,7 @@ function unusable(path: string, what: string): CliError {
 
 // Opens the store: a file or memory, made and filled where there is none.
 
-export interface StoreRequest {
+export interface StoreRequest extends Pick<Host, 'clock' | 'random' | 'platform'> {
   /** Path of the file, created 0600 when missing, or `memory`. */
   readonly path: string;
   /** Seed and form of ids of a store made now; one that exists keeps its own. */
@@ -82,9 +82,6 @@ export interface StoreRequest {
   readonly ids: IdForm;
   /** Fills a store made now, in the transaction that makes it. */
   readonly fill: (sql: Sql) => Promise<void>;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly platform: NodeJS.Platform;
   readonly onBroken?: (error: StoreBroken) => void;
 }
 
