@@ -25,18 +25,15 @@ export const NOTHING_YET: Position = {
   cards: new Map(),
 };
 
-/** All counting rules that a service may have, the defaults first, then those with fewest deviations. */
-export const ALL_RULES: readonly CountingRules[] = (['net', 'gross'] as const)
-  .flatMap(total_spent =>
-    (['all', 'active'] as const).flatMap(cards_total_balance =>
-      (['available', 'with_holds'] as const).map(balance => ({ total_spent, cards_total_balance, balance })),
-    ),
-  )
-  .sort((a, b) => deviations(a) - deviations(b));
+const DEFAULT_RULES: CountingRules = { total_spent: 'net', cards_total_balance: 'all', balance: 'available' };
 
-function deviations({ total_spent, cards_total_balance, balance }: CountingRules): number {
-  return Number(total_spent !== 'net') + Number(cards_total_balance !== 'all') + Number(balance !== 'available');
-}
+/** Counting rules that a service may have at first: the default, and those in which one number counts otherwise. */
+export const FIRST_RULES: readonly CountingRules[] = [
+  DEFAULT_RULES,
+  { ...DEFAULT_RULES, balance: 'with_holds' },
+  { ...DEFAULT_RULES, cards_total_balance: 'active' },
+  { ...DEFAULT_RULES, total_spent: 'gross' },
+];
 
 /** What was read of an account. */
 export interface Observed {

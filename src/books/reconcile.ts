@@ -4,9 +4,9 @@ import { type Classified, classify, type Evidence } from './classify.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
 import { residualsSince } from './own-rows.ts';
 import {
-  ALL_RULES,
   type CardChange,
   type CardPosition,
+  FIRST_RULES,
   NOTHING_YET,
   type Observed,
   type Position,
@@ -67,8 +67,8 @@ export function reconcile(input: Reconciling): Reconciled {
   );
   const now = positionOf(input, counted);
 
-  // Explained by each way to count that fitted so far; at first the default, and the three in which one number counts otherwise.
-  const asked = base === undefined ? ALL_RULES.slice(0, 4) : (JSON.parse(base.checkpoint.rules) as CountingRules[]);
+  // Explained by each way to count that fitted so far.
+  const asked = base === undefined ? FIRST_RULES : (JSON.parse(base.checkpoint.rules) as CountingRules[]);
   const evidence = { ...input, counted, cards: new Map(cards.map(card => [card.card_id, card])) };
   const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
   const readings: Reading[] = [];

@@ -8,6 +8,7 @@ import type { Cents } from '../core/money.ts';
 export interface ViewColumn {
   readonly type: 'text' | 'integer';
   readonly says: string;
+  readonly isNullable?: true;
 }
 
 /** With the type that a row of the view has there. */
@@ -23,7 +24,7 @@ const whole = <Value extends number = number>(says: string): Column<Value> => ({
 const at = (says: string): Column<number> => whole(`${says}, ms UTC.`);
 const cents = (says: string): Column<Cents> => whole(`${says}, cents.`);
 /** It may be null. */
-const maybe = <Value>(column: Column<Value>): Column<Value | null> => column;
+const maybe = <Value>(column: Column<Value>): Column<Value | null> => ({ ...column, isNullable: true });
 
 export const CARDS = {
   card_id: text('Card.'),

@@ -10,7 +10,7 @@ import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { type FactName, type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
-import { PacedReader, rateFor } from './paced-reader.ts';
+import { DEFAULT_RATE, PacedReader } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
 import { keptInstant, type ReconcileOptions, type Reconciliation, readInstant, reconcileMirror } from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
@@ -99,8 +99,9 @@ export function createMirror(parts: MirrorParts) {
         const account = await parts.account();
         checkOrigin(db, account);
         const reader = await parts.reader();
-        const { onPause } = parts;
-        const ask = new PacedReader({ reader, clock, signal, rate: rateFor(account.mode, rate), onPause });
+        // Nobody else waits for the sandbox of this user.
+        const most = rate ?? (account.mode === 'sandbox' ? undefined : DEFAULT_RATE);
+        const ask = new PacedReader({ reader, clock, signal, rate: most, onPause: parts.onPause });
         await bindAccount(db, account, { ask, random });
         return work({ ...parts, db, ask, full });
       });

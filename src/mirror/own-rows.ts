@@ -74,32 +74,22 @@ function isOfCopy(db: MirrorDatabase, move: MoveRow, { isMine, isHere }: OwnRows
   const { card_id, at_ms } = move;
   if (isMine && (card_id === null || db.fact('origin') !== EMBEDDED)) return true;
   if (card_id === null) return isMarkedBy(db, move);
-  const card = db.get<MadeCard>(
+  const card = db.get<{ created_ms: number; isOfAnOp: number }>(
     `select coalesce(created_ms, 0) as created_ms, metadata like '%"cardwright":"op\\_%' escape '\\' as isOfAnOp
       from card where card_id = ?`,
     card_id,
   );
   if (card === undefined) return false;
-  if (isMine) return isOfThisSandbox(db, move, card);
+  const isYoung = at_ms >= card.created_ms - OLDER_BY_MS;
   // The clock of a sandbox can be moved: of an answer that was lost the journal has no time of the service.
-  return isHere || at_ms >= card.created_ms - OLDER_BY_MS || isMarkedBy(db, move);
+  if (!isMine) return isHere || isYoung || isMarkedBy(db, move);
+  // The sandbox of this user starts over with a reset, and gives the same ids again: a row of before it is of no card here.
+  if (at_ms >= card.created_ms - ROUNDED_MS) return true;
+  // A slow answer: the card is younger than the sending of its own row.
+  return move.operation === 'cards.create' && (card.isOfAnOp === 1 ? isMarkedBy(db, move) : isYoung);
 }
 
 const EMBEDDED = 'embedded';
-
-interface MadeCard {
-  readonly created_ms: number;
-  /** 1 where its marker names an operation of a journal. */
-  readonly isOfAnOp: number;
-}
-
-/** The sandbox of this user starts over with a reset, and gives the same ids again: a row of before it is of no card here. */
-function isOfThisSandbox(db: MirrorDatabase, move: MoveRow, { created_ms, isOfAnOp }: MadeCard): boolean {
-  if (move.at_ms >= created_ms - ROUNDED_MS) return true;
-  if (move.operation !== 'cards.create') return false;
-  // A slow answer: the card is younger than the sending of its own row.
-  return isOfAnOp === 1 ? isMarkedBy(db, move) : move.at_ms >= created_ms - OLDER_BY_MS;
-}
 
 /** Whether a card carries the marker of the row. */
 function isMarkedBy(db: MirrorDatabase, { op, row }: MoveRow): boolean {

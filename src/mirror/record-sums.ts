@@ -3,7 +3,7 @@
  * are read the purchases that may hold money or that moved since the base.
  */
 import type { Period } from '../books/period.ts';
-import { addUp, type CardSums, effectOf, type ReadingOptions, type RecordSums } from '../books/records.ts';
+import { addUp, type ReadingOptions, type RecordSums } from '../books/records.ts';
 import type { SummedRow } from '../books/rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
@@ -22,32 +22,20 @@ export function recordSums(
   return addUp(rowsOf(db, purchasesToLookAt(db, from), from), { ...reading, totals: sumsOf(db) });
 }
 
-type Sums = Map<string, Pick<CardSums, 'settled' | 'refunded'>>;
-
-interface SumRow {
-  readonly card_id: string;
-  readonly type: string;
-  readonly cents: number;
-}
-
 /** Settled and refunded in dollars by all records of a card that are listed. */
-function sumsOf(db: MirrorDatabase): Sums {
-  const sums: Sums = new Map();
-  const add = ({ card_id, type, cents }: SumRow, sign: 1 | -1) => {
-    const { settled, refunded } = effectOf({ tx_id: '', authorization_id: null, status: null, type, cents });
-    const known = sums.get(card_id) ?? { settled: 0, refunded: 0 };
-    sums.set(card_id, { settled: known.settled + sign * settled, refunded: known.refunded + sign * refunded });
-  };
-  const spending = `card_id is not null and type in ('settlement', 'refund')`;
-  const summed = `select card_id, type, sum(cents) as cents from record`;
-  // An index holds what the first one reads; few records are gone, and another one holds those.
-  for (const row of db.each<SumRow>(`${summed} where ${spending} group by card_id, type`)) add(row, 1);
-  for (const row of db.each<SumRow>(`${summed} where gone_at is not null and ${spending} group by card_id, type`)) {
-    add(row, -1);
-  }
-  const inOther = `${summed} where ${IS_IN_OTHER_CURRENCY} and gone_at is null and ${spending} group by card_id, type`;
-  for (const row of db.each<SumRow>(inOther)) add(row, -1);
-  return sums;
+function sumsOf(db: MirrorDatabase): NonNullable<ReadingOptions['totals']> {
+  const summed = (sign: '' | '-', of: string) =>
+    `select card_id, type, ${sign}sum(cents) as cents from record
+      where ${of} card_id is not null and type in ('settlement', 'refund') group by card_id, type`;
+  // An index holds what the first one reads; few records are gone or in another currency, and others hold those.
+  const sums = db.each<{ card_id: string; settled: number; refunded: number }>(
+    `select card_id, sum(case when type = 'settlement' then cents else 0 end) as settled,
+      sum(case when type = 'refund' then cents else 0 end) as refunded from (
+        ${summed('', '')} union all ${summed('-', 'gone_at is not null and')}
+        union all ${summed('-', `${IS_IN_OTHER_CURRENCY} and gone_at is null and`)}
+      ) group by card_id`,
+  );
+  return new Map([...sums].map(({ card_id, ...of }) => [card_id, of]));
 }
 
 const PURCHASE = 'coalesce(authorization_id, tx_id)';

@@ -31,14 +31,19 @@ export const IS_OF_UNKNOWN_TYPE = `type not in ('authorization', 'settlement', '
 /** Records in another currency than USD (`isInDollars`); columns of `record`. */
 export const IS_IN_OTHER_CURRENCY = `currency <> '${ACCOUNT_CURRENCY}' and currency <> '' and upper(currency) <> '${ACCOUNT_CURRENCY}'`;
 
+type Columns = Readonly<Record<string, ViewColumn>>;
+
+/** The columns of a view as those of its table. */
+const columns = (of: Columns) =>
+  Object.entries(of)
+    .map(([name, { type, isNullable }]) => `${name} ${type}${isNullable ? '' : ' not null'}`)
+    .join(', ');
+
 /** Tables and indexes, in the order in which they are made. Times are ms UTC, amounts cents. */
 export const TABLES = [
   `create table facts (name text primary key, value text not null) without rowid`,
   `create table card (
-    id integer primary key, card_id text not null unique, bin_id text, network text, last4 text, label text,
-    status text not null, balance_cents integer, spending_limit_cents integer, auto_freeze_cents integer,
-    allowed_categories text not null, metadata text not null, created_ms integer, created_at text,
-    expires_ms integer, expires_at text, first_seen integer not null, gone_at integer
+    id integer primary key, ${columns(CARDS)}, created_at text, expires_at text, unique (card_id)
   )`,
   `create table merchant (id integer primary key, name text not null unique)`,
   `create table record (
@@ -56,26 +61,15 @@ export const TABLES = [
   `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`,
   `create index record_in_other_currency on record (card_id, type, cents) where ${IS_IN_OTHER_CURRENCY}`,
   `create index record_by_sync on record (first_sync)`,
-  `create table record_change (
-    tx_id text not null, field text not null, old text, new text, seen integer not null
-  )`,
-  `create table wallet_state (
-    at_ms integer not null, balance_cents integer not null, pending_deposits_cents integer,
-    total_deposited_cents integer, total_spent_cents integer, cards_active integer,
-    cards_total_balance_cents integer
-  )`,
+  `create table record_change (${columns(TX_CHANGES)})`,
+  `create table wallet_state (${columns(WALLET_OBSERVATIONS)})`,
   `create table move (
-    op text not null, row integer not null, operation text not null, card_id text, cents integer not null,
-    outcome text not null, at_ms integer not null, purpose text, first_ms integer not null, first_sync integer not null, done_sync integer,
-    primary key (op, row)
+    ${columns(MOVES)}, first_ms integer not null, first_sync integer not null, done_sync integer, primary key (op, row)
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
   `create table open_window (from_ms integer not null, to_ms integer not null)`,
   `create table checkpoint (
-    cut_id text primary key, at_ms integer not null, exact integer not null, baseline integer not null,
-    rules text not null, wallet_cents integer not null, total_deposited_cents integer not null,
-    total_spent_cents integer not null, carried_cents integer not null, counted_rows text not null,
-    sync integer not null, changes integer not null
+    ${columns(CHECKPOINTS)}, sync integer not null, changes integer not null, primary key (cut_id)
   ) without rowid`,
   `create table checkpoint_card (
     cut_id text not null, card_id text not null, status text not null, balance_cents integer not null,
@@ -83,14 +77,8 @@ export const TABLES = [
     created_cents integer not null, funded_cents integer not null, withdrawn_cents integer not null,
     unverified integer not null, primary key (cut_id, card_id)
   ) without rowid`,
-  `create table report (
-    report_id text primary key, at_ms integer not null, from_cut text, to_cut text not null,
-    verdict text not null, residual_cents integer not null, report text not null
-  ) without rowid`,
-  `create table export (
-    period text not null, format text not null, account text not null, lines integer not null,
-    sha256 text not null, at_ms integer not null
-  )`,
+  `create table report (${columns(REPORTS)}, primary key (report_id)) without rowid`,
+  `create table export (${columns(EXPORTS)})`,
 ] as const;
 
 interface View {
@@ -101,12 +89,12 @@ interface View {
 }
 
 /** `select`: a whole one, or the table whose columns are those of the view. */
-function view(name: string, says: string, columns: Readonly<Record<string, ViewColumn>>, select: string): View {
+function view(name: string, says: string, of: Columns, select: string): View {
   return {
     name,
     says,
-    columns: Object.entries(columns).map(([column, { type, says: of }]) => ({ name: column, type, says: of })),
-    select: select.startsWith('select ') ? select : `select ${Object.keys(columns).join(', ')} from ${select}`,
+    columns: Object.entries(of).map(([column, { type, says: what }]) => ({ name: column, type, says: what })),
+    select: select.startsWith('select ') ? select : `select ${Object.keys(of).join(', ')} from ${select}`,
   };
 }
 

@@ -195,8 +195,8 @@ function storeRecord(writing: Writing, row: Transaction): void {
   const isBack = stored.gone_at !== null;
   if (stored.missed > 0 || isBack) db.run('update record set missed = 0, gone_at = null where id = ?', stored.id);
   if (changed.length === 0 && !isBack) return;
-  for (const field of changed) note(writing, tx, { field, old: stored[field], new: seen[field] });
-  if (isBack) note(writing, tx, { field: 'gone_at', old: stored.gone_at, new: null });
+  for (const field of changed) note(writing, tx, field, [stored[field], seen[field]]);
+  if (isBack) note(writing, tx, 'gone_at', [stored.gone_at, null]);
   if (changed.length > 0) db.run(CHANGED, ...columnsOf(db, values, at_ms), stored.id);
   writing.counts.transactions.changed += 1;
 }
@@ -205,37 +205,33 @@ function storeRecord(writing: Writing, row: Transaction): void {
 function columnsOf(db: MirrorDatabase, values: RecordValues, at_ms: number): SqlValue[] {
   const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
   const kept = { ...values, merchant, at_ms };
-  const columns: SqlValue[] = FIELDS.map(name => kept[name]);
-  columns.push(values.created_at);
-  return columns;
+  return [...FIELDS.map(name => kept[name]), values.created_at];
 }
 
 const MOST_MERCHANTS = 10_000;
 
 function merchantId(db: MirrorDatabase, name: string): number {
   const { merchants } = db;
-  const known = merchants.get(name) ?? merchantRow(db, name);
+  const known =
+    merchants.get(name) ??
+    db.get<{ id: number }>('select id from merchant where name = ?', name)?.id ??
+    db.get<{ id: number }>('insert into merchant (name) values (?) returning id', name)?.id ??
+    0;
   if (merchants.size >= MOST_MERCHANTS) merchants.clear();
   merchants.set(name, known);
   return known;
 }
 
-function merchantRow(db: MirrorDatabase, name: string): number {
-  const known = db.get<{ id: number }>('select id from merchant where name = ?', name);
-  if (known !== undefined) return known.id;
-  return db.get<{ id: number }>('insert into merchant (name) values (?) returning id', name)?.id ?? 0;
-}
+type Value = string | number | null;
 
-interface Change {
-  readonly field: string;
-  readonly old: string | number | null;
-  readonly new: string | number | null;
-}
-
-function note({ db, now }: Writing, tx: string, change: Change): void {
-  const asText = (value: string | number | null) => (value === null ? null : String(value));
-  const { field, old } = change;
-  db.insert('record_change', { tx_id: tx, field, old: asText(old), new: asText(change.new), seen: now });
+function note(
+  { db, now }: Writing,
+  tx_id: string,
+  field: string,
+  [old, seen]: readonly [old: Value, seen: Value],
+): void {
+  const asText = (value: Value) => (value === null ? null : String(value));
+  db.insert('record_change', { tx_id, field, old: asText(old), new: asText(seen), seen: now });
 }
 
 /** Times, both included. */
@@ -271,7 +267,7 @@ export function missRecords(writing: Writing, { from, to, ids, type }: CompleteR
       continue;
     }
     db.run('update record set missed = missed + 1, gone_at = ? where id = ?', now, record.id);
-    note(writing, record.tx_id, { field: 'gone_at', old: null, new: now });
+    note(writing, record.tx_id, 'gone_at', [null, now]);
     writing.counts.transactions.gone += 1;
   }
   return first;
@@ -291,7 +287,6 @@ function storeCard(writing: Writing, card: Card): void {
   const values = cardValues(card);
   const cardId = storable(card.id);
   const names = Object.keys(values) as (keyof CardValues)[];
-  const columns: SqlValue[] = Object.values(values);
   const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
     db.insert('card', { card_id: cardId, first_seen: now, ...values });
@@ -300,7 +295,7 @@ function storeCard(writing: Writing, card: Card): void {
   }
   const changed = names.filter(name => values[name] !== stored[name]);
   if (changed.length === 0 && stored.gone_at === null) return;
-  db.run(`update card set gone_at = null, ${assigned(names)} where id = ?`, ...columns, stored.id);
+  db.run(`update card set gone_at = null, ${assigned(names)} where id = ?`, ...Object.values(values), stored.id);
   counts.cards.changed += 1;
 }
 
