@@ -230,13 +230,3 @@ export function openHolds(wallet: WalletRow): Cents | null {
   if (total_deposited_cents === null || total_spent_cents === null || cards_total_balance_cents === null) return null;
   return cents(total_deposited_cents - total_spent_cents - balance_cents - cards_total_balance_cents);
 }
-
-/** The oldest own move that the attention list asks for, ms UTC. */
-export function oldestMove(now: number): number {
-  return now - 30 * DAY;
-}
-
-/** Whether anything makes `--check` fail. */
-export function isAlarming(attention: readonly Attention[]): boolean {
-  return attention.some(({ severity }) => severity === 'error');
-}

@@ -125,14 +125,13 @@ export function statementOf(input: StatementInput): Statement {
 
   // Derived lines whose two readings lie on both sides of an end of the period: their day may be another.
   const straddled = new Map<string | null, readonly string[]>();
-  for (const [key, drafts] of [
-    ...cards.map(row => [row.card_id, moved.get(row.card_id) ?? []] as const),
-    [null, wallet] as const,
-  ])
+  for (const key of [...cards.map(row => row.card_id), null]) {
+    const drafts = key === null ? wallet : (moved.get(key) ?? []);
     straddled.set(
       key,
       drafts.flatMap(draft => straddlingText(key, draft, input)),
     );
+  }
 
   const balances = new Map(balancesIn(newest));
   const shown = new Map<string | null, Shown[]>();

@@ -76,11 +76,6 @@ const READINGS = `select rowid as nth, total_deposited_cents,
 
 const ALL_THERE_IS: Closing = { sync: Number.MAX_SAFE_INTEGER, changes: Number.MAX_SAFE_INTEGER };
 
-const FROM = 'from record r left join merchant m on m.id = r.merchant';
-
-const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_seen, r.gone_at, r.tx_id, r.type, r.status,
-  r.cents, m.name as merchant, r.mcc, r.merchant_country, r.authorization_id, r.at_ms ${FROM}`;
-
 /** A purchase that is one changing record (A-40) does not show when it was settled. */
 const WENT_LATER = `select 1 from record r where r.card_id = ? and r.first_sync <= ? and r.gone_at is null and (
     r.at_ms > ? and r.at_ms <= ? and r.type in ('settlement', 'refund')
@@ -99,11 +94,11 @@ function recordsOf(
     ...[begin, to, sync],
   );
   return {
-    of: postedRecords(db, { from }, closing),
+    of: postedRecords(db, from, closing),
     wentLater: (card, { since, end, until }) => db.get(WENT_LATER, card, sync, end, until, end, since) !== undefined,
     unknownTypes: db.all<TxRow>(
-      `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE}
-        and r.first_sync <= ? and r.gone_at is null and r.card_id is not null and ${IS_IN_DOLLARS}`,
+      `select * from tx where ${IS_OF_UNKNOWN_TYPE} and gone_at is null and card_id is not null and ${IS_IN_DOLLARS}
+        and (select first_sync from record r where r.tx_id = tx.tx_id) <= ?`,
       sync,
     ),
     pendingCards: new Set(pending.map(({ card_id }) => card_id)),
@@ -153,7 +148,7 @@ type PostedValues = readonly [
 ];
 
 /** Reads them card by card, so that those of one card at a time are in memory. */
-function postedRecords(db: MirrorDatabase, { from }: Pick<Period, 'from'>, closing: Closing): StatementRecords['of'] {
+function postedRecords(db: MirrorDatabase, from: number, closing: Closing): StatementRecords['of'] {
   const nameOf = merchantNames(db);
   const changed = changedRecords(db, from, closing);
   return card => {
@@ -164,9 +159,7 @@ function postedRecords(db: MirrorDatabase, { from }: Pick<Period, 'from'>, closi
         return { tx_id, type, status, cents, merchant: name, mcc, merchant_country, authorization_id, at_ms };
       },
     );
-    const others = changed.rows.get(card);
-    const same = changed.ids.size === 0 ? rows : rows.filter(row => !changed.ids.has(row.tx_id));
-    return others === undefined ? same : [...same, ...others];
+    return [...rows.filter(({ tx_id }) => !changed.ids.has(tx_id)), ...(changed.rows.get(card) ?? [])];
   };
 }
 
@@ -186,12 +179,6 @@ function merchantNames(db: MirrorDatabase): (merchant: number | null) => string 
   };
 }
 
-interface Changed {
-  /** Those that are not as a plain reading gives them. */
-  readonly ids: ReadonlySet<string>;
-  readonly rows: ReadonlyMap<string, readonly PostedRow[]>;
-}
-
 type Change = TxChangeRow & { readonly number: number };
 
 /** Changes that bear on a line; of the state of an authorization nothing does. */
@@ -201,7 +188,7 @@ const FIELDS = ['type', 'cents', 'card_id', 'authorization_id', 'currency', 'at_
  * Records that changed after the checkpoint, as they were before, and purchases in one changing record (A-40), which may have
  * changed within the period whenever they began.
  */
-function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Closing): Changed {
+function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Closing) {
   const isSingle = db.fact('single') !== undefined;
   const bearing = `select rowid as number, * from record_change where field in ('${FIELDS.join("', '")}')`;
   // What came after the checkpoint stands at the end of the table: of most services nothing else is read.
@@ -215,7 +202,9 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
   for (const change of all) {
     addTo(changesOf, change.tx_id, change);
   }
-  const checkpoints = db.all<Stand>('select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms');
+  const checkpoints = db.all<KeptCheckpoint>(
+    'select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms',
+  );
   const rows = new Map<string, PostedRow[]>();
   for (const [tx_id, each] of changesOf) {
     const now = db.get<TxRow>(
@@ -226,17 +215,15 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
     for (const row of rowsAsOf(now, each, { changes, checkpoints }))
       if (row.card_id !== null && row.gone_at === null && row.at_ms >= from) addTo(rows, row.card_id, row);
   }
+  // Ids of those that are not as a plain reading gives them, and what they were, a card.
   return { ids: new Set(changesOf.keys()), rows };
 }
-
-/** Where the changes of records stood at a checkpoint. */
-type Stand = Pick<KeptCheckpoint, 'at_ms' | 'changes'>;
 
 interface Knowing {
   /** Number of the last change that is looked at. */
   readonly changes: number;
-  /** Exact ones, oldest first. */
-  readonly checkpoints: readonly Stand[];
+  /** Where the changes of records stood at exact checkpoints, oldest first. */
+  readonly checkpoints: readonly Pick<KeptCheckpoint, 'at_ms' | 'changes'>[];
 }
 
 /** The record as it was, and of a purchase in one changing record a row each time that it was seen to change. */

@@ -1,5 +1,4 @@
 /** What of an answer goes into the copy, and what of it had changed. Free texts lose what looks like a card number or a key. */
-import type { CardRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { type Cents, toCents } from '../core/money.ts';
@@ -11,22 +10,11 @@ export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;
 export type Wallet = Result<'wallet.get'>;
 
-type KeptRow = 'first_seen' | 'gone_at';
-
 /** Columns of a transaction that may be seen to change. Both times are null where the service does not tell them. */
-type RecordValues = Omit<TxRow, KeptRow | 'tx_id' | 'at_ms' | 'created_at'> & {
-  readonly at_ms: number | null;
-  readonly created_at: string | null;
-};
+type RecordValues = ReturnType<typeof recordValues>;
+type CardValues = ReturnType<typeof cardValues>;
 
-type CardValues = Omit<CardRow, KeptRow | 'card_id'> & {
-  readonly created_at: string | null;
-  readonly expires_at: string | null;
-};
-
-type WalletValues = Omit<WalletRow, 'at_ms'>;
-
-export function recordValues(record: Transaction): RecordValues {
+export function recordValues(record: Transaction) {
   return {
     card_id: id(record.card_id),
     type: word(record.type) ?? '',
@@ -49,7 +37,7 @@ function lastDigits(last4: string | null | undefined): string | null {
   return shown === null || shown.includes(REDACTED) ? null : shown.slice(-4);
 }
 
-export function cardValues(card: Card): CardValues {
+export function cardValues(card: Card) {
   return {
     bin_id: id(card.bin_id),
     network: word(card.network),
@@ -68,7 +56,7 @@ export function cardValues(card: Card): CardValues {
   };
 }
 
-export function walletValues(wallet: Wallet): WalletValues {
+export function walletValues(wallet: Wallet) {
   return {
     balance_cents: toCents(wallet.balance),
     pending_deposits_cents: amountOf(wallet.pending_deposits),
