@@ -29,8 +29,7 @@ export const printSchema = command({
   },
   async run(_ctx, { command: words = [] }) {
     const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
-    const { commandSchema } = await import('../cli/docs/answers.ts');
-    const { errorSchema } = await import('../cli/docs/answers.ts');
+    const { commandSchema, errorSchema } = await import('../cli/docs/answers.ts');
     const path = words.join(' ');
     if (path === MIRROR) return viewsOf(await import('../mirror/schema.ts'));
     if (path === ERROR) return { ...DIALECT, ...errorSchema() };

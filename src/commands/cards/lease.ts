@@ -9,7 +9,7 @@ import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
 import { isoTime } from '../../core/durations.ts';
-import { CliError, type ErrorKind, notSent, usage } from '../../core/errors.ts';
+import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -196,23 +196,24 @@ async function makeLease(
  * over. Where that command never told what came of its card, this one may have made it: no "nothing was sent" then.
  */
 function leasedBefore({ name, op, isUnacknowledged = false }: UsedIntent, card: string): CliError {
-  const intent = JSON.stringify(name);
-  const reap = 'A card that a killed run has left: cardwright cards lease --reap';
-  if (!isUnacknowledged) {
-    return notSent(
-      'guarded',
-      `the lease of the intent ${intent} was begun before, with ${card}: ${op}; the program was not run`,
-      { notes: ['Another purchase needs another intent.', reap], hint: `cardwright cards get ${shellWord(card)}`, op },
-    );
-  }
-  return new CliError('check_failed', {
-    message: `the lease of the intent ${intent} was begun before, and its card is ${card}: ${op}; the program was not run`,
-    notes: [
-      'Until ops resume has shown its result, the same lease is refused, also with another intent or none.',
-      reap,
-    ],
-    hint: `cardwright ops resume ${op}`,
-    outcome: 'done',
+  const [kind, outcome, note, hint] = isUnacknowledged
+    ? ([
+        'check_failed',
+        'done',
+        'Until ops resume has shown its result, the same lease is refused, also with another intent or none.',
+        `cardwright ops resume ${op}`,
+      ] as const)
+    : ([
+        'guarded',
+        'not_sent',
+        'Another purchase needs another intent.',
+        `cardwright cards get ${shellWord(card)}`,
+      ] as const);
+  return new CliError(kind, {
+    message: `the lease of the intent ${JSON.stringify(name)} was begun before, with ${card}: ${op}; the program was not run`,
+    notes: [note, 'A card that a killed run has left: cardwright cards lease --reap'],
+    hint,
+    outcome,
     op,
   });
 }
@@ -238,7 +239,7 @@ async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: str
 }
 
 /** When that fails it is said which card still holds money, and how to end it. `isReaping`: the reaper is no way on from its own failure. */
-export async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
+async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
   try {
     await ctx.api.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
   } catch (error) {
@@ -267,17 +268,27 @@ const MARKED = /^lease_[0-9a-z]+ until (\S+)(?: by (\S+))?$/;
  * Resolves to their ids. Throws `not_confirmed` off a terminal without `--yes`, `guarded` for a live key.
  */
 async function reapLeases(ctx: Context): Promise<readonly string[]> {
-  // Asked before the cards are read: what is settled by then has its card among them.
-  const waiting = await unsettledLeases(ctx);
+  // Of these nobody works on, a resume may make the card, for no program. Asked before the cards are read: what is settled by then
+  // has its card among them.
+  const { profile } = await ctx.api.identity();
+  const unsettled: readonly OpState[] = ['open', 'unknown', 'pending'];
+  const waiting = (await (await ctx.journal.open()).list()).filter(
+    op => op.command === leaseCard.path && op.profile === profile && unsettled.includes(op.state),
+  );
   const { isGone } = await ctx.processes();
-  const cards = await leasedCards(ctx);
-  const isDue = ({ until, by }: LeasedCard) => until <= ctx.api.serviceNow() || (by !== undefined && isGone(by));
+  const isOpen = ({ status }: Item<'cards.list'>) => status !== 'terminated';
+  const cards = await wholeCards(ctx, 'A leased card that is not seen would stay open', isOpen);
+  const isDue = ({ metadata }: Item<'cards.list'>) => {
+    const [, until, by] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
+    return until !== undefined && (Date.parse(until) <= ctx.api.serviceNow() || (by !== undefined && isGone(by)));
+  };
   const due = cards.filter(isDue).map(({ id }) => id);
+  const counted = countOf(due.length, 'leased card');
   if (due.length > 0) {
     await ctx.journal.pipeline.admit({
       audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
       operations: ['cards.terminate'],
-      ask: verdict => askUnlessYes(ctx, verdict, `Terminate ${countOf(due.length, 'leased card')}, ${due.join(', ')}`),
+      ask: verdict => askUnlessYes(ctx, verdict, `Terminate ${counted}, ${due.join(', ')}`),
     });
   }
   const failed: unknown[] = [];
@@ -285,44 +296,18 @@ async function reapLeases(ctx: Context): Promise<readonly string[]> {
     // One that cannot be ended keeps no other from its end.
     await terminate(ctx, id, { isReaping: true }).catch((error: unknown) => void failed.push(error));
   }
-  if (failed.length > 0) throw notAllEnded(failed, due.length);
-  for (const op of waiting) {
+  const [first] = failed;
+  const isKnown = first instanceof CliError && ['not_sent', 'refused'].includes(first.facts.outcome ?? 'not_sent');
+  // Where others are terminated, it does not say that nothing was sent.
+  if (isKnown && failed.length < due.length) {
+    const message = `${due.length - failed.length} of ${counted} terminated: ${first.facts.message}`;
+    throw new CliError('partly_failed', { ...first.facts, message, outcome: 'refused' });
+  }
+  if (failed.length > 0) throw first;
+  for (const { op } of waiting) {
     ctx.ui.notice(
       `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`,
     );
   }
   return due;
-}
-
-/** Ops of leases that nobody works on and that are not settled: a resume may make the card, for no program. */
-async function unsettledLeases(ctx: Context): Promise<readonly string[]> {
-  const { profile } = await ctx.api.identity();
-  const unsettled: readonly OpState[] = ['open', 'unknown', 'pending'];
-  const ops = await (await ctx.journal.open()).list();
-  return ops
-    .filter(op => op.command === leaseCard.path && op.profile === profile && unsettled.includes(op.state))
-    .map(({ op }) => op);
-}
-
-/** The first that failed; where others are terminated, it does not say that nothing was sent. */
-function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown {
-  const ended = of - 1 - more.length;
-  const isKnown = first instanceof CliError && ['not_sent', 'refused'].includes(first.facts.outcome ?? 'not_sent');
-  if (ended === 0 || !isKnown) return first;
-  const message = `${ended} of ${countOf(of, 'leased card')} terminated: ${first.facts.message}`;
-  return new CliError('partly_failed', { ...first.facts, message, outcome: 'refused' });
-}
-
-async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
-  const isOpen = ({ status }: Item<'cards.list'>) => status !== 'terminated';
-  const cards = await wholeCards(ctx, 'A leased card that is not seen would stay open', isOpen);
-  return cards.flatMap(card => leasedCard(card) ?? []);
-}
-
-type LeasedCard = NonNullable<ReturnType<typeof leasedCard>>;
-
-/** `until` is ms UTC, `by` the process that made it. Undefined for a card without the mark of a lease. */
-function leasedCard({ id, metadata }: Item<'cards.list'>) {
-  const [, until, by] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
-  return until === undefined ? undefined : { id, until: Date.parse(until), by };
 }

@@ -16,13 +16,16 @@ type Transaction = Item<'transactions.list'>;
 export const GROUPINGS = ['day', 'week', 'month', 'merchant', 'card', 'label', 'type'] as const;
 type Grouping = (typeof GROUPINGS)[number];
 
+const SPANS: readonly Grouping[] = ['day', 'week', 'month'];
+
 /** Takes records one after the other; the sums are exact however many there are. */
 export class Summary {
   readonly #groups = new Map<string | null, Tally>();
   readonly #all = emptyTally();
-  #leftOut = 0;
   readonly #by: Grouping;
   readonly #labels: ReadonlyMap<string, string>;
+  /** How many records are in another currency than USD. */
+  leftOut = 0;
 
   /** `labels` of cards, for a summary by label. */
   constructor(by: Grouping, labels: ReadonlyMap<string, string> = new Map()) {
@@ -33,7 +36,7 @@ export class Summary {
   /** A record in another currency is counted alone: its amount is no sum of dollars. */
   add(record: Transaction): void {
     if (!isInDollars(record)) {
-      this.#leftOut += 1;
+      this.leftOut += 1;
       return;
     }
     const key = this.#groupOf(record) ?? null;
@@ -43,18 +46,9 @@ export class Summary {
   }
 
   #groupOf({ created_at, merchant, card_id, type }: Transaction): string | null | undefined {
-    switch (this.#by) {
-      case 'merchant':
-        return merchant;
-      case 'card':
-        return card_id;
-      case 'label':
-        return this.#labels.get(card_id ?? '');
-      case 'type':
-        return type;
-      default:
-        return created_at == null ? null : spanOf(created_at, this.#by);
-    }
+    if (SPANS.includes(this.#by)) return created_at == null ? null : spanOf(created_at, this.#by);
+    const label = this.#labels.get(card_id ?? '');
+    return { merchant, card: card_id, label, type }[this.#by as 'merchant'];
   }
 
   /** Spans of time in their order, everything else by what was spent, most first; what is not known stands last. */
@@ -63,13 +57,8 @@ export class Summary {
     type Row = (typeof rows)[number];
     const byName = (a: Row, b: Row) => (a.group ?? '').localeCompare(b.group ?? '', 'en');
     const known = (a: Row, b: Row) => Number(a.group === null) - Number(b.group === null);
-    if (isSpan(this.#by)) return rows.sort((a, b) => known(a, b) || byName(a, b));
+    if (SPANS.includes(this.#by)) return rows.sort((a, b) => known(a, b) || byName(a, b));
     return rows.sort((a, b) => known(a, b) || b.spent - a.spent || b.pending - a.pending || byName(a, b));
-  }
-
-  /** How many records are in another currency than USD. */
-  get leftOut(): number {
-    return this.#leftOut;
   }
 
   total() {
@@ -77,14 +66,8 @@ export class Summary {
   }
 }
 
-type SpanOfTime = Extract<Grouping, 'day' | 'week' | 'month'>;
-
-function isSpan(by: Grouping): by is SpanOfTime {
-  return ['day', 'week', 'month'].includes(by);
-}
-
 /** `2026-11-20`, the first day of a week, or `2026-11`, of the zone of this process, as `--since 2026-11-20` means it. */
-function spanOf(time: string, by: SpanOfTime): string {
+function spanOf(time: string, by: Grouping): string {
   const at = new Date(time);
   if (by === 'week') at.setDate(at.getDate() - ((at.getDay() + 6) % 7));
   const two = (part: number) => String(part).padStart(2, '0');
@@ -125,8 +108,6 @@ export function leftOutText(count: number): string {
   return `warning: ${records} in another currency than USD and left out of the sums; tx list -o wide shows the currency`;
 }
 
-const by = option(takes.choice(GROUPINGS, 'What to sum by; day by default.'));
-
 const GROUP = orNull(tells.text('First day, month, merchant, card, label or type.'));
 
 const SUMS = {
@@ -152,7 +133,7 @@ export const summarizeTransactions = command({
   ],
   operation: 'transactions.list',
   flags: {
-    by,
+    by: option(takes.choice(GROUPINGS, 'What to sum by; day by default.')),
     ...RANGE_FLAGS,
     ...MATCH_FLAGS,
   },

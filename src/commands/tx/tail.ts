@@ -27,8 +27,7 @@ export const tailTransactions = command({
   },
   async run(ctx, { card, type, last, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
-    const { live } = await import('../../events/poll.ts');
-    const { pollTail } = await import('../../events/poll.ts');
+    const { live, pollTail } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
     const reader = await ctx.api.reader();
     ctx.ui.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
