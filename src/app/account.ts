@@ -34,15 +34,6 @@ async function chosenProfile(run: BegunRun, interactive: boolean): Promise<Resol
   return resolveProfile({ ...choiceOf(run), interactive, readKeyFile });
 }
 
-/** The profile of a test server that the run acts as, without a word of it; undefined where nothing chooses one. */
-async function testProfile(run: BegunRun): Promise<(ResolvedProfile & { readonly baseUrl: string }) | undefined> {
-  const profile = await chosenProfile(run, false).catch(thrown =>
-    isNothingChosen(thrown) ? undefined : Promise.reject(thrown),
-  );
-  if (profile?.mode !== 'test' || profile.baseUrl === undefined) return undefined;
-  return { ...profile, baseUrl: profile.baseUrl };
-}
-
 /** What chooses a profile. */
 function choiceOf({ host, globals, warn }: BegunRun): ProfileChoice {
   const { sandbox, profile, contract } = globals;
@@ -74,8 +65,11 @@ const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 
 /** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
 export async function checkSandboxIsMeant(run: BegunRun): Promise<void> {
-  const profile = run.globals.sandbox ? undefined : await testProfile(run);
-  if (profile === undefined) return;
+  if (run.globals.sandbox) return;
+  const profile = await chosenProfile(run, false).catch(thrown =>
+    isNothingChosen(thrown) ? undefined : Promise.reject(thrown),
+  );
+  if (profile?.mode !== 'test' || profile.baseUrl === undefined) return;
   const { findServer } = await import('../sandbox/serving/started.ts');
   const served = await findServer(run.host.folders.data, run.files);
   const { name, baseUrl, variables } = profile;

@@ -3,10 +3,10 @@
 import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
-import type { Listing, Row } from '../terminal/view.ts';
+import type { Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import { PLANNED } from './docs/answers.ts';
-import { columnsOf, SHORT_ID } from './listing.ts';
+import { columnsOf, rowsListing, SHORT_ID } from './listing.ts';
 
 /** What tells one row of a file from another. */
 const ASKED = { screenOnly: true, unlessEmpty: true } as const;
@@ -18,8 +18,6 @@ const COLUMNS = columnsOf(PLANNED, 'method path body.amount:2 body.label:2 body.
   idempotency_key: 'KEY',
 });
 const NOTHING_SENT = 'Dry run: nothing was sent.';
-/** Requests that are shown together. */
-const BATCH = 256;
 
 /**
  * Of a run of rows or of ids from standard input a list, also of one request; otherwise one request is an object. The body
@@ -29,7 +27,7 @@ export function showPlanned(planned: readonly PlannedRequest[], { isList = plann
   const shown = { noun: 'request', idField: 'idempotency_key' };
   const [only] = planned;
   if (isList || only === undefined) {
-    return { ...shown, columns: COLUMNS, listing: listed(planned) };
+    return { ...shown, columns: COLUMNS, listing: rowsListing(planned.map(rowOf), { footer: () => NOTHING_SENT }) };
   }
   return {
     ...shown,
@@ -57,20 +55,6 @@ function rowOf(request: PlannedRequest): Row {
     ...(body === undefined ? {} : { body }),
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };
-}
-
-function listed(planned: readonly PlannedRequest[]): Listing {
-  async function* batches() {
-    let batch: Row[] = [];
-    for (const request of planned) {
-      batch.push(rowOf(request));
-      if (batch.length < BATCH) continue;
-      yield batch;
-      batch = [];
-    }
-    yield batch;
-  }
-  return { batches: batches(), page: () => ({ total: planned.length }), footer: () => NOTHING_SENT };
 }
 
 /** The body as it would be sent, a signing secret taken out. */

@@ -28,15 +28,18 @@ export function answersOf(command: Command): Answers | undefined {
 
 /** Of one operation, not of a run of rows. With --offline it tells of which instant it is. */
 function singleAnswer(command: Command): Answers | undefined {
-  const plain = plainAnswer(command);
-  return plain && withMore(plain, { named: 'intent' in command.flags, offline: 'offline' in command.flags });
-}
-
-function withMore(said: Answers, more: { readonly named: boolean; readonly offline: boolean }): Answers {
-  if ('either' in said) return { either: said.either.map(each => withMore(each, more)) };
-  if ('one' in said) return { one: { ...said.one, ...(more.named && INTENT), ...(more.offline && AS_OF) } };
-  if (!('list' in said) || !more.offline) return said;
-  return { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } };
+  const [isNamed, isOffline] = ['intent' in command.flags, 'offline' in command.flags];
+  const whole = (said: Answers): Answers => {
+    if ('either' in said) return { either: said.either.map(whole) };
+    if ('one' in said) return { one: { ...said.one, ...(isNamed && INTENT), ...(isOffline && AS_OF) } };
+    if (!('list' in said) || !isOffline) return said;
+    return { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } };
+  };
+  const { answers, row } = command;
+  if (answers !== undefined) return whole(answers);
+  if (row === undefined || row.returns.kind === 'none') return undefined;
+  const { kind, shape } = row.returns;
+  return whole(kind === 'one' ? { one: shape } : { list: shape });
 }
 
 const INTENT = {
@@ -54,14 +57,6 @@ const INTENT = {
 
 const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };
 const OFFLINE_PAGE = maybe(tells.yes('Nothing was sent.'));
-
-function plainAnswer({ answers, row }: Command): Answers | undefined {
-  if (answers !== undefined) return answers;
-  if (row === undefined) return undefined;
-  const { kind, shape } = row.returns;
-  if (kind === 'none') return undefined;
-  return kind === 'one' ? { one: shape } : { list: shape };
-}
 
 /** Fields on the top of what a command prints; undefined for what has no fields of its own. */
 export function fieldNames(

@@ -48,12 +48,12 @@ function breakable(line: string): string[] {
 }
 
 /** Help of the root, of a group or of a command, by where the words led. */
-export async function helpText({ group, command, words }: Located, registry: Registry): Promise<string> {
+export async function helpText({ group, declared, words }: Located, registry: Registry): Promise<string> {
   if (group === undefined) return rootHelp(registry);
   const path = words.join(' ');
   const below = (await commandsOf(group)).filter(each => each.path.startsWith(`${path} `));
-  if (command === undefined) return groupHelp(words.length === 1 ? `${path}: ${group.summary}` : path, path, below);
-  const page = commandHelp(command);
+  if (declared === undefined) return groupHelp(words.length === 1 ? `${path}: ${group.summary}` : path, path, below);
+  const page = commandHelp(declared);
   return below.length === 0 ? page : `${page}\nAlso\n${verbList(below)}`;
 }
 
@@ -258,18 +258,17 @@ export function globalRows(options: readonly GlobalOption[]): string {
 }
 
 export async function everyPage(registry: Registry): Promise<string> {
-  const nowhere = { group: undefined, command: undefined, words: [] };
+  const nowhere = { group: undefined, declared: undefined, words: [] };
   const start = pageHead('start', '') + startText(registry);
   const pages = [start, pageHead('group', '') + (await helpText(nowhere, registry))];
   for (const group of registry) {
     const leaves = await group.leaves();
-    const paths = Object.keys(leaves);
-    const ways = paths.map(path => path.split(' '));
+    const ways = Object.keys(leaves).map(path => path.split(' '));
     const places = new Set(ways.flatMap(way => way.map((_, length) => way.slice(0, length + 1).join(' '))));
     for (const place of places) {
-      const command = paths.includes(place) ? await leaves[place]?.() : undefined;
-      const located = { group, command, words: place.split(' ') };
-      pages.push(pageHead(command === undefined ? 'group' : 'command', place) + (await helpText(located, registry)));
+      const declared = await leaves[place]?.();
+      const located = { group, declared, words: place.split(' ') };
+      pages.push(pageHead(declared === undefined ? 'group' : 'command', place) + (await helpText(located, registry)));
     }
   }
   return pages.join('');

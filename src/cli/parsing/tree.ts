@@ -13,13 +13,7 @@ import { flagsOf, globalFlags, type ResolvedFlag } from './resolved-flags.ts';
 import { quote } from './values.ts';
 
 /** Where the words of a line lead. */
-export interface Located {
-  /** Undefined at the root. */
-  readonly group: Group | undefined;
-  /** The command of these words, if there is one; they may name a group too. */
-  readonly command: Command | undefined;
-  readonly words: readonly string[];
-}
+export type Located = Pick<Node, 'group' | 'declared' | 'words'>;
 
 /** What a line asks for. `start` is a line without a command. */
 export type Line =
@@ -45,7 +39,7 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
   if (helpWords !== undefined) return readLine([...helpWords, '--help'], registry);
   const { declared } = last;
   if (last === root && globals['help'] !== true) return { asks: 'start' };
-  if (declared === undefined || globals['help'] === true) return { asks: 'help', located: last.located() };
+  if (declared === undefined || globals['help'] === true) return { asks: 'help', located: last };
   return {
     asks: 'command',
     parsed: parsedLine(declared, { argv, globals, typed: last.opts(), operands: last.args }),
@@ -100,10 +94,12 @@ interface Reading {
 /** The root, a group, or a command; all three where a command has others below it. */
 export class Node extends Commander {
   readonly words: readonly string[];
+  /** Undefined at the root. */
   readonly group: Group | undefined;
   own: readonly KnownOption[] = [];
   /** Its own options, then those of every command. */
   known: readonly KnownOption[] = [];
+  /** The command of these words, if there is one; they may name a group too. */
   declared: Command | undefined;
   readonly #read: Reading;
   #leaves: Leaves = {};
@@ -147,10 +143,6 @@ export class Node extends Commander {
     if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
     if (here === 'help') this.#explains();
     return this;
-  }
-
-  located(): Located {
-    return { group: this.group, command: this.declared, words: this.words };
   }
 
   /** Words that may follow. */
