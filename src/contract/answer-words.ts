@@ -61,10 +61,10 @@ function wordsIn(members: Members, at: string, choices: Choices): AnswerWord[] {
   });
 }
 
-function wordOf(
-  name: string,
-  value: unknown,
-): { readonly says: AnswerWord['says']; readonly word: string } | undefined {
+/** A word that denies, or that puts off. */
+type Said = Pick<AnswerWord, 'says'> & { readonly word: string };
+
+function wordOf(name: string, value: unknown): Said | undefined {
   const { errors, successes, failures, states, codes } = ANSWER_WORDS;
   if (errors.includes(name) && isSet(value)) return { says: 'no', word: 'is set' };
   if (successes.includes(name) && /^(?:false|no|0)$/i.test(String(value))) return { says: 'no', word: 'is false' };
@@ -73,7 +73,7 @@ function wordOf(
   return states.includes(name) ? stateWord(value) : undefined;
 }
 
-function stateWord(value: unknown): { readonly says: AnswerWord['says']; readonly word: string } | undefined {
+function stateWord(value: unknown): Said | undefined {
   if (value === false) return { says: 'no', word: 'is false' };
   if (typeof value !== 'string') return undefined;
   const words = value

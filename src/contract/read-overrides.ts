@@ -13,18 +13,10 @@ import { OPERATIONS } from './operations.ts';
 import { FIELD_GROUPS, fieldKey, NO_OVERRIDES, type OperationOverride, type Overrides, wireName } from './overrides.ts';
 import { mayMeet, pathProblem } from './route.ts';
 
-interface Named {
-  readonly name: string;
-  readonly row: Operation;
-}
+const ROWS = Object.entries(OPERATIONS).map(([name, row]) => ({ name, row: row as Operation }));
+type Named = (typeof ROWS)[number];
+type Route = ReturnType<typeof routeOf>;
 
-interface Route {
-  readonly method: Method;
-  readonly path: string;
-  readonly body: Readonly<Record<string, unknown>> | undefined;
-}
-
-const ROWS: readonly Named[] = Object.entries(OPERATIONS).map(([name, row]) => ({ name, row }));
 const CHANGING: readonly Method[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Members of the file that would make an operation another one, with why. */
@@ -72,7 +64,7 @@ function holds(value: unknown, word: string): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(part => holds(part, word));
 }
 
-const routeOf = (row: Operation, { method = row.method, path = row.path, body }: OperationOverride): Route => ({
+const routeOf = (row: Operation, { method = row.method, path = row.path, body }: OperationOverride) => ({
   method,
   path,
   body,

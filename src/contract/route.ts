@@ -2,7 +2,7 @@
 import type { OperationName } from './calls.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import type { OperationOverride, Overrides } from './overrides.ts';
+import type { Overrides } from './overrides.ts';
 
 /** What is wrong with a path below the base address; undefined when a request may carry it. */
 export function pathProblem(path: string): string | undefined {
@@ -68,12 +68,8 @@ function segments(path: string): string[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
-interface RawRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly body: Members | undefined;
-}
+/** Its path is without the query. */
+type RawRequest = Readonly<Record<'method' | 'path', string>> & { readonly body: Members | undefined };
 
 export interface Matched {
   readonly operation: OperationName;
@@ -81,12 +77,6 @@ export interface Matched {
   readonly params: Readonly<Record<string, string>>;
   /** Members of the body the caller gave; those an override fixes are left out, for they are sent anyway. */
   readonly body: Members;
-}
-
-interface Candidate {
-  readonly name: OperationName;
-  readonly row: Operation;
-  readonly override: OperationOverride;
 }
 
 /** The operation; of several that share a route the one whose fixed members stand in the body. */
@@ -115,10 +105,10 @@ export function revealsSecret(path: string, overrides: Overrides): boolean {
   );
 }
 
-function candidates(overrides: Overrides): readonly Candidate[] {
+function candidates(overrides: Overrides) {
   return Object.entries(OPERATIONS).map(([name, row]) => ({
     name: name as OperationName,
-    row,
+    row: row as Operation,
     override: overrides.operations[name] ?? {},
   }));
 }

@@ -25,10 +25,7 @@ export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
 export function loadSize({ cards = LOAD_SIZE.cards, transactions = LOAD_SIZE.transactions }: LoadSize) {
   return { cards, transactions };
 }
-export interface LoadSize {
-  readonly cards?: number | undefined;
-  readonly transactions?: number | undefined;
-}
+export type LoadSize = { readonly [Name in keyof typeof LOAD_SIZE]?: number | undefined };
 /** How a sandbox is started for other programs. */
 export interface ServerOptions {
   /** 0 or none: any free one. */

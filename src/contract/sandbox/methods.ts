@@ -6,15 +6,6 @@ import { PAGE_OPERATIONS } from './page.ts';
 import { SCENARIO_OPERATIONS } from './scenarios.ts';
 import { SERVER_OPERATIONS } from './state.ts';
 
-export interface AdminMethod {
-  /** Name of the operation: `simulate.force-post`. */
-  readonly operation: string;
-  readonly row: Operation;
-  /** Undefined for a method of the sandbox itself, such as `reset`. */
-  readonly group: string | undefined;
-  readonly name: string;
-}
-
 /** Rows of a sandbox that serves other programs. */
 export const OF_STARTED = { ...SERVER_OPERATIONS, ...PAGE_OPERATIONS, ...SCENARIO_OPERATIONS };
 
@@ -23,11 +14,13 @@ export const OF_STARTED = { ...SERVER_OPERATIONS, ...PAGE_OPERATIONS, ...SCENARI
  * sandbox in a program ends it there. A
  * name without a dot that answers with rows is `list` of its group: `faults` is `faults.list`.
  */
-export const ADMIN_METHODS: readonly AdminMethod[] = Object.entries(ADMIN_OPERATIONS)
+export const ADMIN_METHODS = Object.entries(ADMIN_OPERATIONS)
   .filter(([operation]) => !Object.hasOwn(OF_STARTED, operation))
-  .map(([operation, row]) => ({ operation, row, ...placeOf(operation, row) }));
+  .map(([operation, row]) => ({ operation, row: row as Operation, ...placeOf(operation, row) }));
+export type AdminMethod = (typeof ADMIN_METHODS)[number];
 
-function placeOf(operation: string, { returns: { kind } }: Operation): Pick<AdminMethod, 'group' | 'name'> {
+/** The group of a method, undefined for one of the sandbox itself, such as `reset`, and its name there. */
+function placeOf(operation: string, { returns: { kind } }: Operation): { group: string | undefined; name: string } {
   const [first = '', second] = operation.split('.');
   if (second !== undefined) return { group: first, name: camelCase(second) };
   if (kind === 'list' || kind === 'page') return { group: first, name: 'list' };

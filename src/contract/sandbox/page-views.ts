@@ -1,6 +1,6 @@
 /** Views of the inspector and their addresses behind `#`, where they reach no server. */
-import type { FieldKind } from '../field.ts';
-import type { Method } from '../operation.ts';
+import type { AnyField } from '../field.ts';
+import type { Operation } from '../operation.ts';
 
 /** In the order of the navigation; `overview` is the one it begins with. */
 export const PAGE_VIEWS = [
@@ -40,19 +40,13 @@ export function pageAddress(word: string | undefined): string | undefined {
 // What the build tells the inspector's page of rows and commands, so that nothing of either is typed there.
 
 /** A field of a form. */
-export interface PageField {
+export interface PageField extends Pick<AnyField, 'kind' | 'doc' | 'must'>, Bounds {
   readonly name: string;
   readonly part: 'params' | 'query' | 'body';
-  readonly kind: FieldKind;
-  readonly doc: string;
-  readonly must: boolean;
-  /** In the unit of the form: USD for money. */
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly choices?: readonly string[] | undefined;
-  readonly defaults?: string | number | undefined;
 }
+
+/** `min` and `max` in the unit of the form: USD for money. */
+type Bounds = { readonly [Name in 'min' | 'max' | 'maxLength' | 'choices' | 'defaults']?: AnyField[Name] | undefined };
 
 /** The words of the command that does what a row does. */
 export interface PageCommand {
@@ -66,10 +60,7 @@ export interface PageCommand {
   readonly end?: string | undefined;
 }
 
-export interface PageRow {
-  readonly summary: string;
-  readonly method: Method;
-  readonly path: string;
+export interface PageRow extends Pick<Operation, 'summary' | 'method' | 'path'> {
   readonly fields: readonly PageField[];
   readonly command: PageCommand;
 }

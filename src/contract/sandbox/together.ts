@@ -17,12 +17,8 @@ interface Together {
   readonly values: Values;
 }
 
-interface Mismatch {
-  /** Field it stands at; none where it is about several. */
-  readonly field?: string | undefined;
-  readonly text: string;
-}
-
+/** With the field it stands at; none where it is about several. */
+type Mismatch = { readonly field?: string | undefined; readonly text: string };
 type Check = (step: Together) => Mismatch | undefined;
 
 const oneOf =

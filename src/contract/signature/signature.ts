@@ -17,12 +17,8 @@ interface SignatureMatch {
   readonly deviations: readonly Deviation[];
 }
 
-interface Received {
-  readonly digest: Buffer;
-  readonly deviations: readonly Deviation[];
-}
-
-interface Key {
+/** Bytes of a digest that was received, or of a key, and how they differ from what is documented. */
+interface Read {
   readonly bytes: Buffer;
   readonly deviations: readonly Deviation[];
 }
@@ -54,7 +50,7 @@ export function matchSignature(
   for (const [secret, text] of secrets.entries()) {
     for (const key of keysOf(text)) {
       const expected = hmac(bytes, key.bytes);
-      for (const { digest, deviations } of candidates) {
+      for (const { bytes: digest, deviations } of candidates) {
         if (timingSafeEqual(digest, expected)) {
           matches.push({ secret, deviations: [...deviations, ...key.deviations] });
         }
@@ -68,7 +64,7 @@ export function matchSignature(
 }
 
 /** Digests of a header value: one, or a list with commas or spaces, each perhaps behind `sha256=` or `v1=`. */
-function readSignatures(received: string): readonly Received[] {
+function readSignatures(received: string): readonly Read[] {
   if (received.length > LONGEST_HEADER) return [];
   const entries = received.split(/[,;\s]+/).filter(entry => entry !== '');
   const listed: readonly Deviation[] = entries.length > 1 ? ['list'] : [];
@@ -77,23 +73,23 @@ function readSignatures(received: string): readonly Received[] {
     const read = digestOf(bare);
     if (read === undefined) return [];
     const prefix: readonly Deviation[] = bare === entry ? [] : ['prefix'];
-    return [{ digest: read.digest, deviations: [...listed, ...prefix, ...read.deviations] }];
+    return [{ bytes: read.bytes, deviations: [...listed, ...prefix, ...read.deviations] }];
   });
 }
 
-function digestOf(text: string): Received | undefined {
+function digestOf(text: string): Read | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) {
-    return { digest: Buffer.from(text, 'hex'), deviations: /[A-F]/.test(text) ? ['upper_case'] : [] };
+    return { bytes: Buffer.from(text, 'hex'), deviations: /[A-F]/.test(text) ? ['upper_case'] : [] };
   }
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   // Node reads both alphabets; 43 characters hold 32 bytes and two spare bits.
-  const digest = Buffer.from(text, 'base64');
-  return digest.length === DIGEST_BYTES ? { digest, deviations: ['base64'] } : undefined;
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === DIGEST_BYTES ? { bytes, deviations: ['base64'] } : undefined;
 }
 
-function keysOf(secret: Secret): readonly Key[] {
+function keysOf(secret: Secret): readonly Read[] {
   const text = secret.expose();
-  const literal: Key = { bytes: Buffer.from(text), deviations: [] };
+  const literal: Read = { bytes: Buffer.from(text), deviations: [] };
   const rest = /^whsec_([A-Za-z0-9+/_-]+)={0,2}$/.exec(text)?.[1];
   const decoded = rest === undefined ? undefined : Buffer.from(rest, 'base64');
   // A short key, or one of zero bytes, which signs as the empty one does, is no secret.
