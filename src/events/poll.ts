@@ -6,15 +6,11 @@
 import type { ListPage } from '../contract/operation.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 import { stretched, within } from '../platform/time.ts';
 
-export interface Waiting {
-  readonly clock: Clock;
-  readonly random: Randomness;
-  /** Ctrl-C and SIGTERM; its reason is thrown. */
-  readonly signal: AbortSignal;
-}
+/** The reason of the signal, of Ctrl-C and SIGTERM, is thrown. */
+export type Waiting = Pick<Host, 'clock' | 'random' | 'signal'>;
 
 interface Pace {
   /** Milliseconds until time is over; for ever when left out. */

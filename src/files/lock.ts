@@ -7,14 +7,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
 import { withDigits, withoutDigits } from '../core/names.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
 import { createPrivate, inOurWords, nothingThere, ourUid, readOrdinary, systemCode } from './private-files.ts';
 
-interface LockOptions {
-  readonly pid: number;
-  readonly clock: Clock;
-  readonly random: Randomness;
+interface LockOptions extends Pick<Host, 'pid' | 'clock' | 'random'> {
   /** How long to wait for one other holder, milliseconds, and anew for the next; 0 tries once. */
   readonly timeoutMs: number;
   /** Lets a lock be taken over on systems without /proc; without it a left lock stays until removed by hand. */
@@ -246,19 +243,15 @@ type Remover = Pick<LockOptions, 'pid' | 'isRunning'>;
 
 /** Removes the folders in `parent` whose names begin with `prefix` and whose processes are all provably gone. */
 export async function removeAbandoned(parent: string, prefix: string, us: Remover): Promise<void> {
-  // A folder that cannot be read holds nothing we could take away.
-  const names = await readdir(parent).catch((error: unknown) => {
+  // A folder that cannot be read holds nothing we could take away; another process tidies too, or may and we may not.
+  const passed = (error: unknown) => {
     if (systemCode(error) === undefined) throw error;
-    return [];
-  });
+  };
+  const names = (await readdir(parent).catch(passed)) ?? [];
   for (const name of names.filter(each => each.startsWith(prefix))) {
-    try {
-      const folder = join(parent, name);
-      if (await isAbandoned(folder, us)) await rm(folder, { recursive: true, force: true });
-    } catch (error) {
-      // Another process tidies too, or may and we may not.
-      if (systemCode(error) === undefined) throw error;
-    }
+    const folder = join(parent, name);
+    const isLeft = await isAbandoned(folder, us).catch(passed);
+    if (isLeft) await rm(folder, { recursive: true, force: true }).catch(passed);
   }
 }
 

@@ -16,13 +16,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as own from 'node:process';
 import { type CliError, notSent, usage } from '../core/errors.ts';
-import type { Randomness } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 
 /** What private files need of their surroundings. */
-export interface FileDependencies {
-  /** Windows has no owners and modes to check. */
-  readonly platform: NodeJS.Platform;
-  readonly random: Randomness;
+export interface FileDependencies extends Pick<Host, 'platform' | 'random'> {
   /** Told in one line about every repaired mode. */
   readonly warn: (text: string) => void;
 }
@@ -251,9 +248,7 @@ export function privateFile(path: string, platform: NodeJS.Platform): void {
 
 // Replacing a file: filled beside it, synced, renamed, so that a crash leaves the old or the new one.
 
-interface Replacing {
-  readonly random: Randomness;
-  readonly platform: NodeJS.Platform;
+interface Replacing extends Pick<Host, 'platform' | 'random'> {
   /** What the file is made with; the umask of the process takes its bits away. */
   readonly mode: number;
   /** Between the path and 16 hex digits in the name of the file beside it. */

@@ -3,7 +3,7 @@ import { constants, promises as disk } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
-import type { Randomness } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 import {
   asUsage,
   type FileDependencies,
@@ -17,13 +17,11 @@ import {
   writePrivate,
 } from './private-files.ts';
 
-interface AtomicWrite {
+interface AtomicWrite extends Pick<Host, 'platform' | 'random'> {
   /** What the user called it, for messages. */
   readonly name: string;
   /** How a file that may be replaced begins; any other is left as it is. */
   readonly mark: string;
-  readonly random: Randomness;
-  readonly platform: NodeJS.Platform;
 }
 
 /**
@@ -102,7 +100,7 @@ export async function readUsersFile(path: string) {
 export async function replaceUsersFile(
   file: Awaited<ReturnType<typeof readUsersFile>>,
   next: Uint8Array | undefined,
-  { random, platform }: { readonly random: Randomness; readonly platform: NodeJS.Platform },
+  { random, platform }: Pick<Host, 'platform' | 'random'>,
 ): Promise<void> {
   const { path, real, isLink, bytes, mode, uid, gid } = file;
   await inOurWords(path, async () => {

@@ -11,7 +11,7 @@ import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { withoutPatterns } from '../core/redaction.ts';
 import { preparePrivateFolder, readPrivate, replaceFile } from '../files/private-files.ts';
-import type { Clock, Folders, Randomness } from '../platform/host.ts';
+import type { Host, Randomness } from '../platform/host.ts';
 import { idCacheFile } from './path.ts';
 
 /** What ids are of; a field that `names` one of these is completed from here. */
@@ -35,10 +35,7 @@ interface AnswerIds {
   readonly gone: readonly string[];
 }
 
-export interface ShownHost {
-  readonly folders: Folders;
-  readonly clock: Clock;
-  readonly platform: NodeJS.Platform;
+export interface ShownHost extends Pick<Host, 'folders' | 'platform'> {
   readonly noise: Randomness;
 }
 

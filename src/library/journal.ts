@@ -16,17 +16,13 @@ import { claimRules } from '../journal/rules.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import { readerOf } from '../journal/work.ts';
 import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 import { rest } from '../platform/time.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
 import type { ChosenJournal } from './options.ts';
 
 /** The process of the program and its account. */
-interface NamedCalls {
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly platform: NodeJS.Platform;
-  readonly pid: number;
+interface NamedCalls extends Pick<Host, 'clock' | 'random' | 'platform' | 'pid'> {
   readonly service: Service;
   readonly baseUrl: string;
   readonly mode: 'test' | 'live';

@@ -1,10 +1,8 @@
 /** Where things are kept: XDG where set and absolute, else the system's own folders. */
 import { isAbsolute, join } from 'node:path';
-import type { Environment, Folders } from './host.ts';
+import type { Environment, Folders, Host } from './host.ts';
 
-export interface FolderFacts {
-  readonly env: Environment;
-  readonly platform: NodeJS.Platform;
+export interface FolderFacts extends Pick<Host, 'env' | 'platform'> {
   readonly home: string;
   /** Folder for short-lived files. */
   readonly temporary: string;

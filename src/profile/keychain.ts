@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notSent } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
-import type { Clock, Environment } from '../platform/host.ts';
+import type { Environment, Host } from '../platform/host.ts';
 import { outputOf } from '../platform/programs.ts';
 
 const PATIENCE_MS = 3_000;
@@ -49,13 +49,10 @@ export interface Keychain {
   remove(account: string): Promise<string | undefined>;
 }
 
-interface KeychainDependencies {
-  readonly clock: Clock;
-  readonly env: Environment;
-  readonly platform: NodeJS.Platform;
+type KeychainDependencies = Pick<Host, 'clock' | 'env' | 'platform'> & {
   /** Node's own program; undefined in the single executable, which is no Node for other scripts. */
   readonly node: string | undefined;
-}
+};
 
 type Order = { readonly account: string } & (
   | { readonly action: 'read' | 'remove' }

@@ -6,8 +6,9 @@ import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { openReadable } from '../files/input-file.ts';
+import type { IsRunning } from '../files/lock.ts';
 import { type FileDependencies, inOurWords, preparePrivateFolder } from '../files/private-files.ts';
-import type { Clock, Environment } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 import { outputOf } from '../platform/programs.ts';
 import type { Keychain } from './keychain.ts';
 import { keyMode, quoted, readKey } from './parts.ts';
@@ -21,16 +22,11 @@ export type NewKey =
   | { readonly key_file: string }
   | { readonly key_command: readonly string[] };
 
-interface KeyKeeperDependencies {
-  readonly files: FileDependencies;
-  readonly clock: Clock;
-  readonly env: Environment;
-  /** Ends the waiting for a key file that is a pipe. */
-  readonly signal: AbortSignal;
-  /** Folder of the profiles; commands run there, never in the working folder, which may belong to anybody. */
-  readonly folder: string;
-  readonly keychain?: (() => Promise<Keychain>) | undefined;
-}
+/** What of the host the profiles need. `isRunning` lets left locks be taken over on systems without /proc. */
+export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env' | 'signal'> & {
+  readonly isRunning?: IsRunning;
+  readonly keychain: () => Promise<Keychain>;
+};
 
 /** Where a key still is after it was forgotten. */
 export interface Remains {
@@ -39,11 +35,8 @@ export interface Remains {
   readonly why?: string;
 }
 
-export function keyKeeper(around: KeyKeeperDependencies) {
-  const keychain = async () => {
-    if (around.keychain === undefined) throw new CliError('internal', { message: 'no keychain was handed in' });
-    return around.keychain();
-  };
+export function keyKeeper(host: ProfileHost, files: FileDependencies) {
+  const folder = host.folders.config;
 
   /** Puts the key where it was asked to be. */
   async function keep(name: string, wanted: NewKey): Promise<StoredKey> {
@@ -65,9 +58,9 @@ export function keyKeeper(around: KeyKeeperDependencies) {
 
   /** Throws `guarded` where the keychain did not keep it: who asked for it does not want the key in a file. */
   async function inKeychain(name: string, key: Secret): Promise<StoredKey> {
-    const chain = await keychain();
+    const chain = await host.keychain();
     // Two folders of profiles must not overwrite each other's keys.
-    const account = `${name}@${createHash('sha256').update(around.folder).digest('hex').slice(0, 8)}`;
+    const account = `${name}@${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
     const problem = await chain.problem();
     const failed = problem ?? (await chain.write(account, key));
     if (failed === undefined) return { kind: 'keychain', account, mode: keyMode(key), hint: key.hint() };
@@ -95,7 +88,7 @@ export function keyKeeper(around: KeyKeeperDependencies) {
   }
 
   async function fromKeychain(profile: Pick<StoredProfile, 'name' | 'base_url'>, account: string): Promise<Secret> {
-    const found = await (await keychain()).read(account);
+    const found = await (await host.keychain()).read(account);
     if (found !== undefined) return readKey(found.expose());
     throw notSent(
       'not_authenticated',
@@ -105,17 +98,17 @@ export function keyKeeper(around: KeyKeeperDependencies) {
   }
 
   async function tell(from: string | readonly string[]): Promise<Secret> {
-    const { clock, env, folder, files, signal } = around;
-    if (typeof from === 'string') return readKey(await readKeyFile(from, { ...files, signal }));
+    if (typeof from === 'string') return readKey(await readKeyFile(from, { ...files, signal: host.signal }));
+    // Commands run there, never in the working folder, which may belong to anybody.
     await preparePrivateFolder(folder, files);
-    return readKey(await runKeyCommand(from, { clock, env, folder }));
+    return readKey(await runKeyCommand(from, host));
   }
 
   /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
   async function forget({ file, command, account }: StoredKey): Promise<Remains | undefined> {
     if (file !== undefined) return { place: `the key file ${file}` };
     if (command !== undefined) return { place: `what ${quoted(command[0] ?? '')} reads` };
-    const why = account === undefined ? undefined : await (await keychain()).remove(account);
+    const why = account === undefined ? undefined : await (await host.keychain()).remove(account);
     return why === undefined ? undefined : { place: `the keychain of this system as ${account}`, why };
   }
 
@@ -173,19 +166,22 @@ export async function readKeyFile(given: string, around: KeyFileDependencies): P
 /** Password managers may ask their user something first. */
 const PATIENCE_MS = 60_000;
 
-type KeyCommandDependencies = Pick<KeyKeeperDependencies, 'clock' | 'env' | 'folder'>;
-
 /**
  * What a `key_command` prints. No shell, an absolute program, none of our own variables in its environment
  * (docs/design/security.md, E13, E18). Throws `not_authenticated` without its output when it fails, prints too much or
  * takes longer than a minute.
  */
-async function runKeyCommand(command: readonly string[], around: KeyCommandDependencies): Promise<string> {
+async function runKeyCommand(command: readonly string[], { clock, folders, env: all }: ProfileHost): Promise<string> {
   const [program = ''] = command;
-  const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
-  const { clock, folder: cwd } = around;
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
   try {
-    return await outputOf(command, { cwd, env, clock, patienceMs: PATIENCE_MS, maxBuffer: KEY_TEXT_BYTES });
+    return await outputOf(command, {
+      cwd: folders.config,
+      env,
+      clock,
+      patienceMs: PATIENCE_MS,
+      maxBuffer: KEY_TEXT_BYTES,
+    });
   } catch (thrown) {
     const { code, signal, syscall } = thrown as NodeJS.ErrnoException & { readonly signal?: string | null };
     if (code === 'ABORT_ERR') throw failed(program, 'did not answer within a minute');

@@ -6,7 +6,7 @@ import { type CliError, notSent } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { SettingName } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { type IsRunning, withLock } from '../files/lock.ts';
+import { withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
   type FileDependencies,
@@ -15,9 +15,7 @@ import {
   readPrivate,
   syncFolder,
 } from '../files/private-files.ts';
-import type { Host } from '../platform/host.ts';
-import type { Keychain } from './keychain.ts';
-import { keyKeeper, type NewKey, type Remains } from './keys.ts';
+import { keyKeeper, type NewKey, type ProfileHost, type Remains } from './keys.ts';
 import { checkBaseUrl, checkNewProfileName, checkProfileName, keyMode, readKey, unknownProfile } from './parts.ts';
 import {
   FILE_NAME,
@@ -34,12 +32,6 @@ import { checkSettingName, parseSetting, withSetting } from './settings.ts';
 
 /** What to save. */
 type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
-
-/** What of the host the store needs. `isRunning` lets left locks be taken over on systems without /proc. */
-export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env' | 'signal'> & {
-  readonly isRunning?: IsRunning;
-  readonly keychain?: () => Promise<Keychain>;
-};
 
 const NO_PROFILES: ProfileFile = { current: undefined, profiles: new Map() };
 const LOCK_PATIENCE_MS = 10_000;
@@ -70,8 +62,7 @@ export class ProfileStore {
     this.path = profilePath(host.folders.config);
     this.#host = host;
     this.#around = { platform: host.platform, random: host.random, warn };
-    const { clock, env, folders, keychain, signal } = host;
-    this.#keys = keyKeeper({ files: this.#around, clock, env, folder: folders.config, keychain, signal });
+    this.#keys = keyKeeper(host, this.#around);
   }
 
   async load(): Promise<void> {

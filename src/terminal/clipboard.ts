@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
-import type { Environment } from '../platform/host.ts';
+import type { Environment, Host } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
 
 export interface Clipboard {
@@ -15,9 +15,7 @@ export interface Clipboard {
   clearIf(text: string): Promise<boolean>;
 }
 
-interface ClipboardDependencies {
-  readonly platform: NodeJS.Platform;
-  readonly env: Environment;
+interface ClipboardDependencies extends Pick<Host, 'platform' | 'env'> {
   /** Where programs are looked for, absolute; the working folder and PATH are not among them. */
   readonly folders: readonly string[];
   /** How long a program may take, milliseconds; 5000 when left out. */

@@ -56,8 +56,7 @@ export function printable(text: string): string {
 
 /** `printable` with its newlines: for text that is ours in shape and foreign in parts. */
 export function printableLines(text: string): string {
-  if (isPlain(text)) return text;
-  return escapeUnsafe(text, character => (character === '\n' ? character : visible(character)));
+  return isPlain(text) ? text : escapeUnsafe(text, character => (character === '\n' ? character : visible(character)));
 }
 
 /** `printable` with its newlines and tabs: for a cell in quotes, whose readers take both as text. */

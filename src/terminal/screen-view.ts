@@ -10,7 +10,7 @@ import { askedColumns, collectRows, columnsFor, type Job, noteCut, rowsOf, value
 import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
 import { drawTable, type FittedSheet, fitSheet, type Pen, type Sheet } from './table.ts';
 import { parseTimestamp, relativeTime } from './times.ts';
-import type { Block, Column, OutputSettings, Row } from './view.ts';
+import type { Block, Column, Row } from './view.ts';
 
 interface Screen extends Pen {
   readonly columns: number;
@@ -142,21 +142,7 @@ function folded(line: string, indent: number, { columns: cells, measure }: Scree
 
 async function drawnCode(text: string, { columns, job }: Screen): Promise<readonly string[]> {
   const { qrLines } = await import('./qr.ts');
-  const lines = qrLines(text, { columns, unicode: showsUnicode(job.env) });
-  return lines ?? ['(this screen is too narrow for the QR code)'];
-}
-
-/** The columns of `-o wide`, or of a table. */
-function tableColumns(
-  rows: readonly Row[],
-  columns: readonly Column[],
-  { settings, isWide }: { readonly settings: OutputSettings; readonly isWide: boolean },
-): readonly Column[] {
-  const named = askedColumns(settings, columns);
-  if (named !== undefined) return named;
-  const isTold = ({ field, unlessEmpty }: Column) =>
-    !unlessEmpty || rows.some(row => plainText(valueAt(row, field)) !== '');
-  return columnsFor(columns, rows).filter(column => (isWide || column.wideOnly !== true) && isTold(column));
+  return qrLines(text, { columns, unicode: showsUnicode(job.env) }) ?? ['(this screen is too narrow for the QR code)'];
 }
 
 /** With how to see the columns that are not shown. */
@@ -168,12 +154,20 @@ async function rowLines(
   if (rows.length === 0) return { lines: [] };
   const { settings, presentation } = screen.job;
   const isWide = settings.format === 'wide';
-  const columns = tableColumns(rows, all, { settings, isWide });
+  const isEmpty = ({ field }: Column) => rows.every(row => plainText(valueAt(row, field)) === '');
+  const isShown = (column: Column) => (isWide || !column.wideOnly) && !(column.unlessEmpty && isEmpty(column));
+  const asked = askedColumns(settings, all);
+  const columns = asked ?? columnsFor(all, rows).filter(isShown);
   const tabular = !settings.accessible && screen.columns >= NARROWEST_TABLE;
   const sheet = tabular ? fittedRows(rows, columns, screen) : undefined;
   if (sheet === undefined) {
-    const style = { now: settings.now, absoluteTimes: isWide, noun: presentation.noun, spoken: settings.accessible };
-    const records = recordsLines(rows, columns, style);
+    const style = { now: settings.now, absoluteTimes: isWide, spoken: settings.accessible };
+    // `card 1 of 4`, with a blank line between rows.
+    const records = rows.flatMap((row, index) => [
+      ...(index > 0 ? [''] : []),
+      `${presentation.noun} ${index + 1} of ${rows.length}`,
+      ...recordLines(row, columns, style),
+    ]);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);
@@ -181,12 +175,10 @@ async function rowLines(
   if (isWide) {
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
   }
-  if (settings.columns !== undefined || settings.fields !== undefined) return { lines };
   const shown = new Set(sheet.columns.map(({ column }) => column.field));
   // Columns that are empty in every row are nothing to look for.
-  const isHidden = (column: Column) =>
-    !shown.has(column.field) && rows.some(row => plainText(valueAt(row, column.field)) !== '');
-  return all.some(isHidden) ? { lines, hidden: 'More columns: -o wide' } : { lines };
+  const isMore = asked === undefined && all.some(column => !shown.has(column.field) && !isEmpty(column));
+  return isMore ? { lines, hidden: 'More columns: -o wide' } : { lines };
 }
 
 /**
@@ -249,25 +241,15 @@ async function hint({ env, settings, streams }: Job, said: readonly string[]): P
 }
 
 interface RecordStyle extends HumanCells {
-  readonly noun: string;
   /** Values in words (`120.00 US dollars`) in place of the table's short forms. */
   readonly spoken: boolean;
 }
 
 /** One `field: value` a line. */
-function recordLines(row: Row, columns: readonly Column[], style: Omit<RecordStyle, 'noun'>): string[] {
+function recordLines(row: Row, columns: readonly Column[], style: RecordStyle): string[] {
   const cell = style.spoken ? spokenCell : humanCell;
   const shown = columns.filter(({ field, unlessEmpty }) => !unlessEmpty || plainText(valueAt(row, field)) !== '');
   return shown.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
-}
-
-/** `card 1 of 4` and one `field: value` a line, with a blank line between rows. */
-function recordsLines(rows: readonly Row[], columns: readonly Column[], style: RecordStyle): string[] {
-  return rows.flatMap((row, index) => [
-    ...(index > 0 ? [''] : []),
-    `${style.noun} ${index + 1} of ${rows.length}`,
-    ...recordLines(row, columns, style),
-  ]);
 }
 
 type Pair = readonly [label: string, value: string];

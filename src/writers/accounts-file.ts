@@ -1,4 +1,5 @@
 /** The accounts file of journals: read whole, every fault with its place. */
+import { glob } from '../core/text.ts';
 import { listOf, members, notKnown, readAs, readYamlFile, TEXT, VERSION, v } from '../terminal/yaml-file.ts';
 import { type AccountRule, type AccountsFile, DEFAULT_ACCOUNTS } from './accounts.ts';
 
@@ -26,13 +27,10 @@ function codesOf(written: string): readonly [string, string] | undefined {
   return first !== undefined && last !== undefined && first <= last ? [first, last] : undefined;
 }
 
-/** `CLOUD *`: any text for `*`, one character for `?`, large or small letters alike. Never slow, whatever is matched. */
-function globOf(glob: string): RegExp | undefined {
-  const parts = glob
-    .replace(/\*+/g, '*')
-    .split('*')
-    .map(part => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\\\?/g, '.'));
-  return glob === '' ? undefined : new RegExp(`^${parts.join('[^]*?')}$`, 'iu');
+/** `CLOUD *`: any text for `*`, large or small letters alike. */
+function globOf(pattern: string): ((text: string) => boolean) | undefined {
+  const fits = glob(pattern.toLowerCase());
+  return pattern === '' ? undefined : text => fits(text.toLowerCase());
 }
 
 const GLOB_WORDS = 'must be text; * stands for any text';

@@ -56,20 +56,22 @@ export function categoryOf(
   const rule = file.rules.find(
     each =>
       (each.mcc === undefined || (line.mcc !== null && line.mcc >= each.mcc[0] && line.mcc <= each.mcc[1])) &&
-      (each.merchant === undefined || each.merchant.test(line.payee)) &&
-      (each.label === undefined || each.label.test(label ?? '')) &&
-      each.metadata.every(({ key, value }) => value.test(metadataValue(metadata, key) ?? '')),
+      (each.merchant === undefined || each.merchant(line.payee)) &&
+      (each.label === undefined || each.label(label ?? '')) &&
+      each.metadata.every(({ key, value }) => value(metadataValue(metadata, key) ?? '')),
   );
   return rule?.account ?? file.default;
 }
 
+type Pattern = (text: string) => boolean;
+
 export interface AccountRule {
   /** First and last code, four digits each. */
   readonly mcc: readonly [string, string] | undefined;
-  readonly merchant: RegExp | undefined;
-  readonly label: RegExp | undefined;
+  readonly merchant: Pattern | undefined;
+  readonly label: Pattern | undefined;
   /** `metadata.<key>` of the card; all must fit. */
-  readonly metadata: readonly { readonly key: string; readonly value: RegExp }[];
+  readonly metadata: readonly { readonly key: string; readonly value: Pattern }[];
   readonly account: string;
 }
 

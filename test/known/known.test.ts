@@ -23,7 +23,6 @@ const ids = ({ card: cards }: ShownIds) => cards.map(({ id, status }) => `${id} 
 
 const hostIn = (folder: string): ShownHost => ({
   folders: { cache: join(folder, 'cache') } as Folders,
-  clock: { now: () => 0 } as ShownHost['clock'],
   platform: process.platform,
   noise: { bytes: count => new Uint8Array(count), fraction: () => 0 },
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CliError } from '../../src/core/errors.ts';
 import type { Clock, Randomness } from '../../src/platform/host.ts';
-import type { ProfileHost } from '../../src/profile/store.ts';
+import type { ProfileHost } from '../../src/profile/keys.ts';
 
 export const TEST_KEY = 'sk_test_CANARYaaaa1111';
 export const LIVE_KEY = 'sk_live_CANARYbbbb2222';
@@ -37,7 +37,17 @@ export function hostIn(folder: string): ProfileHost {
   const config = join(folder, 'config');
   const folders = { config, state: folder, data: folder, cache: folder, runtime: folder };
   const { pid, platform } = process;
-  return { folders, clock: jumpingClock(), random: chance, pid, platform, env: {}, signal: AbortSignal.any([]) };
+  const keychain = () => Promise.reject(new Error('there is no keychain'));
+  return {
+    folders,
+    clock: jumpingClock(),
+    random: chance,
+    pid,
+    platform,
+    env: {},
+    signal: AbortSignal.any([]),
+    keychain,
+  };
 }
 
 /** The error of something that must fail, as `CliError`. */
