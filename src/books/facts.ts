@@ -45,7 +45,11 @@ const FACTS = {
   unused_days: {
     kind: 'days',
     says: 'Whole days since the last authorization or settlement; of a card never used, since it was made.',
-    of: unusedDays,
+    // An open window may hide a later use, but none that is newer than the one that is known.
+    of: ({ card_id, created_ms }, { activities, wholeSince }) => {
+      const since = activities.of(card_id).lastUse ?? created_ms;
+      return since === null || since < wholeSince ? undefined : wholeDays(activities.now - since);
+    },
   },
   age_days: {
     kind: 'days',
@@ -69,7 +73,10 @@ const FACTS = {
   limit_use: {
     kind: 'percent',
     says: 'Share of the monthly limit that this UTC month used, about: partial reversals leave no record (A-161).',
-    of: limitUse,
+    of: ({ card_id, spending_limit_cents: limit }, { activities, wholeSince }) =>
+      limit === null || limit <= 0 || wholeSince > activities.monthStart
+        ? undefined
+        : (activities.limitUsed(card_id) * 10_000) / limit,
   },
   declines_1d: {
     kind: 'count',
@@ -107,22 +114,6 @@ export function factNamed(name: string): FactRow | undefined {
 
 /** A value of the metadata; none for a key that is not there. */
 const metadataOf = (card: CardRow, key: string) => texts([metadataValue(card.metadata, key)]);
-
-/** An open window may hide a later use, but none that is newer than the one that is known. */
-function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }: FactSources): number | undefined {
-  const { lastUse } = activities.of(card_id);
-  const since = lastUse ?? created_ms;
-  if (since === null || since < wholeSince) return undefined;
-  return wholeDays(activities.now - since);
-}
-
-function limitUse(
-  { card_id, spending_limit_cents: limit }: CardRow,
-  { activities, wholeSince }: FactSources,
-): number | undefined {
-  if (limit === null || limit <= 0 || wholeSince > activities.monthStart) return undefined;
-  return (activities.limitUsed(card_id) * 10_000) / limit;
-}
 
 function wholeDays(ms: number): number {
   return Math.floor(ms / DAY);

@@ -14,12 +14,6 @@ export function dayText(day: number): string {
   return new Date(day * DAY).toISOString().slice(0, 10);
 }
 
-/** First instant of a day here, ms UTC. */
-export function startOfDay(day: number): number {
-  const date = new Date(day * DAY);
-  return new Date(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()).getTime();
-}
-
 /** What was spent on one day: settled less refunded. */
 interface Bucket {
   readonly start: number;
@@ -54,7 +48,8 @@ export class Spending {
 
   /** The oldest instant that is counted, ms UTC. */
   get oldestCounted(): number {
-    return startOfDay(this.#first - this.days);
+    const day = new Date((this.#first - this.days) * DAY);
+    return new Date(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate()).getTime();
   }
 
   add(record: SpendingRecord): void {

@@ -5,24 +5,16 @@ import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/row
 import { isInDollars } from '../contract/resources.ts';
 import type { MirrorDatabase } from './file.ts';
 
-export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
-
-export interface AccountRows {
-  /** Oldest first, also those that ended or are gone. */
-  readonly cards: readonly CardRow[];
-  readonly known: FactSources;
-  /** Records of the counted time in another currency than USD: their amounts are in no sum. */
-  readonly leftOut: number;
-}
+type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 
 /** Extra readers of the records that are counted, from `since` on (ms UTC). */
-export interface AlsoCounts {
+interface AlsoCounts {
   readonly since: number;
   readonly add: (record: UseRecord) => void;
 }
 
 /** `now` is the instant of the copy, ms UTC. */
-export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts): AccountRows {
+export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts) {
   const activities = new Activities(now);
   const since = oldestCounted(now);
   const uses = db.each<{ card_id: string | null; at_ms: number }>(
@@ -43,9 +35,12 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
     else leftOut += 1;
   }
   const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');
+  const known: FactSources = { activities, wholeSince: open?.to_ms ?? Number.NEGATIVE_INFINITY };
   return {
+    /** Oldest first, also those that ended or are gone. */
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
-    known: { activities, wholeSince: open?.to_ms ?? Number.NEGATIVE_INFINITY },
+    known,
+    /** Records of the counted time in another currency than USD: their amounts are in no sum. */
     leftOut,
   };
 }

@@ -297,7 +297,7 @@ async function mirrorStatus(place: MirrorParts) {
     return {
       path,
       exists: db !== undefined,
-      size: ['', '-wal'].map(part => sizeOf(path + part)).reduce((sum, size) => sum + size, 0),
+      size: ['', '-wal'].reduce((sum, part) => sum + (statSync(path + part, { throwIfNoEntry: false })?.size ?? 0), 0),
       as_of: asOf === undefined ? null : isoTime(asOf),
       cards: count('card where gone_at is null'),
       transactions: count('record where gone_at is null'),
@@ -314,8 +314,4 @@ async function mirrorStatus(place: MirrorParts) {
   } finally {
     db?.close();
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

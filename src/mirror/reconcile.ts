@@ -95,7 +95,10 @@ function heldAgainst(
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
     ...{ checkpointId, at, wallet, soleOperator },
-    base: from && { checkpoint: from, cards: cardsOf(db, from) },
+    base: from && {
+      checkpoint: from,
+      cards: db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', from.cut_id),
+    },
     cards,
     records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
@@ -135,10 +138,6 @@ function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptChec
     hint: "cardwright books query 'select cut_id, at_ms, exact from cuts'",
     outcome: 'not_sent',
   });
-}
-
-function cardsOf(db: MirrorDatabase, { cut_id }: KeptCheckpoint): readonly CheckpointCardRow[] {
-  return db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', cut_id);
 }
 
 function changesSince(db: MirrorDatabase, { at_ms, changes }: KeptCheckpoint): TxChangeRow[] {

@@ -199,7 +199,12 @@ async function readCards(run: SyncRun): Promise<void> {
     db.commit(() => {
       for (const card of seen) db.run('delete from card where card_id = ? and first_seen = ?', card, run.now);
     });
-    throw noKnownCard(gone.length);
+    // A service keeps its cards: an account without any of those that were known is another one.
+    throw new CliError('guarded', {
+      message: `none of the ${gone.length} cards of this copy is at the service any more: another account, or a sandbox that was reset`,
+      notes: ['The books go on in a new copy. The hint moves the old one aside; nothing is deleted.'],
+      hint: 'cardwright books reset',
+    });
   }
   db.commit(() => {
     for (const card of gone) storeGoneCard(run, card);
@@ -264,13 +269,4 @@ async function readAlone(run: SyncRun, cardId: string): Promise<boolean> {
     if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
     return false;
   }
-}
-
-/** A service keeps its cards: an account without any of those that were known is another one. */
-function noKnownCard(count: number): CliError {
-  return new CliError('guarded', {
-    message: `none of the ${count} cards of this copy is at the service any more: another account, or a sandbox that was reset`,
-    notes: ['The books go on in a new copy. The hint moves the old one aside; nothing is deleted.'],
-    hint: 'cardwright books reset',
-  });
 }

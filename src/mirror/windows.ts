@@ -160,26 +160,24 @@ export async function readOn(run: SyncRun, since: number): Promise<void> {
 /** Readings in which known records were missing, until they are gone. */
 const ROUNDS = 2;
 
+/** To the end of the list. */
 export async function walkAll(run: SyncRun): Promise<void> {
-  for (let round = 1; round <= ROUNDS; round += 1) if ((await walkOnce(run)) === 0) return;
-}
-
-/** To the end of the list. Resolves to how many known records were missing for the first time. */
-async function walkOnce(run: SyncRun): Promise<number> {
   const { db } = run;
-  let ids: ReadonlySet<string> = new Set();
-  let [first, last]: (number | undefined)[] = [];
-  for await (const { number, rows, facts, fresh, seen } of run.ask.pages('transactions.list', {})) {
-    if (rows.length > 0) db.commit(() => storeRecords(run, rows));
-    run.onRows(fresh);
-    ids = seen;
-    if (number === 1) first = facts.total;
-    last = facts.total ?? last;
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    let ids: ReadonlySet<string> = new Set();
+    let [first, last]: (number | undefined)[] = [];
+    for await (const { number, rows, facts, fresh, seen } of run.ask.pages('transactions.list', {})) {
+      if (rows.length > 0) db.commit(() => storeRecords(run, rows));
+      run.onRows(fresh);
+      ids = seen;
+      if (number === 1) first = facts.total;
+      last = facts.total ?? last;
+    }
+    // A list that moved while it was read tells of nothing that is missing.
+    if (first !== undefined && (first !== last || first !== ids.size)) return;
+    run.tally.windows += 1;
+    if (db.commit(() => missRecords(run, { from: 0, to: run.end, ids })) === 0) return;
   }
-  // A list that moved while it was read tells of nothing that is missing.
-  if (first !== undefined && (first !== last || first !== ids.size)) return 0;
-  run.tally.windows += 1;
-  return db.commit(() => missRecords(run, { from: 0, to: run.end, ids }));
 }
 
 // Reads authorizations again that may have changed since

@@ -278,11 +278,10 @@ function groupedBy(typed: string): GroupedBy {
   throw usage(`--by takes ${GROUPED_BY.join(', ')} or metadata.<key>, not ${quote(typed)}`);
 }
 
-type NameOf = (account: Named) => string;
 type Named = Pick<StatementAccount, 'card_id' | 'last4' | 'label'>;
 
 /** `Card 4242 ads`, as `reconcile` names it; two cards of one name have their id behind it. */
-function namesOf({ cards }: Statement): NameOf {
+function namesOf({ cards }: Statement): (account: Named) => string {
   const plain = ({ last4, label }: Named) => ['Card', last4, label].filter(Boolean).join(' ');
   const seen = new Set<string>();
   const shared = new Set(['Card']);
@@ -296,27 +295,24 @@ function namesOf({ cards }: Statement): NameOf {
 
 function documentOf(ctx: Context, statement: Statement, as_of: string, by: GroupedBy | undefined) {
   const nameOf = namesOf(statement);
-  const { period, knownSince } = statement;
+  const { period } = statement;
   const accounts = [...statement.accounts];
   const { provisional, final } = showStanding(ctx, statement, accounts);
-  const data = accounts.map(account => accountAnswer(account, { name: nameOf(account), period }));
-  const groups = by === undefined ? {} : { groups: groupsOf({ ...statement, accounts }, by, nameOf).map(groupAnswer) };
-  const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
+  const data = accounts.map(account => accountAnswer(account, nameOf(account), period));
+  const groups = by && groupsOf({ accounts, period }, by, nameOf).map(groupAnswer);
   const reconciled = provisional.length === 0;
-  const head = { period: period.name, currency: ACCOUNT_CURRENCY, as_of, provisional, final, reconciled, ...begin };
-  return { ...head, data, ...groups };
+  const head = { period: period.name, currency: ACCOUNT_CURRENCY, as_of, provisional, final, reconciled };
+  return { ...head, ...beginOf(statement), data, ...(groups && { groups }) };
 }
 
-function accountAnswer(
-  account: StatementAccount,
-  { name, period }: { readonly name: string; readonly period: Statement['period'] },
-) {
-  const { kind, card_id, lines, provisional, final, knownSince } = account;
-  const { opening, closing } = balancesOf(account, period);
-  const answers = lines.map(lineAnswer);
-  const shown = { account: name, kind, card_id, opening: usdOrNull(opening), lines: answers };
-  const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
-  return { ...shown, closing: usdOrNull(closing), provisional, final, ...begin };
+const beginOf = ({ knownSince }: Pick<Statement, 'knownSince'>) =>
+  knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
+
+function accountAnswer(account: StatementAccount, name: string, period: Statement['period']) {
+  const { kind, card_id, provisional, final } = account;
+  const { opening, closing } = mapped(balancesOf(account, period), usdOrNull);
+  const lines = account.lines.map(lineAnswer);
+  return { account: name, kind, card_id, opening, lines, closing, provisional, final, ...beginOf(account) };
 }
 
 function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
