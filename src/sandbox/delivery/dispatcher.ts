@@ -8,7 +8,7 @@ import { EVENTS, type EventName } from '../../contract/events.ts';
 import { sign } from '../../contract/signature/signature.ts';
 import { DELIVERY_GIVEN_UP, DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import { Secret } from '../../core/secret.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Host } from '../../platform/host.ts';
 import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
@@ -43,11 +43,8 @@ export interface DeliveryOptions {
 }
 
 /** What sending needs. */
-interface DeliveryParts {
+interface DeliveryParts extends Pick<Host, 'clock' | 'random'> {
   readonly store: Store;
-  /** Real time; the clock of the sandbox is a row of the store. */
-  readonly clock: Clock;
-  readonly random: Randomness;
   /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
   readonly isGone: (owner: string) => boolean;

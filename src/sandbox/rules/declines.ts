@@ -3,7 +3,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { HOLD_LIFE, TRAVEL_HOLD_LIFE } from '../../contract/spans.ts';
 import { type Cents, plainAmount } from '../../core/money.ts';
-import type { CardStatus, DeclineReason } from '../store/rows.ts';
+import type { CardRow, CardStatus, DeclineReason } from '../store/rows.ts';
 import { isExpired, isoTime } from './dates.ts';
 
 type Range = readonly [first: number, last: number];
@@ -81,12 +81,7 @@ export interface AuthorizationRequest {
 
 export interface CardState {
   readonly now: number;
-  readonly card: {
-    readonly status: CardStatus;
-    readonly balance: Cents;
-    readonly spending_limit: Cents;
-    readonly expires_at: number;
-  };
+  readonly card: Pick<CardRow, 'status' | 'balance' | 'spending_limit' | 'expires_at'>;
   /** Four-digit codes and category words; empty means no restriction. */
   readonly categories: readonly string[];
   readonly maxTransaction: Cents;

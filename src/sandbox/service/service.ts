@@ -3,7 +3,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminName, AdminOperations, DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import type { Cents } from '../../core/money.ts';
 import type { Secret } from '../../core/secret.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Host } from '../../platform/host.ts';
 import { rest } from '../../platform/time.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
@@ -45,7 +45,8 @@ export type OpenAccount = (
   wish: Call<AdminOperations['accounts.open']>['input'],
 ) => Promise<ReplyOf<AdminOperations['accounts.open']>>;
 
-export interface ServiceParts {
+/** Of the machine it has real time alone; the clock of the sandbox is a row of the store. */
+export interface ServiceParts extends Pick<Host, 'clock' | 'random' | 'platform' | 'pid'> {
   readonly store: Store;
   readonly handlers: Handlers;
   readonly timerActions: TimerActions;
@@ -53,9 +54,6 @@ export interface ServiceParts {
   readonly adminToken: Secret;
   /** Makes accounts, each a sandbox of its own; the admin token is then good for nothing else. */
   readonly accounts?: OpenAccount | undefined;
-  /** Real time; the clock of the sandbox is a row of the store. */
-  readonly clock: Clock;
-  readonly random: Randomness;
   /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
   /** The data set that it was started with, the size of `load` and the wallet of `empty`. */
@@ -76,7 +74,6 @@ export interface ServiceParts {
   readonly scenarios?: ScenarioPlayer | undefined;
   /** Snapshots of the store. */
   readonly archives: Archives;
-  readonly platform: NodeJS.Platform;
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: Secret | undefined;
   /** Where deliveries are sent; without it they wait in their queue. */
@@ -84,7 +81,6 @@ export interface ServiceParts {
   /** The way into the inspector; without it there is none. */
   readonly inspector?: InspectorSessions | undefined;
   readonly version: string;
-  readonly pid: number;
   /** Begins the end of a server that others may end. */
   readonly onStop?: (() => void) | undefined;
   /** Told about every error nobody expected; the caller of the service sees a 500 without details. */

@@ -226,11 +226,7 @@ export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
 
 // A store keeps the seed and the data set that it was made with. Others are refused, never silently ignored.
 
-interface StoreOptions {
-  readonly seed?: number | undefined;
-  readonly data?: DataSet | undefined;
-  readonly size?: LoadSize | undefined;
-}
+type StoreOptions = Pick<OpenPlan, 'seed' | 'data' | 'size'>;
 
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
 async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = {} }: StoreOptions): Promise<void> {

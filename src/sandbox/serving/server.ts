@@ -30,13 +30,6 @@ export type ListenAddress =
 /** The sandbox that a request is for, where a server has many; undefined for its own. Rejects when that cannot be opened. */
 type AccountOf = (request: IncomingMessage) => Promise<ServiceParts | undefined>;
 
-interface RunningServer {
-  /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
-  readonly origin: string;
-  /** Finishes running requests and frees the place. */
-  stop(): Promise<void>;
-}
-
 /** How long a client may take, ms, and how many there may be (docs/design/sandbox.md, section 10). */
 export const LIMITS = {
   headersTimeout: 5_000,
@@ -56,7 +49,7 @@ export async function serve(
   place: ListenAddress,
   { connections, ...times }: ServerLimits = LIMITS,
   accountOf?: AccountOf,
-): Promise<RunningServer> {
+) {
   const stopping = new AbortController();
   const nobody = new Exchange(own, stopping.signal);
   const exchanges = new Map<ServiceParts, Exchange>([[own, nobody]]);
@@ -130,7 +123,9 @@ export async function serve(
   nobody.hosts = hostsOf(server, place);
   if ('port' in place) own.inspector?.listensAt(String((server.address() as AddressInfo).port));
   return {
+    /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
     origin: `http://${nobody.hosts[0]}`,
+    /** Finishes running requests and frees the place. */
     stop: async () => {
       const closed = new Promise(resolve => server.close(resolve));
       // What faults hold up is let go, and not executed any more.

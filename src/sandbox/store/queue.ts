@@ -5,7 +5,7 @@
  */
 import type { Connection } from '../../engine/connection.ts';
 import { closeConnection, isBusy, isFull, leftNothing, losesAll } from '../../engine/open.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Host } from '../../platform/host.ts';
 import { between, nextTurn } from '../../platform/time.ts';
 import { endsTransaction, Sql, StoreBroken, StoreBusy } from './sql.ts';
 
@@ -17,11 +17,9 @@ interface Job {
   readonly deadline: number;
 }
 
-interface StoreParts {
+interface StoreParts extends Pick<Host, 'clock' | 'random'> {
   readonly connection: Connection;
   readonly path: string;
-  readonly clock: Clock;
-  readonly random: Randomness;
   /** How long a command waits for the lock, ms. */
   readonly patience?: number;
   /** Told once when a commit failed and nobody knows whether it lasted. */

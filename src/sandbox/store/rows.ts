@@ -89,15 +89,11 @@ export function usedBetween(sql: Sql, { card, from, before }: { card: string; fr
   return row?.used ?? (0 as Cents);
 }
 
-interface TransactionFilter {
-  readonly card_id?: string | undefined;
-  readonly type?: TransactionRow['type'] | undefined;
-  /** ms, both inclusive. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
+type TransactionFilter = { readonly [Name in 'card_id' | 'type']?: TransactionRow[Name] | undefined } & {
+  readonly [Name in 'from' | 'to']?: number | undefined;
+};
 
-/** A page, newest first (A-22). */
+/** A page, newest first (A-22); `from` and `to` are ms, both inclusive. */
 export function pageOfTransactions(sql: Sql, { card_id, type, from, to }: TransactionFilter, page: Page) {
   const wanted = { 'card_id = ?': card_id, 'type = ?': type, 'created_at >= ?': from, 'created_at <= ?': to };
   return listed<TransactionRow>(sql, { from: 'transactions', wanted, order: 'created_at desc, id desc' }, page);
