@@ -11,7 +11,7 @@ import type { OutputStream } from './platform/host.ts';
 import { mayHoldCommands, readsCommands, withoutCommands } from './terminal/ci-commands.ts';
 
 /** The program, ready to run once. */
-export function compose(around: AppHost, version: string): Machine & { readonly host: AppHost } {
+export function compose(around: AppHost, version: string): Machine {
   const redactions: ((text: string) => string)[] = [];
   const beforeOutput = new Set<() => void>();
   const keys = new Set(SECRET_VARIABLES.map(name => around.env[name] ?? ''));
@@ -37,14 +37,6 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
     version,
     registry: REGISTRY,
     redact,
-    async completionValues() {
-      const { completionValues } = await import('./app/completion.ts');
-      return completionValues(host);
-    },
-    async answerQuery() {
-      const { answerQuery } = await import('./app/mirror.ts');
-      await answerQuery(host);
-    },
     async openContext(globals, rest, isUrgent = false) {
       const { openContext } = await import('./app/context.ts');
       const again = (other: AppHost) => run(compose(other, version));

@@ -95,7 +95,8 @@ export interface NamedSandbox {
   readonly baseUrl: string;
   /** What names it: `CARDWRIGHT_SANDBOX_URL`, or `profile ana`. */
   readonly namedBy: string;
-  readonly token: () => Promise<Secret>;
+  /** Its admin token. */
+  readonly key: () => Promise<Secret>;
   /** Variables of the environment that name it, where they do. */
   readonly variables?: readonly string[];
 }
@@ -126,7 +127,7 @@ function namedByVariables(run: BegunRun): NamedSandbox | undefined {
   if (url === undefined) throw halfNamed(variable, URL_VARIABLE);
   if (token === undefined && file === undefined) throw halfNamed(URL_VARIABLE, `${TOKEN_VARIABLE} or ${FILE_VARIABLE}`);
   const read = async () => (token === undefined ? tokenOf(run, file ?? '') : new Secret(token));
-  return { ...placeOf(url), namedBy: URL_VARIABLE, token: read, variables: [URL_VARIABLE, variable] };
+  return { ...placeOf(url), namedBy: URL_VARIABLE, key: read, variables: [URL_VARIABLE, variable] };
 }
 
 function byProfile(run: BegunRun, profile: Profile | undefined): NamedSandbox | undefined {
@@ -139,7 +140,7 @@ function byProfile(run: BegunRun, profile: Profile | undefined): NamedSandbox | 
       `profile ${name} has a live key and the setting sandbox_token_file: a sandbox takes no live key`,
       `cardwright profiles set ${name} sandbox_token_file none`,
     );
-  return { ...placeOf(base_url), namedBy: `profile ${name}`, token: () => tokenOf(run, file) };
+  return { ...placeOf(base_url), namedBy: `profile ${name}`, key: () => tokenOf(run, file) };
 }
 
 async function tokenOf(run: BegunRun, file: string): Promise<Secret> {

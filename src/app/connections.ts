@@ -25,7 +25,7 @@ export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
   readonly key: () => Promise<Secret>;
-  /** Whom TLS trusts, in place of Node's own list; looked up when left out. */
+  /** Whom TLS trusts, in place of Node's own list. */
   readonly secureContext?: SecureContext | undefined;
   /** Variables of the environment that name the two. */
   readonly variables?: readonly string[] | undefined;
@@ -76,10 +76,9 @@ export function connections(settings: BegunRun) {
       return key;
     };
     const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
-    const secureContext = where.secureContext ?? (await trusted(settings, where, mode));
     const { timeoutMs } = globals;
     const common = {
-      secureContext,
+      secureContext: where.secureContext,
       onAnswer: (answer: Observed) => {
         observed = answer;
         if (answer.dateMs !== undefined) serverDate = { dateMs: answer.dateMs, at: host.clock.monotonic() };
@@ -110,34 +109,37 @@ export function connections(settings: BegunRun) {
     return made;
   }
 
+  /** A place in the embedded sandbox. */
+  async function inside(path: string, which: 'key' | 'adminToken'): Promise<Where> {
+    const sandbox = await embedded();
+    return { baseUrl: sandbox.origin + path, socketPath: sandbox.socketPath, key: async () => sandbox[which] };
+  }
+
+  /** A place elsewhere, with whom TLS trusts on the way there; warns, or throws `guarded`, where nobody is checked. */
+  async function outside(where: Where, mode: Identity['mode']): Promise<Where> {
+    const origin = new URL(where.baseUrl);
+    if (origin.protocol !== 'https:') return where;
+    const { trustedBy, checkVerification } = await import('../platform/trust.ts');
+    const risk = checkVerification(origin, mode, host.env);
+    if (risk !== undefined) settings.warn(risk);
+    return { ...where, secureContext: await trustedBy(host.env, path => host.readFile(path)) };
+  }
+
   const service = once(async () => {
-    const profile = await resolved();
-    const { baseUrl } = profile;
-    if (baseUrl !== undefined) {
-      const where = { baseUrl, key: profile.key, variables: profile.variables };
-      return (await client('service', where, profile.mode)) as Service;
-    }
-    const { origin, socketPath, key } = await embedded();
-    const where = { baseUrl: `${origin}/v1`, socketPath, key: async () => key };
-    return (await client('service', where, profile.mode)) as Service;
+    const { baseUrl, key, variables, mode } = await resolved();
+    const place = baseUrl === undefined ? inside('/v1', 'key') : outside({ baseUrl, key, variables }, mode);
+    return (await client('service', await place, mode)) as Service;
   });
 
   const sandboxElsewhere = once(() => namedElsewhere(settings));
   const checkIsMeant = once(() => checkSandboxIsMeant(settings));
   const adminPlace = once(async (): Promise<Where> => {
     const named = await sandboxElsewhere();
-    if (named !== undefined) {
-      const { baseUrl, token: key, variables } = named;
-      return { baseUrl, key, variables, secureContext: await trusted(settings, { baseUrl, key }, 'sandbox') };
-    }
+    if (named !== undefined) return outside(named, 'sandbox');
     await checkIsMeant();
-    const { origin, socketPath, adminToken } = await embedded();
-    return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
+    return inside('/_sandbox/v1', 'adminToken');
   });
-  const admin = once(async () => {
-    const place = await adminPlace();
-    return (await client('admin', place, 'sandbox')) as SandboxAdmin;
-  });
+  const admin = once(async () => (await client('admin', await adminPlace(), 'sandbox')) as SandboxAdmin);
 
   return {
     service,
@@ -195,20 +197,6 @@ export function connections(settings: BegunRun) {
       for (const close of journals.splice(0)) await close();
     },
   };
-}
-
-/** Whom TLS trusts on the way there; warns, or throws `guarded`, where nobody is checked. */
-async function trusted(
-  { host, warn }: BegunRun,
-  { baseUrl, socketPath }: Where,
-  mode: Identity['mode'],
-): Promise<SecureContext | undefined> {
-  const origin = new URL(baseUrl);
-  if (socketPath !== undefined || origin.protocol !== 'https:') return undefined;
-  const { trustedBy, checkVerification } = await import('../platform/trust.ts');
-  const risk = checkVerification(origin, mode, host.env);
-  if (risk !== undefined) warn(risk);
-  return trustedBy(host.env, path => host.readFile(path));
 }
 
 /** One run, for whatever is put together for it. What is a function is opened once, when it is first asked for. */

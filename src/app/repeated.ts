@@ -39,7 +39,7 @@ export function withRepeated(text: string, options: readonly string[]): string {
   });
 }
 
-/** The answer, the commands under `names` in every part of it with those options. */
+/** The answer, the commands under `names` and the lines to be copied in every part of it with those options. */
 export function answerWithRepeated(
   value: unknown,
   options: readonly string[],
@@ -48,7 +48,7 @@ export function answerWithRepeated(
   if (Array.isArray(value)) return value.map(each => answerWithRepeated(each, options, names));
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   const members = Object.entries(value).map(([name, part]) => {
-    const isCommand = names.includes(name) && typeof part === 'string';
+    const isCommand = typeof part === 'string' && (names.includes(name) || (name === 'text' && 'whole' in value));
     return [name, isCommand ? withRepeated(part, options) : answerWithRepeated(part, options, names)];
   });
   return Object.fromEntries(members);

@@ -1,13 +1,14 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
-import type { ValueProvider, WantedName } from '../app/completion.ts';
+import type { ValueProvider } from '../app/completion.ts';
 import type { OpenContext } from '../app/context.ts';
 import type { Globals } from '../app/globals.ts';
+import type { AppHost } from '../app/process-host.ts';
 import { wholeSeconds } from '../core/durations.ts';
 import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
-import type { Block, Presentation } from '../terminal/view.ts';
+import type { Presentation } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
@@ -17,15 +18,11 @@ import type { ValueSettings } from './parsing/values.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {
-  readonly host: Host;
+  readonly host: AppHost;
   readonly version: string;
   readonly registry: Registry;
   /** Everything a command may ask for; costly things are opened when asked. An urgent one does not wait long for a shared journal. */
   openContext(globals: Globals, rest: readonly string[], isUrgent?: boolean): Promise<OpenContext>;
-  /** What this machine knows of cards, profiles and the like, for completion. */
-  completionValues(): Promise<ValueProvider>;
-  /** Answers a query of a mirror on standard input, as the process of its own that such a query has. */
-  answerQuery(): Promise<void>;
   /** Takes secrets of this process out of a text. */
   redact(text: string): string;
 }
@@ -39,7 +36,7 @@ export async function run(machine: Machine): Promise<number> {
   try {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
-    if (first === '__query') return await machine.answerQuery().then(() => 0);
+    if (first === '__query') return await (await import('../app/mirror.ts')).answerQuery(machine.host).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await printPage(machine, page);
     const { readLine } = await import('./parsing/tree.ts');
@@ -63,11 +60,9 @@ export async function run(machine: Machine): Promise<number> {
 
 async function complete(machine: Machine, words: readonly string[]): Promise<number> {
   const { completionText } = await import('./completion/complete.ts');
-  const settings = {
-    registry: machine.registry,
-    provide: async (wanted: WantedName) => (await machine.completionValues())(wanted),
-  };
-  return print(machine, await completionText(words, settings));
+  const { registry, host } = machine;
+  const provide: ValueProvider = async wanted => (await import('../app/completion.ts')).completionValues(host)(wanted);
+  return print(machine, await completionText(words, { registry, provide }));
 }
 
 async function execute(
@@ -263,19 +258,10 @@ async function withOptions<T extends Pick<Shown, 'notes' | 'data' | 'rows' | 'bl
   if (repeated.length === 0) return shown;
   const { answerWithRepeated, withRepeated } = await import('../app/repeated.ts');
   const { notes, data, rows, blocks } = shown;
-  const repeatedIn = <Part>(part: Part) => answerWithRepeated(part, repeated) as Part;
+  const held = Object.entries({ data, rows, blocks }).filter(([, part]) => part !== undefined);
   return {
     ...shown,
     ...(notes && { notes: notes.map(note => withRepeated(note, repeated)) }),
-    ...(data !== undefined && { data: repeatedIn(data) }),
-    ...(rows && { rows: { ...rows, rows: repeatedIn(rows.rows) } }),
-    // Rows of a table and whole lines hold commands; every other line is a text.
-    ...(blocks && {
-      blocks: blocks.map((block): Block => {
-        if (block.kind === 'table') return { ...block, rows: repeatedIn(block.rows) };
-        const isCopied = block.kind === 'line' && block.whole === true;
-        return isCopied ? { ...block, text: withRepeated(block.text, repeated) } : block;
-      }),
-    }),
+    ...(answerWithRepeated(Object.fromEntries(held), repeated) as object),
   };
 }

@@ -6,7 +6,8 @@ import type { AppHost } from '../../src/app/process-host.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { type Machine, run } from '../../src/cli/run.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import type { Environment, Host } from '../../src/platform/host.ts';
+import { foldersFor } from '../../src/platform/folders.ts';
+import type { Environment } from '../../src/platform/host.ts';
 import { type MemoryStreamsOptions, memoryStreams } from '../support/streams.ts';
 
 export const NOW = Date.parse('2026-11-20T14:03:11Z');
@@ -26,14 +27,14 @@ export async function runWords(argv: readonly string[], options: LineOptions = {
     argv,
     env: options.env ?? {},
     streams,
+    cwd: '/nowhere',
+    folders: foldersFor({ env: {}, platform: 'linux', home: '/nowhere', temporary: '/nowhere' }),
     clock: { now: () => NOW, monotonic: () => 0, sleep: async () => undefined },
-  } as unknown as Host;
+  } as unknown as AppHost;
   const machine: Machine = {
     host,
     version: '9.8.7',
     registry: REGISTRY,
-    completionValues: async () => contractValues,
-    answerQuery: async () => undefined,
     openContext: async () => ({ context: { ui: {} } as Context, close: async () => undefined }),
     redact: text => text,
   };
