@@ -58,7 +58,6 @@ const MAY_HASH = [
   'profile/keys.ts',
   'sandbox/admin/deliveries.ts',
   'sandbox/archive/archives.ts',
-  'sandbox/data/load.ts',
   'sandbox/page/inspector-sessions.ts',
   'sandbox/requests/exchange.ts',
   'sandbox/serving/accounts.ts',
