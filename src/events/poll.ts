@@ -132,7 +132,7 @@ function mayPass({ kind, facts }: CliError, wasThere: boolean): boolean {
 
 // A live view: what is new since the last look, each once, until a signal, a count or a time.
 
-interface LiveView<T> {
+export interface LiveView<T> {
   readonly everyMs: number;
   /** Ends after so long, after so many. */
   readonly forMs?: number | undefined;

@@ -11,12 +11,13 @@ import { CliError, usage } from '../../core/errors.ts';
 import { type Cents, centsOf } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
+import { contains } from '../tx/transactions.ts';
 import {
   awaited,
+  LIVE_EVERY_MS,
   LIVE_FLAGS,
   liveFor,
   liveView,
-  onTroubleOf,
   WAIT_TIMEOUT,
   waitingOf,
   waitTimeout,
@@ -37,8 +38,7 @@ function matching(merchant: string | undefined, amount: Cents | undefined, card?
   return row => {
     const fields = row as Readonly<Record<string, unknown>>;
     if (card !== undefined && fields['card_id'] !== card) return false;
-    const name = String(fields['merchant'] ?? '').toLowerCase();
-    if (merchant !== undefined && !name.includes(merchant.toLowerCase())) return false;
+    if (merchant !== undefined && !contains(fields['merchant'], merchant)) return false;
     return amount === undefined || (typeof fields['amount'] === 'number' && centsOf(fields['amount']) === amount);
   };
 }
@@ -163,8 +163,6 @@ function ageRule(
   };
 }
 
-const EVERY_MS = 2_000;
-
 export const watchChallenges = command({
   path: '3ds watch',
   summary: 'Show 3DS challenges and their codes as they come',
@@ -178,15 +176,14 @@ export const watchChallenges = command({
   async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { openChallenges } = await import('../../events/challenges.ts');
-    const { live, nextRequest } = await import('../../events/poll.ts');
-    const waiting = waitingOf(ctx);
+    const { nextRequest } = await import('../../events/poll.ts');
     const isMeant = matching(merchant, amount, card);
     let isSaid = false;
     const look = async () => {
       // Within the first look that goes well: a service in trouble is waited for here too.
       if (!isSaid) {
         const whose = card === undefined ? 'all cards' : await named(card);
-        ctx.ui.notice(`Watching ${whose} every ${EVERY_MS / 1000} s. Ctrl-C stops.`);
+        ctx.ui.notice(`Watching ${whose} every ${LIVE_EVERY_MS / SECOND} s. Ctrl-C stops.`);
         isSaid = true;
       }
       const { data } = await ctx.api.read('challenges.list', { card_id: card });
@@ -194,17 +191,10 @@ export const watchChallenges = command({
     };
     async function named(id: string): Promise<string> {
       const { network, last4 } = await ctx.api.read('cards.get', { card_id: id });
-      await nextRequest(waiting);
+      await nextRequest(waitingOf(ctx));
       return `${network ?? 'the card'} ending ${last4}`;
     }
-    async function* batches() {
-      const view = { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) };
-      for await (const rows of live<Challenge>(waiting, view)) {
-        ctx.ui.maskInLog(rows.map(({ otp }) => otp));
-        yield rows;
-      }
-    }
-    return liveView(ctx, 'challenge', batches());
+    return liveView(ctx, 'challenge', { forMs, count, look }, rows => ctx.ui.maskInLog(rows.map(({ otp }) => otp)));
   },
   noun: 'challenge',
   columns: CHALLENGE_COLUMNS,

@@ -1,7 +1,7 @@
 /** Approving or rejecting an operation, and the keys that sign. */
 
 import { OWN_KEY, type OwnKey } from '../../app/answer-shapes.ts';
-import type { Context, HeldRequest, Shown } from '../../cli/context.ts';
+import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
@@ -47,7 +47,13 @@ export const approveOp = command({
     const width = Math.max(...request.facts.map(([name]) => name.length));
     for (const [name, words] of request.facts) ctx.ui.notice(`${name.padEnd(width)}  ${words}`);
     for (const line of request.requests) ctx.ui.notice(line);
-    await askAmount(ctx, request);
+    const total = cents(request.total);
+    const [what, expect] =
+      total > 0
+        ? [`the amount, as ${dollars(total)} without the sign`, plainAmount(total)]
+        : ['the count of the changes', String(request.changes)];
+    if (!(await ctx.ui.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })))
+      throw notSent('not_confirmed', 'not confirmed. Nothing was signed.', { reason: 'declined' });
     const passphrase = () => ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' });
     const { persons, needed } = await approvals.approve(id, passphrase);
     return { op: id, have: persons.length, needed, persons };
@@ -61,15 +67,6 @@ export const approveOp = command({
     return { blocks: [said('The same command sends it, or:'), copiedLine(`cardwright ops resume ${id}`)] };
   },
 });
-
-async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise<void> {
-  const [what, expect] =
-    total > 0
-      ? [`the amount, as ${dollars(cents(total))} without the sign`, plainAmount(cents(total))]
-      : ['the count of the changes', String(changes)];
-  if (await ctx.ui.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })) return;
-  throw notSent('not_confirmed', 'not confirmed. Nothing was signed.', { reason: 'declined' });
-}
 
 export const rejectOp = command({
   path: 'ops reject',

@@ -1,15 +1,15 @@
 /** Sums of transactions by spans of time, or by what they have in common. */
 import { effectOf } from '../../books/records.ts';
-import { allOf, CONDITION_VALUES } from '../../cli/condition.ts';
+import { CONDITION_VALUES } from '../../cli/condition.ts';
 import { columnsOf, countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 
-import { isInDollars, TRANSACTION } from '../../contract/resources.ts';
+import { isInDollars } from '../../contract/resources.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
-import { contains, labelsOf, MATCH_FLAGS, RANGE_FLAGS, refuseBackwards } from './transactions.ts';
+import { labelsOf, MATCH_FLAGS, RANGE_FLAGS, refuseBackwards, testsOf } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
 
@@ -143,19 +143,16 @@ export const summarizeTransactions = command({
     'Where the money goes': 'tx summary --by merchant',
     'The sums of each card as data': 'tx summary --by card --json',
   },
-  async run(ctx, { by = 'day', card, type, since, until, merchant, label, where = [] }) {
+  async run(ctx, { by = 'day', card, type, since, until, ...wanted }) {
     refuseBackwards({ since, until });
-    const test = allOf(where, { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' });
+    const { label } = wanted;
     const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
+    const tests = testsOf(ctx, { ...wanted, labels });
     const reader = await ctx.api.reader();
     const summary = new Summary(by, labels);
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.ui.progress })) {
-      for (const record of data) {
-        if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
-        if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
-        if (test(record)) summary.add(record);
-      }
+      for (const record of data) if (tests.every(test => test(record))) summary.add(record);
     }
     if (summary.leftOut > 0) ctx.ui.notice(leftOutText(summary.leftOut));
     return { by, listing: listingOf(summary, by) };

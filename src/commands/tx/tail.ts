@@ -2,12 +2,10 @@ import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 
-import { LIVE_FLAGS, liveFor, liveView, onTroubleOf, waitingOf } from '../wait/flags.ts';
+import { LIVE_FLAGS, liveFor, liveView, waitingOf } from '../wait/flags.ts';
 import { TRANSACTION_COLUMNS } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
-
-const EVERY_MS = 2_000;
 
 export const tailTransactions = command({
   path: 'tx tail',
@@ -27,17 +25,15 @@ export const tailTransactions = command({
   },
   async run(ctx, { card, type, last, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
-    const { live, pollTail } = await import('../../events/poll.ts');
-    const waiting = waitingOf(ctx);
+    const { pollTail } = await import('../../events/poll.ts');
     const reader = await ctx.api.reader();
     ctx.ui.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
-    const look = pollTail<Transaction>(waiting, {
+    const look = pollTail<Transaction>(waitingOf(ctx), {
       pages: () => reader.pages('transactions.list', { card_id: card, type }),
       last: last ?? 0,
       onGap: () => ctx.ui.notice('warning: more came at once than is looked through; see cardwright tx list --all'),
     });
-    const rows = live<Transaction>(waiting, { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) });
-    return liveView(ctx, 'transaction', rows);
+    return liveView(ctx, 'transaction', { forMs, count, look });
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,

@@ -64,14 +64,8 @@ export const listTransactions = command({
   },
   async run(ctx, { card, type, since, until, page, all, limit, merchant, label, where }) {
     refuseBackwards({ since, until });
-    const keep: ((row: Row) => boolean)[] = [];
-    if (where !== undefined)
-      keep.push(allOf(where, { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' }));
-    if (merchant !== undefined) keep.push(row => contains(row['merchant'], merchant));
-    if (label !== undefined) {
-      const labels = await labelsOf(ctx);
-      keep.push(row => contains(labels.get(String(row['card_id'])), label));
-    }
+    const labels = label === undefined ? undefined : await labelsOf(ctx);
+    const keep = testsOf(ctx, { where, merchant, label, labels });
     const reader = await ctx.api.reader();
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
     const asked = pagesAsked(ctx, { page, all, limit });
@@ -80,6 +74,24 @@ export const listTransactions = command({
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,
 });
+
+interface Wanted {
+  readonly where: readonly string[] | undefined;
+  readonly merchant: string | undefined;
+  readonly label: string | undefined;
+  /** By card; needed for `label`. */
+  readonly labels: ReadonlyMap<string, string> | undefined;
+}
+
+/** A test for each flag that is given. Throws `usage`. */
+export function testsOf(ctx: Context, { where, merchant, label, labels }: Wanted): readonly ((row: Row) => boolean)[] {
+  const known = { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' };
+  return [
+    ...(where === undefined ? [] : [allOf(where, known)]),
+    ...(merchant === undefined ? [] : [(row: Row) => contains(row['merchant'], merchant)]),
+    ...(label === undefined ? [] : [(row: Row) => contains(labels?.get(String(row['card_id'])), label)]),
+  ];
+}
 
 /** Whether a text has that part, in upper or lower case. */
 export function contains(value: unknown, part: string): boolean {

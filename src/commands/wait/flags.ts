@@ -6,7 +6,7 @@ import { countOf } from '../../cli/listing.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 
 import { CliError } from '../../core/errors.ts';
-import type { Waiting } from '../../events/poll.ts';
+import type { LiveView, Waiting } from '../../events/poll.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 
@@ -50,11 +50,29 @@ export function onTroubleOf(ctx: Context): (error: CliError) => void {
   return error => ctx.ui.notice(`still waiting, although the service cannot be asked at the moment: ${error.message}`);
 }
 
-/** A view that goes on: a line for each row as it comes, and how many came in which time. */
-export function liveView(ctx: Context, noun: string, batches: AsyncIterable<readonly object[]>) {
+export const LIVE_EVERY_MS = 2_000;
+
+/**
+ * A view that goes on: a line for each row as it comes, and how many came in which time. `onRows` is told of them before they are
+ * shown.
+ */
+export function liveView<T extends { readonly id: string }>(
+  ctx: Context,
+  noun: string,
+  wish: Pick<LiveView<T>, 'forMs' | 'count' | 'look'>,
+  onRows: (rows: readonly T[]) => void = () => undefined,
+) {
   const began = ctx.clock.monotonic();
+  async function* batches() {
+    const { live } = await import('../../events/poll.ts');
+    const view = { ...wish, everyMs: LIVE_EVERY_MS, onTrouble: onTroubleOf(ctx) };
+    for await (const rows of live(waitingOf(ctx), view)) {
+      onRows(rows);
+      yield rows as readonly object[] as readonly Row[];
+    }
+  }
   const listing: Listing = {
-    batches: batches as AsyncIterable<readonly Row[]>,
+    batches: batches(),
     page: () => ({}),
     isLive: true,
     footer: rows => `${countOf(rows, noun)} in ${durationText(ctx.clock.monotonic() - began)}.`,
