@@ -178,7 +178,7 @@ async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<
   const { total, rows } = read;
   const [counted = '', ...lines] = read.found;
   const [operation] = operationsOf(rows);
-  const isBack = operation === 'cards.withdraw';
+  const isBack = rows.some(row => row.operation === 'cards.withdraw');
   const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
   if (wallet !== undefined && !isBack && total > wallet && !keepGoing)
     throw new CliError('insufficient_funds', {
