@@ -1,6 +1,6 @@
 /** The account as far as a fleet is concerned: its cards, which of them is which of the file, and where they differ. */
 
-import { CliError } from '../core/errors.ts';
+import { notSent } from '../core/errors.ts';
 import { type Cents, centsOf, plainAmount } from '../core/money.ts';
 import { addTo } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -111,9 +111,12 @@ function namedIds({ wishes, retired }: Fleet): ReadonlySet<string> {
 
 const WITNESSES = 3;
 
-interface Dated {
-  readonly id: string;
-  readonly at: string;
+type Aged = Pick<ObservedCard, 'id' | 'createdAt'>;
+
+/** The older one first. */
+function byAge(one: Aged, other: Aged): number {
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
 }
 
 /** Takes every card of the list, each once, in any order; keeps those that the fleet is concerned with. */
@@ -127,7 +130,7 @@ export class AccountCards {
   /** Of an account in which no card shows metadata: cards that the file does not name, by their labels. */
   readonly #unmarked = new Map<string, string>();
   #showsMetadata = false;
-  #oldest: Dated[] = [];
+  #oldest: Aged[] = [];
   #strangers = 0;
 
   /** `asked`: ids of an earlier plan's witness. */
@@ -142,14 +145,16 @@ export class AccountCards {
     const { id, status } = listed;
     if (this.#asked.has(id)) this.#witnessed.add(id);
     this.#noteUnmarked(listed);
-    this.#witness({ id, at: listed.created_at ?? '' });
+    const aged = { id, createdAt: listed.created_at ?? '' };
+    this.#oldest = [...this.#oldest, aged].sort(byAge).slice(0, WITNESSES);
     const mark = markOf(listed.metadata?.[MARKER_KEY]);
     if (mark?.fleet === this.#fleet || this.#named.has(id)) {
       const card = observedCard(listed);
       if (card === undefined) return false;
       this.#cards.set(id, card);
     } else if (status !== 'terminated') this.#strangers += 1;
-    if (mark !== undefined && mark.fleet !== this.#fleet && status !== 'terminated') this.#other(mark);
+    if (mark !== undefined && mark.fleet !== this.#fleet && status !== 'terminated')
+      this.#others.set(mark.fleet, (this.#others.get(mark.fleet) ?? new Set()).add(mark.name));
     return true;
   }
 
@@ -176,22 +181,6 @@ export class AccountCards {
       ...rest,
     };
   }
-
-  #other({ fleet, name }: Mark): void {
-    const names = this.#others.get(fleet);
-    if (names === undefined) this.#others.set(fleet, new Set([name]));
-    else names.add(name);
-  }
-
-  #witness(card: Dated): void {
-    const last = this.#oldest.at(-1);
-    if (last !== undefined && this.#oldest.length === WITNESSES && isOlder(last, card)) return;
-    this.#oldest = [...this.#oldest, card].sort((a, b) => (isOlder(a, b) ? -1 : 1)).slice(0, WITNESSES);
-  }
-}
-
-function isOlder(one: Dated, other: Dated): boolean {
-  return one.at === other.at ? one.id < other.id : one.at < other.at;
 }
 
 // Where a card differs from what is wanted.
@@ -217,9 +206,8 @@ export function differencesOf(wish: Wish, card: ObservedCard, bins: readonly Obs
   const found: Difference[] = [];
   const fixed = (field: string, is: unknown, wanted: unknown) =>
     found.push({ name, card: card.id, field, class: 'fixed', is, wanted });
-  if (wish.label !== undefined && !isSameText(wish.label, card.label)) {
+  if (wish.label !== undefined && wish.label.normalize('NFC') !== card.label.normalize('NFC'))
     fixed('label', card.label, wish.label);
-  }
   if (wish.limit !== undefined && wish.limit !== card.limit) fixed('limit', usdOf(card.limit), usdOf(wish.limit));
   const { categories } = wish;
   if (categories !== undefined && !isSameSet(categories, card.categories ?? [])) {
@@ -242,30 +230,19 @@ function usdOf(amount: number | null | undefined): number | null {
   return amount === null || amount === undefined ? null : amount / 100;
 }
 
-function isSameText(one: string, other: string): boolean {
-  return one === other || one.normalize('NFC') === other.normalize('NFC');
-}
-
 function isSameSet(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length === other.length && one.every((each, index) => each === other[index])) return true;
   const [a, b] = [new Set(one), new Set(other)];
   return a.size === b.size && [...a].every(each => b.has(each));
 }
 
+/** Whether a BIN has the features and takes the transaction; what it is best for only ranks it. */
 function isWantedBin(wanted: BinWish, bin: string | undefined, bins: readonly ObservedBin[]): boolean {
   if (wanted.by === 'auto') return true;
   if (wanted.by === 'id') return wanted.id === bin;
+  const { need = [], min_transaction: least } = wanted;
   const known = bins.find(({ id }) => id === bin);
-  return known !== undefined && matchesNeeds(wanted, known);
-}
-
-/** Whether a BIN has the features and takes the transaction; what it is best for only ranks it. */
-function matchesNeeds(
-  { need = [], min_transaction: least }: Extract<BinWish, { by: 'criteria' }>,
-  { features, maxTransaction }: ObservedBin,
-): boolean {
-  const takes = least === undefined || (maxTransaction ?? 0) >= least;
-  return takes && need.every(each => features.has(each));
+  const takes = least === undefined || (known?.maxTransaction ?? 0) >= least;
+  return known !== undefined && takes && need.every(each => known.features.has(each));
 }
 
 function binText(bin: BinWish): string {
@@ -339,7 +316,10 @@ export function matchCards(fleet: Fleet, { cards }: Account): Match {
     }
   }
   for (const id of retired) if (isLive(cards.get(id))) live.add(id);
-  if (broken.length > 0) throw notOneForOne(fleet.name, broken);
+  if (broken.length > 0) {
+    const message = `the cards of ${fleet.name} are not one for one; nothing was planned`;
+    throw notSent('check_failed', message, { notes: broken });
+  }
   return { matched, left, live: live.size, lost };
 }
 
@@ -347,14 +327,11 @@ function isLive(card: ObservedCard | undefined): boolean {
   return card !== undefined && card.status !== 'terminated';
 }
 
-interface Around {
-  readonly fleet: string;
-  readonly cards: Account['cards'];
-  readonly retired: ReadonlySet<string>;
-  readonly broken: string[];
-}
-
-function matchOne(wish: Wish, marked: readonly ObservedCard[], { fleet, cards, retired, broken }: Around): Matched {
+function matchOne(
+  wish: Wish,
+  marked: readonly ObservedCard[],
+  { fleet, cards, retired, broken }: { fleet: string; cards: Account['cards']; retired: ReadonlySet<string>; broken: string[] },
+): Matched {
   const generation = (card: ObservedCard) => card.mark?.generation ?? 0;
   const highest = marked.reduce((most, card) => Math.max(most, generation(card)), 0);
   const isUsable = (card: ObservedCard) => isLive(card) && !retired.has(card.id);
@@ -372,36 +349,28 @@ function matchOne(wish: Wish, marked: readonly ObservedCard[], { fleet, cards, r
     }
     return { wish, present: pin, predecessors: [], highest, ended: undefined };
   }
-  const [present, ...predecessors] = [...usable, ...adoptedBefore(wish, marked, cards).filter(isUsable)];
+  // Cards that `replace` names and that carry no marker were adopted by their ids.
+  const replaced = wish.isOneOfSeveral ? [] : wish.replaced.flatMap(({ card }) => cards.get(card) ?? []);
+  const adopted = replaced.filter(card => card.mark === undefined && !marked.includes(card));
+  const [present, ...predecessors] = [...usable, ...adopted.filter(isUsable)];
   const ended = present === undefined ? (pin ?? newest[0]) : undefined;
   return { wish, present, predecessors, highest, ended };
 }
 
-/** Cards that `replace` names and that carry no marker: they were adopted by their ids. */
-function adoptedBefore(
-  { replaced, isOneOfSeveral }: Wish,
-  marked: readonly ObservedCard[],
-  cards: Account['cards'],
-): readonly ObservedCard[] {
-  if (isOneOfSeveral) return [];
-  const named = replaced.map(({ card }) => cards.get(card)).filter(card => card !== undefined);
-  return named.filter(card => card.mark === undefined && !marked.includes(card));
-}
-
 /** Two cards that are not terminated with one marker: all are named, and the surplus ones with the way to end them. */
 function duplicatesIn(marked: readonly ObservedCard[]): readonly string[] {
-  if (marked.length < 2) return [];
   const byMark = new Map<string, ObservedCard[]>();
   for (const card of marked) {
     if (!isLive(card) || card.mark === undefined) continue;
-    const key = String(card.mark.generation);
-    addTo(byMark, key, card);
+    addTo(byMark, String(card.mark.generation), card);
   }
   return [...byMark.values()].filter(same => same.length > 1).flatMap(surplusText);
 }
 
 function surplusText(same: readonly ObservedCard[]): readonly string[] {
-  const [kept, ...surplus] = [...same].sort(keptFirst);
+  // The older card stays; one that somebody has frozen is the surplus one already.
+  const isFrozen = ({ status }: ObservedCard) => Number(status !== 'active');
+  const [kept, ...surplus] = [...same].sort((one, other) => isFrozen(one) - isFrozen(other) || byAge(one, other));
   if (kept?.mark === undefined) return [];
   const ids = [kept, ...surplus].map(({ id }) => id).join(', ');
   return [
@@ -411,20 +380,4 @@ function surplusText(same: readonly ObservedCard[]): readonly string[] {
       `cardwright cards terminate ${shellWord(id)}`,
     ]),
   ];
-}
-
-/** The older card stays; one that somebody has frozen is the surplus one already. */
-function keptFirst(one: ObservedCard, other: ObservedCard): number {
-  const [isActive, otherIsActive] = [one, other].map(({ status }) => status === 'active');
-  if (isActive !== otherIsActive) return isActive ? -1 : 1;
-  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? -1 : 1;
-  return one.id < other.id ? -1 : 1;
-}
-
-function notOneForOne(fleet: string, broken: readonly string[]): CliError {
-  return new CliError('check_failed', {
-    message: `the cards of ${fleet} are not one for one; nothing was planned`,
-    notes: broken,
-    outcome: 'not_sent',
-  });
 }
