@@ -330,7 +330,12 @@ function isLive(card: ObservedCard | undefined): boolean {
 function matchOne(
   wish: Wish,
   marked: readonly ObservedCard[],
-  { fleet, cards, retired, broken }: { fleet: string; cards: Account['cards']; retired: ReadonlySet<string>; broken: string[] },
+  {
+    fleet,
+    cards,
+    retired,
+    broken,
+  }: { fleet: string; cards: Account['cards']; retired: ReadonlySet<string>; broken: string[] },
 ): Matched {
   const generation = (card: ObservedCard) => card.mark?.generation ?? 0;
   const highest = marked.reduce((most, card) => Math.max(most, generation(card)), 0);
