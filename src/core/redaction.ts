@@ -26,9 +26,9 @@ export function withoutPatterns(text: string): string {
   return PATTERNS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
 }
 
-/** An API key or the secret of a webhook as services write them: what no free text has a reason to hold. */
 /** The name of its kind that a key or a secret begins with. */
 export const SECRET_KIND = /^(?:sk_(?:live|test)_|whsec_)/;
+/** An API key or the secret of a webhook as services write them: what no free text has a reason to hold. */
 const KEY_OR_SECRET = /(?<![A-Za-z0-9])sk_(?:live|test)_[A-Za-z0-9_-]{8,}|(?<![A-Za-z0-9])whsec_[A-Za-z0-9+/=_-]+/;
 
 /** Whether an API key or the secret of a webhook stands in the text, also with invisible characters in between. */

@@ -67,7 +67,8 @@ export class ProfileStore {
 
   async load(): Promise<void> {
     if (!(await checkPrivateFolder(this.#host.folders.config, this.#around))) return;
-    if (await this.#isThere()) this.#file = (await this.#open()).get('file', NO_PROFILES);
+    const isThere = (await readPrivate(this.path, this.#around)) !== undefined;
+    if (isThere) this.#file = (await this.#open()).get('file', NO_PROFILES);
   }
 
   list(): readonly Profile[] {
@@ -153,7 +154,8 @@ export class ProfileStore {
     const lock = { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, ...(isRunning && { isRunning }) };
     return withLock(`${this.path}.lock`, lock, () =>
       inOurWords(this.path, async () => {
-        await this.#isThere();
+        // Judged and repaired before conf follows the name: a symlink or a file of another user is refused here.
+        await readPrivate(this.path, this.#around);
         const conf = await this.#open();
         const next = change(conf.get('file', NO_PROFILES));
         conf.set('file', next);
@@ -164,11 +166,6 @@ export class ProfileStore {
         return next;
       }),
     );
-  }
-
-  /** Judged and repaired before conf follows the name: a symlink or a file of another user is refused here. */
-  async #isThere(): Promise<boolean> {
-    return (await readPrivate(this.path, this.#around)) !== undefined;
   }
 
   /** Home of conf, which reads, and writes whole beside the file. It takes no lock and judges no owner: we do. */

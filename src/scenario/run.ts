@@ -47,8 +47,9 @@ async function executed(
   failed: (what: string) => CliError,
 ): Promise<unknown> {
   const { operation, fails } = step;
-  let answer: unknown;
+  let [answer, expected]: unknown[] = [];
   try {
+    expected = resolved(step.expect, captured);
     answer = await execute(operation, inputOf(step, captured));
   } catch (error) {
     if (error instanceof RangeError) throw failed(error.message);
@@ -58,12 +59,6 @@ async function executed(
     throw failed(fails === undefined ? error.message : `was refused with ${said}, ${fails} expected`);
   }
   if (fails !== undefined) throw failed(`went through, and should have been refused with ${fails}`);
-  let expected: unknown;
-  try {
-    expected = resolved(step.expect, captured);
-  } catch (error) {
-    throw error instanceof RangeError ? failed(error.message) : error;
-  }
   const wrong = step.expect === undefined ? [] : differences(expected, answer);
   if (wrong.length > 0) throw failed(wrong.join('; '));
   return answer;

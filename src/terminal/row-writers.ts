@@ -127,29 +127,27 @@ const TSV_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],
 ]);
 
-function tsvCell(text: string): string {
-  return text.replace(/[\t\n\r\\]/g, character => TSV_ESCAPES.get(character) ?? character);
-}
-
 /**
- * One line a row, no header, always as many fields as columns: tab, newline, return and backslash inside a value
- * are written `\t`, `\n`, `\r`, `\\`. Other control text becomes visible too, in a pipe as well: `| head` ends on a
- * terminal.
+ * Fields in one line: tab, newline, return and backslash inside a value are written `\t`, `\n`, `\r`, `\\`. Other control text becomes
+ * visible too, in a pipe as well: `| head` ends on a terminal.
  */
-function tsvLines(rows: readonly Row[], columns: readonly Column[]): string {
-  return rows
-    .map(row => columns.map(column => printable(tsvCell(machineCell(column, valueAt(row, column.field))))).join('\t'))
-    .map(line => `${line}\n`)
-    .join('');
+function tsvLine(texts: readonly string[]): string {
+  const escaped = (text: string) => text.replace(/[\t\n\r\\]/g, character => TSV_ESCAPES.get(character) ?? character);
+  return `${texts.map(text => printable(escaped(text))).join('\t')}\n`;
 }
 
-/** One row as a line a field that has a value, `field<TAB>value`, with the same escapes. */
+const cellsOf = (row: Row, columns: readonly Column[]) =>
+  columns.map(column => machineCell(column, valueAt(row, column.field)));
+
+/** One line a row, no header, always as many fields as columns. */
+function tsvLines(rows: readonly Row[], columns: readonly Column[]): string {
+  return rows.map(row => tsvLine(cellsOf(row, columns))).join('');
+}
+
+/** One row as a line a field that has a value, `field<TAB>value`. */
 function fieldLines(row: Row, columns: readonly Column[]): string {
-  return columns
-    .map(column => [column.field, machineCell(column, valueAt(row, column.field))])
-    .filter(([, value]) => value !== '')
-    .map(pair => `${pair.map(text => printable(tsvCell(text))).join('\t')}\n`)
-    .join('');
+  const cells = cellsOf(row, columns);
+  return columns.map(({ field }, at) => (cells[at] ? tsvLine([field, cells[at]]) : '')).join('');
 }
 
 interface CsvStyle {
