@@ -4,7 +4,7 @@
  * folder of a project.
  */
 import { notSent } from '../../core/errors.ts';
-import { isObject } from '../../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -77,12 +77,9 @@ export function withEntry(
 export function hasEntry(text: string | undefined, name: HostName): boolean {
   if (text === undefined) return false;
   if (HOSTS[name].format === 'toml') return TABLE.test(text);
-  try {
-    const { mcpServers } = JSON.parse(text);
-    return isObject(mcpServers) && Object.hasOwn(mcpServers, NAME);
-  } catch {
-    return false;
-  }
+  const whole = jsonOrUndefined(text);
+  const servers = isObject(whole) ? whole['mcpServers'] : undefined;
+  return isObject(servers) && Object.hasOwn(servers, NAME);
 }
 
 function jsonWith(text: string | undefined, path: string, entry: ServerEntry | undefined): string | undefined {
@@ -118,13 +115,8 @@ function isOurs(entry: unknown): boolean {
 }
 
 function parsed(text: string, path: string): Readonly<Record<string, unknown>> {
-  let whole: unknown;
-  try {
-    whole = JSON.parse(text);
-  } catch {
-    throw cannotEdit(path, 'it is not plain JSON');
-  }
-  if (!isObject(whole)) throw cannotEdit(path, 'it is no JSON object');
+  const whole = jsonOrUndefined(text);
+  if (!isObject(whole)) throw cannotEdit(path, 'it is no plain JSON object');
   return whole;
 }
 

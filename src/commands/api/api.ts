@@ -15,6 +15,7 @@ import { containsSecret, isInexact } from '../../core/card-numbers.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { RAW_BODY_BYTES, RAW_PATH_CHARACTERS } from '../../core/input-limits.ts';
 import { centsOf } from '../../core/money.ts';
+import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { idempotencyKey, intent, intentNamed, withIntent } from '../cards/create.ts';
@@ -286,18 +287,14 @@ function jsonIn(text: string, key: string): unknown {
 }
 
 function objectIn(text: string): Members {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Not quoted: it may hold a secret.
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage('--input holds no JSON object');
+  const value = jsonOrUndefined(text);
+  // Not quoted: it may hold a secret.
+  if (!isObject(value)) throw usage('--input holds no JSON object');
   // The guards look at the last of them; a service may take the first.
   const named = [...membersIn(value)].filter(([name]) => name !== '').length;
   const colons = text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
   if (colons !== named) throw usage('--input names a member twice');
-  return value as Members;
+  return value;
 }
 
 function queryOf(members: Members): string {

@@ -3,7 +3,7 @@ import type { CommandRunner } from '../../cli/context.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, parseAmount } from '../../core/money.ts';
-import { isObject } from '../../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { inputFault, inputSchema, type Tool, type ToolInput, type ToolWishes, toolsFor } from './tools.ts';
 
@@ -93,12 +93,10 @@ function answerOf(out: string): Record<string, unknown> {
 }
 
 function errorOf(err: string, code: number): ReportedError {
-  try {
-    return JSON.parse(err.trim().split('\n').at(-1) ?? '').error as ReportedError;
-  } catch {
-    // Not said is not known.
-    return { kind: 'internal', message: `it ended with ${code} and did not say why`, outcome: 'unknown' };
-  }
+  const line = jsonOrUndefined(err.trim().split('\n').at(-1) ?? '');
+  // Not said is not known.
+  const notSaid = { kind: 'internal', message: `it ended with ${code} and did not say why`, outcome: 'unknown' };
+  return isObject(line) ? (line['error'] as ReportedError) : notSaid;
 }
 
 const NEVER_ANEW =

@@ -5,6 +5,7 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, Server, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { ToolHost } from '../../cli/context.ts';
+import { jsonOrUndefined } from '../../core/objects.ts';
 import type { ToolServer } from './calls.ts';
 
 /** Longest line that is read; a client that sends more is not one. */
@@ -100,12 +101,8 @@ class Lines implements Transport {
 
   async #take(line: string): Promise<void> {
     if (line === '') return;
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return this.#refuse(null, -32700, 'Parse error');
-    }
+    const value = jsonOrUndefined(line);
+    if (value === undefined) return this.#refuse(null, -32700, 'Parse error');
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(value);

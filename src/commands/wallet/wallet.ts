@@ -43,8 +43,6 @@ const ADDRESS_COLUMNS = columnsOf(ADDRESS, 'currency network address memo:2 min_
   min_confirmations: 'CONFIRMATIONS',
 });
 
-const qr = option(takes.flag('Draw each address as a QR code, on a terminal.'));
-
 type Addresses = Result<'wallet.addresses'>;
 
 export const listAddresses = command({
@@ -53,7 +51,10 @@ export const listAddresses = command({
   about:
     'A QR code holds exactly the address that the service returned, without a memo. Addresses of the sandbox belong to no real chain, so no money can be sent to them; a line on standard error says so.',
   operation: 'wallet.addresses',
-  flags: { currency: 'query.currency', qr },
+  flags: {
+    currency: 'query.currency',
+    qr: option(takes.flag('Draw each address as a QR code, on a terminal.')),
+  },
   examples: {
     'For one currency': 'wallet addresses --currency usdt',
     'All of them, as data': 'wallet addresses --json',
