@@ -54,7 +54,6 @@ function noPlace(variable: string, value: string): CliError {
 
 /** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
 const SHORT = 16_384;
-const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
 
 /** What was seen to be a terminal. */
 const terminals = new Set<number>();
@@ -86,12 +85,6 @@ function writeTerminal(text: string): void {
   }
 }
 
-async function outputError(fd: 1 | 2, cause: NodeJS.ErrnoException): Promise<OutputError> {
-  const { systemWords } = await import('../files/private-files.ts');
-  const why = systemWords(cause.code ?? 'unknown error');
-  return new OutputError('check_failed', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${why}`, cause });
-}
-
 /** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */
 function outputTo(fd: 1 | 2): OutputStream {
   let closed = false;
@@ -101,7 +94,9 @@ function outputTo(fd: 1 | 2): OutputStream {
     // A reader that went away (`| head`, a terminal that was closed) is no failure of ours, and of stderr's failure
     // nobody could be told. EIO of a file or a device is a failure: what was asked for is not there.
     if (error.code === 'EPIPE' || (error.code === 'EIO' && terminals.has(fd)) || fd === 2) return undefined;
-    return outputError(fd, error);
+    const { systemWords } = await import('../files/private-files.ts');
+    const why = systemWords(error.code ?? 'unknown error');
+    return new OutputError('check_failed', { message: `cannot write standard output: ${why}`, cause: error });
   };
   const open = () => {
     if (stream === undefined) {

@@ -103,29 +103,22 @@ export async function profilesFor({ host, warn }: Run) {
   };
 }
 
+/** What reads the file of a setting. Each throws `usage` or `guarded` for a text that cannot be read. */
+const READERS: Readonly<Record<string, () => Promise<(text: string, path: string) => unknown>>> = {
+  contract: async () => (await import('../contract/read-overrides.ts')).readOverrides,
+  policy: async () => (await import('../books/policy-file.ts')).readPolicy,
+  approvers_file: async () => (await import('../approvals/request.ts')).readApprovers,
+  sandbox_token_file: async () => (await import('./account.ts')).tokenIn,
+};
+
 /** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
-async function checkFile(host: AppHost, setting: string, path: string): Promise<void> {
-  if (setting === 'sandbox_token_file') {
-    const { readKeyFile } = await import('../profile/keys.ts');
-    const { tokenIn } = await import('./account.ts');
-    const { platform, signal, cwd } = host;
-    const around = { platform, signal, called: 'token file', warn: () => undefined };
-    tokenIn(await readKeyFile(resolvePath(cwd, path), around), path);
-    return;
-  }
-  const text = await host.readFile(resolvePath(host.cwd, path));
-  if (setting === 'contract') {
-    const { readOverrides } = await import('../contract/read-overrides.ts');
-    readOverrides(text, path);
-  }
-  if (setting === 'policy') {
-    const { readPolicy } = await import('../books/policy-file.ts');
-    readPolicy(text, path);
-  }
-  if (setting === 'approvers_file') {
-    const { readApprovers } = await import('../approvals/request.ts');
-    readApprovers(text, path);
-  }
+async function checkFile({ platform, signal, cwd, readFile }: AppHost, setting: string, path: string): Promise<void> {
+  const read = await READERS[setting]?.();
+  if (read === undefined) return;
+  const file = resolvePath(cwd, path);
+  if (setting !== 'sandbox_token_file') return void read(await readFile(file), path);
+  const { readKeyFile } = await import('../profile/keys.ts');
+  read(await readKeyFile(file, { platform, signal, called: 'token file', warn: () => undefined }), path);
 }
 
 function builtInStays(why: string): CliError {

@@ -9,7 +9,7 @@ import { shellWord, withTypedWords } from '../core/shell-quote.ts';
 type Typed = Readonly<Record<string, unknown>>;
 
 /** Groups that ask the service, or look at the profile or the journal; every other has none, or names its own. */
-export const SPEAK_TO_A_SERVICE: readonly string[] =
+const SPEAK_TO_A_SERVICE: readonly string[] =
   'cards fleet bins wallet tx overview books policy 3ds webhooks wait ops journal doctor whoami contract api mcp sandbox'.split(
     ' ',
   );

@@ -5,7 +5,7 @@
 
 declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
 
-/** The file of the build; `every-page.ts` says what stands in it. */
+/** The file of the build; `everyPage` of help.ts says what stands in it. */
 const FILE = 'pages.txt';
 /** `start` is what the program shows that is run without a word. */
 type PageKind = 'start' | 'group' | 'command';

@@ -35,13 +35,12 @@ export function command<
     asks,
     runFlags,
     async execute(ctx, input) {
-      if (bulk !== undefined && rowSource(input) !== undefined) {
-        const { runBulk } = await import('../bulk/run.ts');
-        return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as BulkInput);
-      }
-      if (bulk !== undefined && input['ids'] !== undefined) {
-        const { runIds } = await import('../bulk/run.ts');
-        return runIds(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as IdsInput);
+      const isOfRows = rowSource(input) !== undefined;
+      if (bulk !== undefined && (isOfRows || input['ids'] !== undefined)) {
+        const { runBulk, runIds } = await import('../bulk/run.ts');
+        const wanted = { ...bulk, operation: operation as BulkOperation };
+        if (isOfRows) return runBulk(ctx, wanted, input as unknown as BulkInput);
+        return runIds(ctx, wanted, input as unknown as IdsInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
       const own = show?.(result);
