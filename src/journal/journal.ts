@@ -330,8 +330,11 @@ export function createJournal(dependencies: JournalDependencies) {
     begunAs: (name: string): Promise<string | undefined> =>
       ofAccount((tx, account) => begunAs(tx, account, name), undefined),
     /** For `RunPlan.applies`, before a fleet is looked at. Throws `guarded` while another process applies it. */
-    appliesOf: (prefix: string): Promise<number> =>
-      ofAccount((tx, account) => appliesOf(tx, self, { account, prefix }), 0),
+    async appliesOf(prefix: string): Promise<number> {
+      // A key that a shared journal does not list is asked about here, before anything is looked at.
+      await dependencies.database();
+      return ofAccount((tx, account) => appliesOf(tx, self, { account, prefix }), 0);
+    },
     /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */
     recent: (): Promise<readonly Change[]> => ofAccount(recentChanges, []),
     /** Newest first. */
