@@ -82,8 +82,9 @@ export interface PlannedChange {
   readonly rule: string;
   readonly card: CardRow;
   readonly operation: 'cards.freeze' | 'cards.withdraw';
-  /** What is withdrawn. */
+  /** What is withdrawn, and what the card keeps. */
   readonly amount?: Cents;
+  readonly keep?: Cents;
 }
 
 /** Freezes first, each card at most once frozen and once withdrawn from. */
@@ -93,7 +94,8 @@ export function planChanges(findings: readonly Finding[]): readonly PlannedChang
     for (const { rule, card, change } of findings) {
       const planned = { rule, card, operation: `cards.${does}` } as const;
       if (change?.do !== does || changes.has(nameOf(planned))) continue;
-      changes.set(nameOf(planned), change.do === 'withdraw' ? { ...planned, amount: change.amount } : planned);
+      const { do: _, ...moved } = change;
+      changes.set(nameOf(planned), { ...planned, ...moved });
     }
   return [...changes.values()];
 }

@@ -166,7 +166,7 @@ function found<Query extends SearchQuery, Row, Shown>(
 /** Reading operations of the service, answered by the copy. Whatever it does not hold is refused in words. */
 export function copyReader(db: MirrorDatabase): Reader {
   const pages = (operation: string, input: Readonly<Record<string, unknown>>): AsyncIterable<ListPage<object>> => {
-    const query = { per_page: LIMITS.pageSize.defaults, ...input };
+    const query = { ...input, per_page: (input['per_page'] as number | undefined) ?? LIMITS.pageSize.defaults };
     if (operation === 'cards.list') return findCards(db, query).pages;
     if (operation === 'transactions.list') return findTransactions(db, query).pages;
     throw new CliError('unreachable', {

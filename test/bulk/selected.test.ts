@@ -1,8 +1,14 @@
 /** Cards that are brought to a balance: never beyond it, whatever happens between the choice and the last answer. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { world } from '../support/world.ts';
 
 const FUND = "cards fund --to 50 --where 'balance<20' --yes";
+const POLICY = `version: 1
+rules:
+  - { name: rich, when: { balance: "> 2.00" }, then: { withdraw: { keep: 2.00 } } }
+`;
 const SLOW_DOWN = '{"match":{"operation":"cards.fund"},"times":99,"action":{"kind":"status","code":429}}';
 const QUICK = { onPause: () => undefined, longestPause: 60_000 };
 const opIn = (text: string) => /op_\w{26}/.exec(text)?.[0] ?? '';
@@ -35,8 +41,16 @@ describe('a run that brings cards to a balance', () => {
       '4.00',
       'cards.withdraw',
     ],
+    [
+      'withdraw by a policy from',
+      'policy apply policy.yaml --max-share 100% --yes',
+      'cards withdraw card_1 --amount 1',
+      '4.00',
+      'cards.withdraw',
+    ],
   ])('does not %s a card beyond it that has changed meanwhile', async (_, line, meanwhile, balance, operation) => {
     await using here = await world();
+    await writeFile(join(here.folder, 'policy.yaml'), POLICY);
     await here.run('cards create --bin bin_1 --amount 5');
     await here.run('sandbox faults add -', { stdin: SLOW_DOWN.replace('cards.fund', operation) });
     const op = opIn((await here.run(line, QUICK)).err);

@@ -134,7 +134,7 @@ function rowsOf({ changes, over }: JudgedAgain) {
     skipped.push({ ...wrongRow(row, `${card.card_id}: ${why}`, card.card_id), amount });
   let row = 0;
   for (const change of changes) {
-    const { operation, card, amount } = change;
+    const { operation, card, amount, keep } = change;
     const fault = amount === undefined ? undefined : violation(OPERATIONS['cards.withdraw'].body.amount, toUsd(amount));
     row += 1;
     if (fault !== undefined) {
@@ -149,7 +149,8 @@ function rowsOf({ changes, over }: JudgedAgain) {
       phase: operation === 'cards.freeze' ? 1 : 2,
       input: { card_id: card.card_id, ...(amount !== undefined && { amount }) },
       cardId: card.card_id,
-      ...(amount !== undefined && { amount }),
+      // Another run may withdraw first: nothing goes below what the card keeps.
+      ...(amount !== undefined && { amount, aim: keep }),
     });
   }
   for (const change of over) {
