@@ -329,9 +329,8 @@ export function createJournal(dependencies: JournalDependencies) {
     /** The run of many that was begun under a name. Throws `guarded` where it has ended: a plan is carried out once. */
     begunAs: (name: string): Promise<string | undefined> =>
       ofAccount((tx, account) => begunAs(tx, account, name), undefined),
-    /** For `RunPlan.applies`, before a fleet is looked at. Throws `guarded` while another process applies it. */
+    /** For `RunPlan.applies`, before a fleet is looked at; asks about a new key. Throws `guarded` while another process applies it. */
     async appliesOf(prefix: string): Promise<number> {
-      // A key that a shared journal does not list is asked about here, before anything is looked at.
       await dependencies.database();
       return ofAccount((tx, account) => appliesOf(tx, self, { account, prefix }), 0);
     },
