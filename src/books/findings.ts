@@ -72,7 +72,11 @@ const CLASSES = {
     next: readAgain,
   },
   record_changed: { isWrong: true, says: usd => `a known record changed its amount by ${usd}`, next: readAgain },
-  record_gone: { isWrong: true, says: usd => `a known record of ${usd} is no longer listed`, next: readAgain },
+  record_gone: {
+    isWrong: true,
+    says: usd => `a known record of ${usd} is no longer listed; if it stays away, cardwright books reset begins anew`,
+    next: readAgain,
+  },
   record_moved: {
     isWrong: true,
     says: usd => `a record of ${usd} stands on another card than it belongs to`,

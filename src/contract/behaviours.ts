@@ -1,5 +1,5 @@
 /** What the service does beside its fields and operations: rules by topic, stated or assumed, for `contract show`. */
-import { DAY, HOUR } from '../core/durations.ts';
+import { DAY, HOUR, SECOND } from '../core/durations.ts';
 import { type AssumptionId, assumed, type Basis, type Section, stated } from './basis.ts';
 import {
   DELIVERY_ATTEMPTS,
@@ -7,6 +7,7 @@ import {
   DELIVERY_RETRIES,
   DELIVERY_TIMEOUT,
   KEY_RETENTION,
+  READ_LAG,
   spanText,
 } from './spans.ts';
 
@@ -52,7 +53,7 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     '4',
     'readings after a change',
     'A-170',
-    'show it within 8.75 s: a new card in the list, a state, a balance, the wallet',
+    `show it within ${READ_LAG / SECOND} s: a new card in the list, a state, a balance, the wallet`,
   ),
   states('5', 'bearer token', 'A-102', 'every request carries Authorization: Bearer <API_KEY>'),
   states('5', 'key prefixes', 'A-103', 'sk_live_ is a production key, sk_test_ a sandbox key'),

@@ -44,7 +44,7 @@ export const exportStatement = command({
   },
   about: [
     'Read from the copy, which is brought up to date first when it is older than --max-age. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once. A file whose statement is provisional says so: in a comment, a column, a description or MKTGINFO.',
-    'Journals name accounts by an accounts file; its first rule that fits wins: by mcc, merchant, label or metadata.<key>. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',
+    'Journals name accounts by an accounts file: wallet, cards (with {short} in it), deposits, default, and rules, of which the first that fits wins: by mcc, merchant, label or metadata.<key>. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',
     'One journal includes a file a period: the first as it is, the later ones with --continue. Those have no opening balances, and their closing balances hold beside the files before alone. --pending is for the last one.',
     'A balance before the books begin is not known: no file asserts one, and an opening entry that is computed says so. With --unreconciled, lines that nothing shows yet stand in journals alone; other formats leave them out and say how many, so that no import books them twice.',
     'Without --out one file is printed. With it files are written, named after profile, period and format; the same export again replaces them, so nothing doubles, and a file of somebody else is left alone. QBO holds one account a file, the QuickBooks layout a thousand rows.',

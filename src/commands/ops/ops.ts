@@ -7,7 +7,8 @@ import { columnsOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, maybe, option, orNull, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import { must, type ValueOf } from '../../contract/field.ts';
-import { isoSeconds } from '../../core/durations.ts';
+import { READ_LAG } from '../../contract/spans.ts';
+import { isoSeconds, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
 import { type Change, rowState } from '../../journal/records.ts';
@@ -306,7 +307,7 @@ export const resumeOp = command({
     guarded: 'A guard refused it. Nothing was sent.',
   },
   about: [
-    'First looks for the effect of each row without a trustworthy answer: a create by its marker, a transfer by the balance of its card, a state by reading it, for 8.75 seconds. Such a row is sent again, twice at most, only with its own idempotency key, only when the look did not find it, and only if the service is known to honour that key, which is not old. Rows that were never sent are sent.',
+    `First looks for the effect of each row without a trustworthy answer: a create by its marker, a transfer by the balance of its card, a state by reading it, for ${READ_LAG / SECOND} seconds. Such a row is sent again, twice at most, only with its own idempotency key, only when the look did not find it, and only if the service is known to honour that key, which is not old. Rows that were never sent are sent.`,
     'An operation of somebody else is resumed when its lease is over; --reason says why, and stands in the journal. A held one is released when it has its approvals.',
     '--dry-run looks, and says of each row what a resume would do with it: send it, send it again, or leave it to a person. It ends with 0 when that is known of every row, and with 11 while a row stays unknown.',
     '--resend-absent also sends rows again of which no trace was found, with the same key, once nothing of the first sending can be on its way any more (150 s). If the service ignores keys and is slow, that can make a second card. A fund or withdrawal of a file is not: what is spent at once leaves no trace on its card.',
