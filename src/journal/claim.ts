@@ -233,6 +233,14 @@ async function freeGivenKey(tx: Transaction, { account, givenKey, id }: Claimed)
 /** Names or digests of one statement. */
 const MANY = 400;
 
+/** What is asked for by names or digests, so many at once. */
+async function askInParts<Row>(all: Iterable<string>, ask: (some: readonly string[]) => Promise<readonly Row[]>) {
+  const wanted = [...new Set(all)];
+  const found: Row[] = [];
+  for (let from = 0; from < wanted.length; from += MANY) found.push(...(await ask(wanted.slice(from, from + MANY))));
+  return found;
+}
+
 interface KeptIntent {
   readonly name: string;
   readonly op: string;
@@ -243,19 +251,15 @@ interface KeptIntent {
   readonly is_free: number;
 }
 
-async function intentsKept(tx: Reading, account: string, names: readonly string[]): Promise<readonly KeptIntent[]> {
-  const kept: KeptIntent[] = [];
-  for (let from = 0; from < names.length; from += MANY) {
-    const rows = await tx.all<KeptIntent>(
+function intentsKept(tx: Reading, account: string, names: Iterable<string>) {
+  return askInParts(names, some =>
+    tx.all<KeptIntent>(
       sql`select i.name, i.op, i.n, i.digest, i.key_print,
           case when c.state in ('refused', 'not_sent') and o.finished is not null then 1 else 0 end as is_free
         from intent i left join change c on c.op = i.op and c.n = i.n left join op o on o.id = i.op
-        where i.account = ${account}
-          and i.name in (${names.slice(from, from + MANY)})`,
-    );
-    kept.push(...rows);
-  }
-  return kept;
+        where i.account = ${account} and i.name in (${some})`,
+    ),
+  );
 }
 
 type Named = Pick<Claimed, 'account' | 'rows' | 'bulk' | 'givenKey' | 'keyPrint'>;
@@ -266,7 +270,11 @@ type Named = Pick<Claimed, 'account' | 'rows' | 'bulk' | 'givenKey' | 'keyPrint'
  */
 async function usedBefore(tx: Reading, { account, rows, bulk, givenKey, keyPrint }: Named) {
   const named = rows.filter(({ intent }) => intent !== undefined);
-  const kept = await intentsKept(tx, account, [...new Set(named.map(({ intent = '' }) => intent))]);
+  const kept = await intentsKept(
+    tx,
+    account,
+    named.map(({ intent = '' }) => intent),
+  );
   const used = new Map(kept.filter(({ is_free: isFree }) => Number(isFree) === 0).map(each => [each.name, each]));
   const ops = new Map<string, Op>();
   const found: { readonly row: PlannedRow; readonly op: Op; readonly n: number }[] = [];
@@ -361,24 +369,27 @@ async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
  */
 async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, now, changes }: Claimed) {
   if (!bulk || !movesMoney || again || plan.phased === true) return undefined;
-  const earlier = await tx.all<SameRows>(
-    sql`select o.id, o.finished, c.digest, count(*) as rows from change c join op o on o.id = c.op
-      where o.account = ${account} and o.bulk = 1 and o.moves_money = 1 and o.touched > ${now - DAY} and c.intent is null
-        and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
-      group by o.id, o.created, o.finished, c.digest order by o.created`,
+  const meant = changes.filter(isMeantOnce);
+  const digests = meant.map(({ digest }) => digest);
+  const earlier = await askInParts(digests, some =>
+    tx.all<SameRows>(
+      sql`select o.id, o.created, o.finished, c.digest, count(*) as rows from change c join op o on o.id = c.op
+        where c.digest in (${some}) and c.intent is null and o.account = ${account} and o.bulk = 1
+          and o.moves_money = 1 and o.touched > ${now - DAY}
+          and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
+        group by o.id, o.created, o.finished, c.digest`,
+    ),
   );
+  if (earlier.length === 0) return undefined;
   const there = new Map<string, number>();
   for (const { digest, rows } of earlier) there.set(digest, (there.get(digest) ?? 0) + Number(rows));
   const [same, others]: [Change[], Change[]] = [[], []];
-  for (const change of changes.filter(isMeantOnce)) {
+  for (const change of meant) {
     const left = there.get(change.digest) ?? 0;
     there.set(change.digest, left - 1);
     (left > 0 ? same : others).push(change);
   }
-  const digests = new Set(same.map(({ digest }) => digest));
-  const newest = earlier.findLast(({ digest }) => digests.has(digest));
-  if (newest === undefined) return undefined;
-  const { id, finished } = newest;
+  const { id, finished } = earlier.reduce((newest, each) => (each.created > newest.created ? each : newest));
   const named = (some: readonly Change[]) => rowsNamed(some.map(({ n }) => n));
   const how = finished === null ? 'under way' : `done already, at ${new Date(finished).toISOString()}`;
   throw opError('guarded', id, `${how}, by ${id}: ${named(same)}. Nothing was sent`, {
@@ -435,7 +446,7 @@ async function insertIntents(
   for (const row of rows) if (row.intent !== undefined) named.set(row.intent, row);
   const digestOf = (row: PlannedRow) => intentDigest(row, bulk ? undefined : givenKey);
   // A name still in the table is free by now: this op takes it over.
-  for (const { name } of await intentsKept(tx, account, [...named.keys()])) {
+  for (const { name } of await intentsKept(tx, account, named.keys())) {
     const row = named.get(name) as PlannedRow;
     await tx.run(
       sql`update intent set digest = ${digestOf(row)}, key_print = ${keyPrint}, op = ${id}, n = ${row.row}, at = ${now}
@@ -494,6 +505,7 @@ export function workedOn(op: Op, now: number): CliError {
 type SameRow = Pick<Change, 'n' | 'digest' | 'state'>;
 interface SameRows {
   readonly id: string;
+  readonly created: number;
   readonly finished: number | null;
   readonly digest: string;
   readonly rows: number;
