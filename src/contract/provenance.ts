@@ -1,5 +1,6 @@
 /** Every fact of the contract with where it is known from: what `contract show` lists. */
 
+import { withoutUndefined } from '../core/objects.ts';
 import { assumption } from './assumption.ts';
 import { type AssumptionId, assumed, type Basis, type Section } from './basis.ts';
 import { BEHAVIOURS } from './behaviours.ts';
@@ -84,7 +85,7 @@ function fact(about: About, basis: Basis, override?: string): Fact {
   const why = row && `${row.topic}: ${row.point}`;
   const { taken, because, also: variants, confidence } = row ?? {};
   const said = { ...about, ...basis, why, taken, because, variants, confidence, override };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as unknown as Fact;
+  return withoutUndefined(said) as unknown as Fact;
 }
 
 const KIND_WORDS: Partial<Record<AnyField['kind'], string>> = {

@@ -2,6 +2,7 @@
  * The error kinds, their exit codes and what a script may conclude. This table is the only place that maps
  * a failure to an exit code; help, `explain`, the JSON error and the tests are derived from it.
  */
+import { withoutUndefined } from './objects.ts';
 
 interface KindRow {
   readonly exit: number;
@@ -200,5 +201,5 @@ export function errorDocument(error: CliError): { error: Record<string, unknown>
     faults: facts.faults,
     approval: facts.approval,
   };
-  return { error: Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) };
+  return { error: withoutUndefined(parts) };
 }

@@ -14,6 +14,11 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
+/** What is given of an object. */
+export function withoutUndefined(object: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
 /** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */
 export function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
   const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };

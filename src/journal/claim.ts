@@ -165,14 +165,16 @@ async function earlierOp(
   self: Self,
   claimed: Claimed,
 ): Promise<Extract<ClaimResult, { kind: 'earlier' }> | undefined> {
-  return (
+  const earlier =
     (await heldBefore(tx, claimed)) ??
     (await usedKey(tx, claimed)) ??
     (await usedIntents(tx, self, claimed)) ??
     (await unsettledSame(tx, self, claimed)) ??
-    (await sameRows(tx, claimed)) ??
-    (await otherApply(tx, self, claimed))
-  );
+    (await sameRows(tx, claimed));
+  const { account, applies, plan } = claimed;
+  const isApply = earlier === undefined && plan.markerPrefix !== undefined && applies !== undefined;
+  if (isApply) await appliesOf(tx, self, { account, prefix: plan.markerPrefix, planned: applies });
+  return earlier;
 }
 
 /** What is held for approval is meant by whoever asks for the same once more, row by row under the same names. */
@@ -427,15 +429,6 @@ export async function appliesOf(
     reason: 'other_apply',
     notes: ['When it has ended, make the plan anew.'],
   });
-}
-
-async function otherApply(
-  tx: Reading,
-  self: Self,
-  { account, plan: { markerPrefix: prefix }, applies: planned }: Claimed,
-) {
-  if (prefix !== undefined && planned !== undefined) await appliesOf(tx, self, { account, prefix, planned });
-  return undefined;
 }
 
 async function insertIntents(

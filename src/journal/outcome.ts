@@ -113,7 +113,8 @@ async function judge(work: Work, change: Change, attempt: Attempt, sending: Send
       if (isAmbiguous) return unknown(work, change, sending.seen);
       sending.unsent += 1;
       const isWorthIt = attempt.error?.kind === 'unreachable' && sending.unsent < MOST_UNSENT;
-      if (isWorthIt && (await rest(pauseBefore(work, sending.unsent), work.clock, work.stop))) return 'send';
+      const pause = () => between(work.random, 250 * 2 ** sending.unsent, 500 * 2 ** sending.unsent);
+      if (isWorthIt && (await rest(pause(), work.clock, work.stop))) return 'send';
       return notSent(work, change, attempt.error);
     }
     case 'throttled': {
@@ -341,16 +342,11 @@ async function denied(work: Work, change: Change, { result, evidence }: Attempt)
   const row = rowOf(operation);
   if ((row.transfer ?? row.leadsTo ?? row.removesFrom) === undefined) return undefined;
   const seen = await lookOnce(work, change);
-  if (seen.found === 'there') {
-    Object.assign(answer, row.transfer === undefined ? {} : onlyBalances(seen.result));
-    return undefined;
-  }
-  return `a reading does not: ${seen.text}`;
-}
-
-function onlyBalances(result: Values = {}): Values {
-  const { card_balance: card, wallet_balance: wallet } = result;
-  return { card_balance: card, ...(wallet !== undefined && { wallet_balance: wallet }) };
+  if (seen.found !== 'there') return `a reading does not: ${seen.text}`;
+  const { card_balance: card, wallet_balance: wallet } = (seen.result ?? {}) as Values;
+  if (row.transfer !== undefined)
+    Object.assign(answer, { card_balance: card, ...(wallet !== undefined && { wallet_balance: wallet }) });
+  return undefined;
 }
 
 /**
@@ -594,10 +590,6 @@ function recorded(work: Work, change: Change): RowOutcome {
 export function quietLeft({ quietMs, begunAt, clock }: Work, changes: readonly Change[]): number {
   const isOpen = changes.some(({ state }) => state === 'sent' || state === 'unknown');
   return isOpen ? Math.max(0, begunAt + quietMs - clock.monotonic()) : 0;
-}
-
-function pauseBefore({ random }: Work, nth: number): number {
-  return between(random, 250 * 2 ** nth, 500 * 2 ** nth);
 }
 
 /** So long what this journal did counts beside a reading. */

@@ -3,6 +3,7 @@
 import { isoSeconds } from '../core/durations.ts';
 import { CliError, type ErrorFacts } from '../core/errors.ts';
 import { cents, dollars, plainAmount } from '../core/money.ts';
+import { withoutUndefined } from '../core/objects.ts';
 import { resolveCommand, riskOfResend } from '../core/row-words.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { MARKER_KEY } from './names.ts';
@@ -203,10 +204,6 @@ export function duplicateNotes(row: number, ids: readonly string[]): readonly st
       .slice(1)
       .flatMap(id => [`cardwright cards freeze ${shellWord(id)}`, `cardwright cards terminate ${shellWord(id)}`]),
   ];
-}
-
-function withoutUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** All rows are done, and the verification at the end has found what speaks against it: 15. */

@@ -11,6 +11,7 @@ import { READ_LAG } from '../../contract/spans.ts';
 import { isoSeconds, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
+import { withoutUndefined } from '../../core/objects.ts';
 import { type Change, rowState } from '../../journal/records.ts';
 import type { OpDetail, OpState, OpSummary } from '../../journal/types.ts';
 import { reasonOf } from '../../journal/words.ts';
@@ -70,10 +71,6 @@ function itemRow(change: Change): Row {
     sent_at: lastSentAt === undefined ? undefined : isoSeconds(lastSentAt),
     checked_at: lookedAt === undefined ? undefined : isoSeconds(lookedAt),
   });
-}
-
-function withoutUndefined(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 }
 
 /** An operation as data. */

@@ -12,13 +12,14 @@ import { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { mismatches } from '../../contract/sandbox/together.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { CliError, notSent } from '../../core/errors.ts';
+import { withoutUndefined } from '../../core/objects.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin } from './library-types.ts';
 import { askLocally, type RunningSandbox, type SandboxOptions, startSandbox as start } from './start.ts';
 
 /** Throws `usage` naming the first option that is unknown or has a value it cannot have. Undefined is left out. */
 export function checkOptions({ onFault: _onFault, ...options }: Values): void {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const given: Values = withoutUndefined(options);
   const { clock, data, wallet } = given;
   const problem = shapeProblem(START_OPTIONS, given);
   if (problem !== undefined) throw wrongOption(problem.field, problem.text);
@@ -50,7 +51,7 @@ function methodOf({ operation, row, group, name }: AdminMethod, admin: SandboxAd
   const called = `sandbox.${group === undefined ? name : `${group}.${name}`}`;
   const { method, params = {}, query = {}, body } = row as Operation;
   return async (given = {}) => {
-    const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const input = withoutUndefined(given);
     const problem = shapeProblem({ ...params, ...query, ...body }, input);
     const [mismatch] = mismatches(operation, { given: new Set(Object.keys(input)), values: input });
     if (problem !== undefined || mismatch !== undefined) {
