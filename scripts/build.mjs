@@ -95,7 +95,7 @@ async function makeProgram() {
         { name: packageOf, debugName: 'packages', priority: 2 },
         {
           name: 'line',
-          test: /\/src\/cli\/(?:parsing\/(?:tree|resolved-flags)|completion\/complete)\.ts$/,
+          test: /\/src\/cli\/(?:parsing\/tree|completion\/complete)\.ts$/,
           priority: 1,
         },
         { name: 'request', test: /\/src\/(?:app\/context|client\/api|terminal\/present)\.ts$/ },

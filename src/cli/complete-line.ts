@@ -6,8 +6,8 @@ import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
 import { knownIds, statesFor } from './known-ids.ts';
 import type { Command, Registry } from './parsing/declaration.ts';
+import type { Flag } from './parsing/flag.ts';
 import type { Parsed } from './parsing/parsed.ts';
-import { flagsOf, type ResolvedFlag } from './parsing/resolved-flags.ts';
 import { readLine } from './parsing/tree.ts';
 import { parseValue, type ValueSettings } from './parsing/values.ts';
 
@@ -33,15 +33,11 @@ export async function complete(typed: Parsed, line: LineToComplete): Promise<Par
 async function asked(command: Command, parsed: Parsed, { context, settings }: LineToComplete): Promise<string[]> {
   const { args, flags } = parsed.missing();
   const wanted: readonly Wanted[] = [
-    ...args.flatMap(key => {
-      const argument = command.args[key];
-      if (argument === undefined) return [];
-      const { field, many } = argument;
-      const noun = many ? key.replace(/s$/, '') : key;
+    ...args.map(({ field, noun }) => {
       const isChosen = field.names !== undefined || field.choices !== undefined;
       const question = isChosen ? `Which ${noun === 'bin' ? 'BIN' : noun}` : `${sentence(field.doc)} (<${noun}>)`;
       const check = problemOf(`the ${noun}`, field, settings);
-      return [{ field, question, flag: `<${noun}>`, check, words: (answer: string) => [answer] }];
+      return { field, question, flag: `<${noun}>`, check, words: (answer: string) => [answer] };
     }),
     ...flags.map(({ field, name, literals, repeats }) => ({
       ...{ field, flag: name, literals, question: `${sentence(field.doc)} (${name})` },
@@ -56,7 +52,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
     words.push(...each.words(answer));
   }
   if (flags.length === 0) return words;
-  const wished = flagsOf(command).filter(({ key }) => command.asks.includes(key) && parsed.typed[key] === undefined);
+  const wished = command.flags.filter(({ key }) => command.asks.includes(key) && parsed.typed[key] === undefined);
   for (const { field, name } of wished) {
     const problem = problemOf(name, field, settings);
     const check = (text: string) => (text === '' ? undefined : problem(text));
@@ -71,7 +67,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
 const flagWords = (name: string, value: string) => (value.startsWith('-') ? [`${name}=${value}`] : [name, value]);
 
 interface Wanted {
-  readonly field: ResolvedFlag['field'];
+  readonly field: Flag['field'];
   readonly question: string;
   readonly flag: string;
   readonly literals?: readonly string[];
@@ -81,7 +77,7 @@ interface Wanted {
 }
 
 /** An amount as a script must write it, whatever a person typed: `$1,250` is `1250.00`. */
-function asTyped(field: ResolvedFlag['field'], text: string, settings: ValueSettings): string {
+function asTyped(field: Flag['field'], text: string, settings: ValueSettings): string {
   return field.kind === 'money' ? plainAmount(parseValue('the amount', field, text, settings) as Cents) : text;
 }
 
@@ -95,7 +91,7 @@ async function ask(context: Context, command: Command, wanted: Wanted): Promise<
   return context.ui.prompts.search(question, [...first, ...choices], { flag });
 }
 
-function problemOf(name: string, field: ResolvedFlag['field'], settings: ValueSettings) {
+function problemOf(name: string, field: Flag['field'], settings: ValueSettings) {
   return (text: string): string | undefined => {
     try {
       parseValue(name, field, text, settings);

@@ -3,7 +3,6 @@ import { CliError, OutputError } from '../core/errors.ts';
 import type { Row } from '../terminal/view.ts';
 import type { Shown } from './context.ts';
 import type { Command } from './parsing/declaration.ts';
-import { effectOf } from './parsing/resolved-flags.ts';
 
 /** What a command hands over to be shown, and the single operations of the journal that it carried out. */
 interface Made {
@@ -47,7 +46,7 @@ export function carriedOut(thrown: unknown, command: Command, { shown, ops }: Ma
  */
 export function unread(command: Command, made: Made): unknown {
   const { shown } = made;
-  if (!hasChanged(command, shown) || effectOf(command) === 'reveals-secret') return undefined;
+  if (!hasChanged(command, shown) || command.effect === 'reveals-secret') return undefined;
   // What a run says below its table is no server.
   const isServer = shown.goesOn !== undefined && shown.listing === undefined;
   if (shown.exit !== undefined || isServer) return undefined;
@@ -62,7 +61,7 @@ export function onlyLost(thrown: CliError): CliError {
 }
 
 function hasChanged(command: Command, { changedNothing }: Shown): boolean {
-  return effectOf(command) !== 'read' && changedNothing !== true;
+  return command.effect !== 'read' && changedNothing !== true;
 }
 
 /** ` for card_1`, where the answer is one result with an id. */

@@ -85,11 +85,10 @@ async function execute(
     globals.jq === undefined
       ? undefined
       : await (await import('../terminal/jq-filter.ts')).openJq(globals.jq, host.signal);
-  const { effectOf } = await import('./parsing/resolved-flags.ts');
-  const hasDryRun = command.dryRun ?? (command.operation !== undefined || effectOf(command) === 'read');
+  const hasDryRun = command.dryRun ?? (command.operation !== undefined || command.effect === 'read');
   if (globals.dryRun && !hasDryRun)
     throw usage(`${command.path} sends no change to the service, and has no dry run. Nothing was changed`);
-  const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
+  const isUrgent = command.effect === 'read' || command.operation === 'cards.freeze';
   const opened = await machine.openContext(globals, typed.rest, isUrgent);
   let offline: Awaited<ReturnType<typeof openOffline>> | undefined;
   let answerIs: 'written' | 'lost' = 'written';
@@ -149,9 +148,9 @@ async function answerOf({ typed, context, registry, settings, line }: Underway):
     : typed;
   line.argv = whole.argv;
   const values = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
-  const { flagsOf } = await import('./parsing/resolved-flags.ts');
-  const fields = [...Object.entries(command.args), ...flagsOf(command).map(flag => [flag.key, flag] as const)];
-  const mayBeShort = fields.some(([key, { field }]) => field.names !== undefined && values[key] !== undefined);
+  const mayBeShort = [...command.args, ...command.flags].some(
+    ({ key, field }) => field.names !== undefined && values[key] !== undefined,
+  );
   const input = mayBeShort
     ? await (await import('./short-ids.ts')).withWholeIds({ command, context, argv, input: values })
     : values;

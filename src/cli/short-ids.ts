@@ -3,7 +3,6 @@ import { cannotConfirm, declined } from '../writes/guard.ts';
 import type { Context } from './context.ts';
 import { KINDS, type Kind, type KnownId, knownIds } from './known-ids.ts';
 import type { Command } from './parsing/declaration.ts';
-import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
 import { quote, SHORT_MARK } from './parsing/values.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them. */
@@ -68,12 +67,8 @@ export async function withWholeIds(line: Line): Promise<Input> {
 /** Those that were typed on the line itself: what a file or a pipe holds is whole. */
 function shortIdsIn({ command, argv, input }: Line): readonly ShortId[] {
   const isTyped = (word: string) => argv.some(each => each === word || each.endsWith(`=${word}`));
-  const named = [
-    ...Object.entries(command.args).map(([key, { field }]) => ({ key, names: field.names })),
-    ...flagsOf(command).map(({ key, field }) => ({ key, names: field.names })),
-  ];
-  return named.flatMap(({ key, names }) => {
-    const kind = (Object.keys(KINDS) as Kind[]).find(each => each === names);
+  return [...command.args, ...command.flags].flatMap(({ key, field }) => {
+    const kind = (Object.keys(KINDS) as Kind[]).find(each => each === field.names);
     if (kind === undefined) return [];
     const words = [input[key]].flat().filter(word => typeof word === 'string');
     return words
@@ -86,7 +81,7 @@ function shortIdsIn({ command, argv, input }: Line): readonly ShortId[] {
 async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   const { command, context } = line;
   // The sandbox is there to be played with.
-  const effect = isOfSandbox(command) ? 'read' : effectOf(command);
+  const effect = isOfSandbox(command) ? 'read' : command.effect;
   const meanings = resolved.map(({ word, found }) => `${word} is ${candidateText(found)}`);
   const say = () => meanings.forEach(meaning => void context.ui.notice(meaning));
   if (effect === 'read' || context.dryRun) return say();

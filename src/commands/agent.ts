@@ -4,7 +4,7 @@ import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
 import { countOf } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
-import { eachTime, flagName, option, takes, tells } from '../cli/parsing/flag.ts';
+import { eachTime, option, takes, tells } from '../cli/parsing/flag.ts';
 import { CliError, usage } from '../core/errors.ts';
 import { utf8Text } from '../core/text.ts';
 import {
@@ -63,7 +63,7 @@ export const setUpAgent = command({
   },
   async run(ctx, { host = [], project = false, remove = false }) {
     const { serveTools } = await import('./mcp/mcp.ts');
-    const options = Object.keys(serveTools.flags ?? {}).map(flagName);
+    const options = serveTools.flags.map(({ name }) => name);
     const odd = ctx.rest.find(
       (word, at) => (at === 0 || word.startsWith('-')) && !options.includes(word.split('=')[0] ?? ''),
     );

@@ -2,7 +2,6 @@ import { endingsOf } from '../cli/docs/endings.ts';
 import { command } from '../cli/parsing/command.ts';
 import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
-import { effectOf, flagsOf } from '../cli/parsing/resolved-flags.ts';
 import { quote } from '../cli/parsing/values.ts';
 import type { AnyField } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
@@ -64,7 +63,7 @@ export const listCommands = command({
     }
     const found = (await Promise.all(groups.map(commandsOf))).flat();
     return found.map(each =>
-      names ? { path: each.path, summary: each.summary, effect: effectOf(each) } : describe(each),
+      names ? { path: each.path, summary: each.summary, effect: each.effect } : describe(each),
     );
   },
   columns: ['path summary operation:2+ effect:3+', { path: 'COMMAND', summary: { title: 'DOES', shrink: 'wraps' } }],
@@ -78,11 +77,11 @@ function describe(of: Command) {
     path: of.path,
     summary: of.summary,
     operation: of.operation ?? null,
-    effect: effectOf(of),
-    args: Object.entries(of.args).map(([name, { field, many, optional }]) => {
-      return { name, needed: optional !== true, many, ...said(field) };
+    effect: of.effect,
+    args: of.args.map(({ key, field, many, optional }) => {
+      return { name: key, needed: optional !== true, many, ...said(field) };
     }),
-    flags: flagsOf(of).map(({ name, short = null, placeholder, needed, repeats, field }) => {
+    flags: of.flags.map(({ name, short = null, placeholder, needed, repeats, field }) => {
       return { name, short, placeholder, needed, repeats, ...said(field) };
     }),
     examples: of.examples.map(({ does, run }) => ({ does, run })),

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { ValueProvider } from '../../src/app/completion.ts';
 import { completionText } from '../../src/cli/completion/complete.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagName } from '../../src/cli/parsing/flag.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { contractValues, runWords } from './line.ts';
 
@@ -23,11 +22,9 @@ it('no flag that can make something happen twice is ever offered, alone, first o
   const groups = await Promise.all(REGISTRY.map(commandsOf));
   const seen = new Set<string>();
   for (const { path, args, flags } of groups.flat()) {
-    for (const name of Object.keys(flags).map(flagName)) if (TYPED_BY_HAND.includes(name)) seen.add(name);
-    const objects = Object.keys(args)
-      .map(() => 'x')
-      .join(' ');
-    const own = TYPED_BY_HAND.filter(name => name === '--yes' || Object.keys(flags).map(flagName).includes(name));
+    for (const { name } of flags) if (TYPED_BY_HAND.includes(name)) seen.add(name);
+    const objects = args.map(() => 'x').join(' ');
+    const own = TYPED_BY_HAND.filter(word => word === '--yes' || flags.some(({ name }) => name === word));
     for (const line of [path, `${path} ${objects}`]) {
       const lines = ['', '--', ...own.map(name => name.slice(0, 4))];
       for (const typed of lines) {

@@ -5,7 +5,6 @@ import { GLOBALS } from '../../src/app/globals.ts';
 import { endingsOf } from '../../src/cli/docs/endings.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS } from '../../src/core/errors.ts';
 import { runWords } from './line.ts';
@@ -27,10 +26,10 @@ describe('help of a command', () => {
   it.each(commands.map(command => [command.path, command] as const))('%s', async (path, command) => {
     const out = await page(...path.split(' '), '--help');
     expect(out.startsWith(`${command.summary}.`) || command.summary.length > 79).toBe(true);
-    for (const { name, short, placeholder } of flagsOf(command)) {
+    for (const { name, short, placeholder } of command.flags) {
       expect(out).toContain(`  ${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trimEnd());
     }
-    for (const name of Object.keys(command.args)) expect(out).toMatch(new RegExp(`[<[]${name}`));
+    for (const name of command.args.map(({ key }) => key)) expect(out).toMatch(new RegExp(`[<[]${name}`));
     for (const { does } of command.examples) expect(out.replace(/\s+/g, ' ')).toContain(does.replace(/\s+/g, ' '));
     expect(out).toContain('   2  usage');
     // A code that is spoken of stands in the list, and so does everything the command tree promises.

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GLOBALS } from '../../src/app/globals.ts';
 import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
@@ -27,7 +26,7 @@ describe('an option without its value never takes the next option', () => {
     };
     for (const command of commands) {
       const path = command.path.split(' ');
-      for (const { name, short, placeholder } of flagsOf(command)) {
+      for (const { name, short, placeholder } of command.flags) {
         await refused([...path, '--timeout', name]);
         if (placeholder === '') continue;
         for (const each of [name, ...(short === undefined ? [] : [short])]) await refused([...path, each, '--dry-run']);

@@ -8,7 +8,6 @@ import { manualPages } from '../../src/cli/docs/manual-pages.ts';
 import { llmsText, referencePages } from '../../src/cli/docs/reference.ts';
 import { skillPages } from '../../src/cli/docs/skill.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { effectOf, flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
 
@@ -33,7 +32,7 @@ describe('every command, with its options and examples', () => {
     for (const command of await commandsOf(group)) {
       expect(page).toContain(`\n.Ss ${command.path}\n`);
       expect(markdown).toContain(`\n## ${command.path}\n`);
-      for (const flag of flagsOf(command)) {
+      for (const flag of command.flags) {
         expect(page).toContain(flag.name.replaceAll('-', '\\-'));
         expect(markdown).toContain(`  ${flag.short === undefined ? '' : `${flag.short}, `}${flag.name}`);
       }
@@ -78,7 +77,7 @@ describe('llms.txt and the skill', () => {
     // As `commands --names` prints it where nobody looks.
     const names = (await Promise.all(REGISTRY.map(commandsOf)))
       .flat()
-      .map(command => `${command.path}\t${command.summary}\t\t${effectOf(command)}\n`);
+      .map(command => `${command.path}\t${command.summary}\t\t${command.effect}\n`);
     expect(tokens(names.join(''))).toBeLessThan(4_000);
     for (const asks of ['commands --names', 'commands cards', 'schema cards create', 'explain 11'])
       expect(pages['SKILL.md']).toContain(asks);
@@ -97,7 +96,7 @@ describe('llms.txt and the skill', () => {
     };
     const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
     for (const command of commands.filter(({ path }) => !path.startsWith('sandbox '))) {
-      const effect = effectOf(command);
+      const effect = command.effect;
       if (effect !== 'read' && effect !== 'reversible')
         expect(line(says[effect]), command.path).toContain(`\`${command.path}\``);
     }

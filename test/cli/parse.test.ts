@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GLOBALS, readGlobals } from '../../src/app/globals.ts';
 import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
@@ -129,15 +128,13 @@ const commands: readonly Command[] = (await Promise.all(REGISTRY.map(commandsOf)
 it('no flag of a command hides an option of every command', () => {
   const options = new Set<string>(GLOBALS.map(({ name }) => `--${name}`));
   const hiding = commands.flatMap(command =>
-    flagsOf(command)
-      .filter(({ name }) => options.has(name))
-      .map(({ name }) => `${command.path} ${name}`),
+    command.flags.filter(({ name }) => options.has(name)).map(({ name }) => `${command.path} ${name}`),
   );
   expect(hiding).toEqual([]);
 });
 
 describe('a flag given twice', () => {
-  const flags = commands.flatMap(command => flagsOf(command).map(flag => ({ ...flag, path: command.path })));
+  const flags = commands.flatMap(command => command.flags.map(flag => ({ ...flag, path: command.path })));
   /** Two words that parse for every kind of option; values are checked later. */
   const twice = (path: string, name: string, second: string) => refusalOf(`${path} ${name} one ${name} ${second}`);
 

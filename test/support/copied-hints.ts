@@ -37,7 +37,7 @@ export async function problemOf(hint: string, argv: readonly string[]): Promise<
     const { parsed } = line;
     const { args, flags } = parsed.missing();
     if (args.length + flags.length > 0) {
-      return `lacks ${[...args, ...flags.map(({ name }) => name)].join(', ')}`;
+      return `lacks ${[...args.map(({ key }) => key), ...flags.map(({ name }) => name)].join(', ')}`;
     }
     await parsed.values({ now: NOW, grouped: false }, async () => 'card_1');
     return undefined;

@@ -140,9 +140,9 @@ function unused(options: readonly KnownOption[], { used }: Walked): readonly Can
 async function operandCandidates({ line, current, ask }: Place, asked: Asked): Promise<readonly Candidate[]> {
   const { node, operands, ended } = line;
   const below = operands.length === 0 ? await nextOf(node, asked) : [];
-  const args = Object.entries(node.declared?.args ?? {});
+  const args = node.declared?.args ?? [];
   const last = args.at(-1);
-  const [, argument] = args[operands.length] ?? (last?.[1].many ? last : []);
+  const argument = args[operands.length] ?? (last?.many ? last : undefined);
   if (argument?.field.local === 'file') return [{ value: FILES }];
   const values = argument === undefined ? [] : await fieldValues(argument.field, current, ask);
   const found = [...below, ...values.filter(({ value }) => !operands.includes(value))];

@@ -6,7 +6,6 @@ import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
 import type { Command } from '../parsing/declaration.ts';
 import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
-import { effectOf } from '../parsing/resolved-flags.ts';
 
 /** What `--dry-run` prints in place of the answer. */
 export const PLANNED = {
@@ -28,7 +27,7 @@ export function answersOf(command: Command): Answers | undefined {
 
 /** Of one operation, not of a run of rows. With --offline it tells of which instant it is. */
 function singleAnswer(command: Command): Answers | undefined {
-  const [isNamed, isOffline] = ['intent' in command.flags, 'offline' in command.flags];
+  const [isNamed, isOffline] = ['intent', 'offline'].map(name => command.flags.some(({ key }) => key === name));
   const whole = (said: Answers): Answers => {
     if ('either' in said) return { either: said.either.map(whole) };
     if ('one' in said) return { one: { ...said.one, ...(isNamed && INTENT), ...(isOffline && AS_OF) } };
@@ -83,7 +82,7 @@ export function commandSchema(command: Command): JsonSchema {
 /** Of the requests that were not sent: one as an object, and as a list those of a command that runs rows. */
 function plannedSchemas(command: Command): readonly JsonSchema[] {
   const runsRows = command.runFlags !== undefined || command.answers === RUN_ANSWER;
-  if (!runsRows && (command.operation === undefined || effectOf(command) === 'read')) return [];
+  if (!runsRows && (command.operation === undefined || command.effect === 'read')) return [];
   const description = 'With --dry-run.';
   const one = { description, ...shapeSchema(PLANNED, 'promise') };
   return runsRows ? [one, { description: 'With --dry-run, of several rows.', ...listSchema(PLANNED) }] : [one];
@@ -103,7 +102,7 @@ function schemaOf(answers: Answers): JsonSchema {
  * may have fields of the service that we do not know, and reading them again costs nothing.
  */
 export function checkNamedFields(command: Command, globals: Globals, fromFile: boolean): void {
-  if (effectOf(command) === 'read') return;
+  if (command.effect === 'read') return;
   const names = fieldNames(command, { dryRun: globals.dryRun, fromFile });
   if (names === undefined) return;
   checkNames(globals, [Object.fromEntries([...names].map(name => [name, null]))], []);

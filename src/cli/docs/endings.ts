@@ -2,7 +2,6 @@
 import { REFUSALS } from '../../contract/refusals.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../core/errors.ts';
 import type { Command, Reach } from '../parsing/declaration.ts';
-import { effectOf } from '../parsing/resolved-flags.ts';
 
 const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
   // Standard output that takes no answer is `check_failed`.
@@ -31,7 +30,7 @@ export function endingsOf(command: Command) {
     ...refusals.map(name => REFUSALS[name].kind as ErrorKind),
     ...ofEffect(command),
   ]);
-  const all = new Set([...own, ...REACHED[reachOf(command)]]);
+  const all = new Set([...own, ...REACHED[command.reach]]);
   return [...all]
     .sort((a, b) => ERROR_KINDS[a].exit - ERROR_KINDS[b].exit)
     .map(kind => {
@@ -47,15 +46,9 @@ export function endingsOf(command: Command) {
     });
 }
 
-function reachOf(command: Command): Reach {
-  return (
-    command.reach ?? (command.operation !== undefined ? 'service' : effectOf(command) === 'read' ? 'words' : 'files')
-  );
-}
-
 /** What the write path and a run of many rows add. */
 function ofEffect(command: Command): readonly ErrorKind[] {
-  const effect = effectOf(command);
+  const { effect } = command;
   const writes = command.operation !== undefined && effect !== 'read';
   return [
     ...(effect === 'irreversible' || effect === 'reveals-secret' || writes ? (['not_confirmed'] as const) : []),

@@ -7,8 +7,7 @@ import type { Effect } from '../../contract/operation.ts';
 import { limitText } from '../../contract/violation.ts';
 import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
-import type { Answers } from '../parsing/flag.ts';
-import { effectOf, flagsOf, type ResolvedFlag } from '../parsing/resolved-flags.ts';
+import type { Answers, Flag, NamedArgument } from '../parsing/flag.ts';
 import type { Located } from '../parsing/tree.ts';
 import { answersOf } from './answers.ts';
 import { endingsOf } from './endings.ts';
@@ -128,21 +127,20 @@ function verbList(commands: readonly Command[]): string {
 
 /** The page of a command, in the order that every page has. */
 export function commandHelp(command: Command): string {
-  const { row } = command;
-  const flags = flagsOf(command);
+  const { row, args, flags } = command;
   const said = answersOf(command);
   const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
   const json = branches.map(each => hang('  ', answerText(each))).join('');
   // The shape of the answer in a line or two; the types are told by `schema`.
   const isTyped = branches.some(each => 'one' in each || 'list' in each);
-  const effect = command.effectSays ?? EFFECTS[effectOf(command)];
+  const effect = command.effectSays ?? EFFECTS[command.effect];
   const parts = [
     `${command.summary}.\n`,
-    usageLines(command, flags)
+    usageLines(command)
       .map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line))
       .join(''),
     ...command.about.map(wrap),
-    section('Arguments', Object.entries(command.args).map(argumentRow).join('')),
+    section('Arguments', args.map(argumentRow).join('')),
     section('Options', flags.map(flagRow).join('')),
     section(
       command.terms?.title ?? '',
@@ -168,30 +166,28 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
   'reveals-secret': 'reveals card data; asks first',
 };
 
-function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly string[] {
-  const args = Object.entries(command.args).map(([name, { field, many, optional }]) => {
-    const word = many ? `${name}...${optional ? '' : '|-'}` : `${name}${field.names === 'card' ? '|-' : ''}`;
+function usageLines({ path, args, flags, rest, runFlags }: Command): readonly string[] {
+  const places = args.map(({ key, field, many, optional }) => {
+    const word = many ? `${key}...${optional ? '' : '|-'}` : `${key}${field.names === 'card' ? '|-' : ''}`;
     return optional ? `[${word}]` : `<${word}>`;
   });
   const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
   const more = flags.some(flag => !flag.needed) ? ['[options]'] : [];
   const program = { kept: ['[-- <command...>]'], 'run for its exit code': ['-- <command...>'], none: [] };
-  const single = ['cardwright', command.path, ...args, ...needed, ...more, ...program[command.rest ?? 'none']].join(
-    ' ',
-  );
-  if (command.runFlags === undefined) return [single];
-  const { selection } = command.runFlags;
+  const single = ['cardwright', path, ...places, ...needed, ...more, ...program[rest ?? 'none']].join(' ');
+  if (runFlags === undefined) return [single];
+  const { selection } = runFlags;
   const aim = selection.includes('to') ? ' --to <usd>' : '';
-  const chosen = selection.length > 0 ? [`cardwright ${command.path} --where <field><op><value>${aim} [options]`] : [];
-  return [single, ...chosen, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
+  const chosen = selection.length > 0 ? [`cardwright ${path} --where <field><op><value>${aim} [options]`] : [];
+  return [single, ...chosen, `cardwright ${path} --file <csv|ndjson|-> [options]`];
 }
 
-function argumentRow([name, { field, many }]: [string, Command['args'][string]]): string {
+function argumentRow({ key, field, many }: NamedArgument): string {
   const limit = limitOf(field);
-  return optionRow(`<${many ? `${name}...` : name}>`, limit === '' ? field.doc : `${field.doc} (${limit})`);
+  return optionRow(`<${many ? `${key}...` : key}>`, limit === '' ? field.doc : `${field.doc} (${limit})`);
 }
 
-function flagRow({ name, short, placeholder, field, needed, repeats }: ResolvedFlag): string {
+function flagRow({ name, short, placeholder, field, needed, repeats }: Flag): string {
   const facts = [
     limitOf(field),
     field.defaults !== undefined && `default ${field.defaults}`,

@@ -105,15 +105,16 @@ function commandOf(
 /** Arguments stand for the parameters of the path in their order, or for the field of their name. */
 function wordsOf(
   { path, args, flags }: Command,
-  { params = {} }: Operation,
+  { params = {}, query = {}, body = {} }: Operation,
   fields: readonly PageField[],
 ): PageCommand {
   const inPath = Object.keys(params);
   const named = (name: string) => fields.some(field => field.name === name);
-  const given = Object.entries(flags).flatMap(([key, source]): [string, string][] => {
-    const field = typeof source === 'string' ? source.replace(/^\w+\./, '') : key;
-    return named(field) ? [[field, `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`]] : [];
+  const own = Object.entries({ ...params, ...query, ...body });
+  const given = flags.flatMap(({ key, name, field }): [string, string][] => {
+    const [of = key] = own.find(([, each]) => each === field) ?? [];
+    return named(of) ? [[of, name]] : [];
   });
-  const places = Object.keys(args).flatMap((key, nth) => inPath[nth] ?? (named(key) ? key : []));
+  const places = args.flatMap(({ key }, nth) => inPath[nth] ?? (named(key) ? key : []));
   return { words: path, args: places, flags: Object.fromEntries(given) };
 }

@@ -2,7 +2,6 @@
 import type { Effect } from '../../contract/operation.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
-import { effectOf } from '../parsing/resolved-flags.ts';
 
 /** What a program that drives this one must know of a command before it runs it. */
 const BY_EFFECT: readonly (readonly [Effect, string])[] = [
@@ -14,7 +13,7 @@ const BY_EFFECT: readonly (readonly [Effect, string])[] = [
 
 /** Commands of an effect; what the sandbox does to itself counts for nothing. */
 function pathsOf(commands: readonly Command[], effect: Effect): string {
-  const paths = commands.filter(command => effectOf(command) === effect && !command.path.startsWith('sandbox '));
+  const paths = commands.filter(command => command.effect === effect && !command.path.startsWith('sandbox '));
   return paths.map(({ path }) => `\`${path}\``).join(', ');
 }
 

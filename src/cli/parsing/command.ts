@@ -1,14 +1,23 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
 import type { Table } from '../../contract/calls.ts';
-import type { Shape } from '../../contract/field.ts';
+import type { AnyField, Shape } from '../../contract/field.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
+import { CliError } from '../../core/errors.ts';
 import { type Listing, lineBlock, type Presentation } from '../../terminal/view.ts';
 import { type BulkInput, type BulkOperation, rowSource, runFlagsOf } from '../bulk/flags.ts';
 import type { IdsInput } from '../bulk/run.ts';
 import { columnsIn, rowsListing } from '../listing.ts';
 import type { Arguments, Command, Declaration, InputOfCommand } from './declaration.ts';
-import type { Answers, FlagSources, RowName } from './flag.ts';
+import {
+  type Answers,
+  type Argument,
+  type FlagSources,
+  flagOf,
+  namedArgument,
+  type OwnFlag,
+  type RowName,
+} from './flag.ts';
 
 /** Declares a command. Flag and argument types follow from the contract and reach `run` checked; its row is one of `rows`. */
 export function command<
@@ -23,15 +32,22 @@ export function command<
   const asData = { does: 'As data', run: `${shown[0]?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
   const row = operation === undefined ? undefined : rows[operation];
+  const effect = declared.effect ?? row?.effect ?? 'read';
+  const ownReach = effect === 'read' ? 'words' : 'files';
+  const flags: Readonly<Record<string, string | OwnFlag>> = { ...declared.flags, ...runFlags?.declared };
   return {
     ...declared,
     ...(operation !== undefined && { operation }),
     row,
+    effect,
+    reach: declared.reach ?? (operation === undefined ? ownReach : 'service'),
     examples: shown.length === 1 ? [...shown, asData] : shown,
     about: [about].flat(),
     ends,
-    args,
-    flags: { ...declared.flags, ...runFlags?.declared } as Command['flags'],
+    args: Object.entries<Argument>(args).map(each => namedArgument(...each)),
+    flags: Object.entries(flags).map(([key, source]) =>
+      flagOf(key, typeof source === 'string' ? fieldFlag(declared.path, row, source) : source),
+    ),
     asks,
     runFlags,
     async execute(ctx, input) {
@@ -56,6 +72,14 @@ export function command<
       };
     },
   };
+}
+
+/** The flag of a field of the operation: `body.amount`. */
+function fieldFlag(path: string, row: Operation | undefined, reference: string): OwnFlag {
+  const [part = '', name = ''] = reference.split('.');
+  const field: AnyField | undefined = row?.[part as 'params' | 'query' | 'body']?.[name];
+  if (field === undefined) throw new CliError('internal', { message: `${path}: no field ${reference}` });
+  return { field, needed: field.must };
 }
 
 /** A result that is a list: rows, a list of the service, or pages as they come. */

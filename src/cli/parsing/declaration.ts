@@ -4,7 +4,7 @@ import type { ErrorKind } from '../../core/errors.ts';
 import type { BulkDeclaration, BulkOperation, RunFlags } from '../bulk/flags.ts';
 import type { Context, Shown } from '../context.ts';
 import type { ColumnWords } from '../listing.ts';
-import type { Answers, Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
+import type { Answers, Argument, ArgumentValue, Flag, FlagSources, FlagValue, NamedArgument, RowName } from './flag.ts';
 
 /** What a command has to do with beyond its own words; each stage includes the one before. */
 export type Reach = 'words' | 'files' | 'service';
@@ -80,15 +80,18 @@ export interface Terms {
 export interface Command
   extends Pick<
     Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
-    'path' | 'summary' | 'terms' | 'operation' | 'effect' | 'effectSays' | 'dryRun' | 'reach' | 'answers' | 'rest'
+    'path' | 'summary' | 'terms' | 'operation' | 'effectSays' | 'dryRun' | 'answers' | 'rest'
   > {
+  /** What running it may do: of its operation, or its own for one that has none. */
+  readonly effect: Effect;
+  readonly reach: Reach;
   /** The row of its operation. */
   readonly row: Operation | undefined;
   readonly about: readonly string[];
   readonly examples: readonly Example[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;
-  readonly args: Readonly<Record<string, Argument>>;
-  readonly flags: Readonly<Record<string, string | OwnFlag>>;
+  readonly args: readonly NamedArgument[];
+  readonly flags: readonly Flag[];
   /** Flags of a run of many rows; undefined for a command without such runs. */
   readonly runFlags: RunFlags | undefined;
   readonly asks: readonly string[];

@@ -122,14 +122,59 @@ export function optionalArguments<W, A>(field: Field<W, A>): Argument<readonly A
 
 export type ArgumentValue<Source> = Source extends Argument<infer V> ? V : never;
 
+/** An argument by its name. */
+export interface NamedArgument extends Argument {
+  readonly key: string;
+  /** One of its values: `card` of `cards`. */
+  readonly noun: string;
+}
+
+export function namedArgument(key: string, argument: Argument): NamedArgument {
+  return { ...argument, key, noun: argument.many ? key.replace(/s$/, '') : key };
+}
+
+/** A flag as a line has it, with what follows from its key and its field. */
+export interface Flag extends Pick<OwnFlag, 'field' | 'needed' | 'conflicts'> {
+  readonly key: string;
+  /** `--allow-category`. */
+  readonly name: string;
+  /** `-f`. */
+  readonly short: string | undefined;
+  /** `<usd>`; empty for a switch. */
+  readonly placeholder: string;
+  /** Words that stand for a value, as `auto` in `<bin|auto>`. */
+  readonly literals: readonly string[];
+  /** May be given several times. */
+  readonly repeats: boolean;
+  /** Completion never inserts it. */
+  readonly typedOnly: boolean;
+}
+
+/** The flag that is declared under a key. */
+export function flagOf(key: string, { short, eachTime, typedOnly, placeholder, ...own }: OwnFlag): Flag {
+  const { field } = own;
+  const word = placeholder ?? placeholderOf(field);
+  const { choices, names } = field.item ?? field;
+  const isName = names !== undefined && choices === undefined && field.choices === undefined;
+  return {
+    ...own,
+    key,
+    name: flagName(key),
+    short: short && `-${short}`,
+    placeholder: word,
+    literals: isName ? word.slice(1, -1).split('|').slice(1) : [],
+    repeats: eachTime === true || field.kind === 'list' || field.kind === 'map',
+    typedOnly: typedOnly === true,
+  };
+}
+
 /** `allowCategory` -> `--allow-category`. */
 export function flagName(key: string): string {
   return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 
 /** What stands for the value in help: `<usd>`, `<card>`, `<active|frozen>`; empty for a switch. */
-export function placeholder(field: AnyField, own?: string): string {
-  if (own !== undefined) return own;
+function placeholderOf(field: AnyField): string {
   if (field.kind === 'flag') return '';
   if (field.choices && field.choices.length <= 4) return `<${field.choices.join('|')}>`;
   const inner = field.kind === 'list' ? field.item : field;

@@ -2,7 +2,7 @@
 import { notSent, usage } from '../../core/errors.ts';
 import { rowSource } from '../bulk/flags.ts';
 import type { Command } from './declaration.ts';
-import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
+import type { Flag } from './flag.ts';
 import { countsFromNow, parseList, parseMap, parseValue, type ValueSettings } from './values.ts';
 
 /** A line that names a command. */
@@ -19,17 +19,16 @@ export function parsedLine(
   }: Readonly<Record<'globals' | 'typed', Readonly<Record<string, unknown>>>> &
     Readonly<Record<'argv' | 'operands', readonly string[]>>,
 ) {
-  const flags = flagsOf(command);
+  const { flags } = command;
   const end = argv.indexOf('--');
   const rest = end < 0 ? [] : argv.slice(end + 1);
   const words = command.rest === undefined ? operands : operands.slice(0, operands.length - rest.length);
   /** What must be given for one operation and was not; a run of rows has its cards by itself. */
   const missing = () => {
     const isOne = isSingle(command, flags, { typed, words });
-    const args = Object.entries(command.args).slice(words.length);
     return {
       isOne,
-      args: args.filter(([, { optional }]) => isOne && !optional).map(([key]) => key),
+      args: command.args.slice(words.length).filter(({ optional }) => isOne && !optional),
       flags: flags.filter(({ key, needed }) => isOne && needed && typed[key] === undefined),
     };
   };
@@ -49,9 +48,10 @@ export function parsedLine(
     async values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>> {
       const { isOne, args, flags: without } = missing();
       const see = `cardwright ${command.path} --help`;
-      const [key] = args;
-      if (key !== undefined) {
-        const article = command.args[key]?.many ? 'one or more' : /^[aeiou]/.test(key) ? 'an' : 'a';
+      const [argument] = args;
+      if (argument !== undefined) {
+        const { key, many } = argument;
+        const article = many ? 'one or more' : /^[aeiou]/.test(key) ? 'an' : 'a';
         throw usage(`${command.path} needs ${article} ${key}`, see);
       }
       if (without.length > 0) {
@@ -70,7 +70,7 @@ export function parsedLine(
  */
 function isSingle(
   { path, runFlags }: Command,
-  flags: readonly ResolvedFlag[],
+  flags: readonly Flag[],
   { typed, words }: { readonly typed: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
 ): boolean {
   const see = `cardwright ${path} --help`;
@@ -103,14 +103,13 @@ async function readArguments(
 ): Promise<Record<string, unknown>> {
   const left = [...operands];
   const values: Record<string, unknown> = {};
-  for (const [key, { field, many, optional }] of Object.entries(command.args)) {
+  for (const { key, noun, field, many, optional } of command.args) {
     const typed = many ? left.splice(0) : left.splice(0, 1);
     const isIds = typed.includes('-') && field.names === 'card';
     const texts = isIds || (many && !optional) ? await withStandardInput(typed, readMore) : typed;
     if (isIds) values['fromInput'] = true;
     // An empty list on standard input is an answer: there is nothing to do.
     if (typed.length === 0) continue;
-    const noun = many ? key.replace(/s$/, '') : key;
     const words = field.kind === 'integer' ? numbersIn(texts) : texts;
     const parsed = words.map(text => parseValue(`the ${noun}`, field, text, settings));
     const all = [...new Set(parsed)];
@@ -181,7 +180,7 @@ function* idsIn(lines: readonly string[]): Iterable<string> {
   }
 }
 
-function readFlags(flags: readonly ResolvedFlag[], typed: Readonly<Record<string, unknown>>, settings: ValueSettings) {
+function readFlags(flags: readonly Flag[], typed: Readonly<Record<string, unknown>>, settings: ValueSettings) {
   const values: Record<string, unknown> = {};
   for (const { key, name, field, repeats } of flags) {
     const value = typed[key];

@@ -3,13 +3,14 @@
  * that are typed, options and arguments come from the fields. Help keeps pages of its own, which `helpInformation` stands for.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
+import { GLOBALS } from '../../app/globals.ts';
 import { type CliError, usage } from '../../core/errors.ts';
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './declaration.ts';
+import { type Flag, flagOf, takes } from './flag.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
-import { flagsOf, globalFlags, type ResolvedFlag } from './resolved-flags.ts';
 import { quote } from './values.ts';
 
 /** Where the words of a line lead. */
@@ -46,10 +47,24 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
   };
 }
 
+/** Options of every command, as flags. */
+const GLOBAL_FLAGS: readonly Flag[] = GLOBALS.map(({ name, value, means, choices, names, short, typedOnly }) =>
+  flagOf(
+    name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    {
+      field: { ...takes.text(means), ...(choices && { choices }), ...(names && { names }) },
+      needed: false,
+      placeholder: value === undefined ? '' : `<${value}>`,
+      ...(short && { short }),
+      ...(typedOnly && { typedOnly }),
+    },
+  ),
+);
+
 /** Global options as far as a line can be read, however wrong it is; the last of two values counts. */
 export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string, unknown>> {
   const node = new Commander().exitOverride().configureOutput(SILENT).helpOption(false);
-  for (const flag of globalFlags()) node.addOption(new KnownOption(flag));
+  for (const flag of GLOBAL_FLAGS) node.addOption(new KnownOption(flag));
   const end = argv.indexOf('--');
   try {
     node.parseOptions(end < 0 ? [...argv] : argv.slice(0, end));
@@ -61,9 +76,9 @@ export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string,
 
 /** An option with the flag that it was made from. */
 export class KnownOption extends Option {
-  readonly flag: ResolvedFlag;
+  readonly flag: Flag;
 
-  constructor(flag: ResolvedFlag) {
+  constructor(flag: Flag) {
     const { name, short, placeholder, field } = flag;
     super(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), field.doc);
     this.flag = flag;
@@ -136,9 +151,8 @@ export class Node extends Commander {
       this.addCommand(new Node([...this.words, word], this.group, this.#read));
     const command = await this.#leaves[here]?.();
     this.declared = command;
-    this.#addOptions(command === undefined ? [] : flagsOf(command));
-    for (const [name, { many }] of Object.entries(command?.args ?? {}))
-      this.argument(many ? `[${name}...]` : `[${name}]`);
+    this.#addOptions(command?.flags ?? []);
+    for (const { key, many } of command?.args ?? []) this.argument(many ? `[${key}...]` : `[${key}]`);
     // A program with its words stands behind `--`.
     if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
     if (here === 'help') this.#explains();
@@ -164,7 +178,7 @@ export class Node extends Commander {
     const nodes: Node[] = [];
     for (let node: Node | null = this; node !== null; node = node.parent as Node | null) nodes.unshift(node);
     const found: Record<string, unknown> = {};
-    for (const { key, name } of globalFlags())
+    for (const { key, name } of GLOBAL_FLAGS)
       for (const node of nodes) {
         const value: unknown = node.opts()[key];
         if (value !== undefined) found[key] = single(name, value, found[key]);
@@ -177,9 +191,9 @@ export class Node extends Commander {
     return '';
   }
 
-  #addOptions(flags: readonly ResolvedFlag[]): void {
+  #addOptions(flags: readonly Flag[]): void {
     this.own = flags.map(flag => new KnownOption(flag));
-    this.known = [...this.own, ...globalFlags().map(flag => new KnownOption(flag))];
+    this.known = [...this.own, ...GLOBAL_FLAGS.map(flag => new KnownOption(flag))];
     for (const option of this.known) {
       const { name, placeholder, repeats } = option.flag;
       if (placeholder !== '')
@@ -241,7 +255,7 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
   if (code === 'commander.conflictingOption')
     return usage(message.replace(/^error: /, '').replace(/option '(?:-\w, )?(--[\w-]+)[^']*'/g, '$1'), see);
   if (code === 'commander.excessArguments') {
-    const [extra = ''] = node.args.slice(Object.keys(node.declared?.args ?? {}).length);
+    const [extra = ''] = node.args.slice(node.declared?.args.length);
     return usage(`${node.words.join(' ')} does not take ${quote(extra)}`, see);
   }
   return usage(message.replace(/^error: /, ''), see);
