@@ -77,8 +77,9 @@ const EDITED: Readonly<Record<string, (plan: PlanDocument) => PlanDocument>> = {
 it('sends nothing of a plan that was edited, whatever was edited', async () => {
   await using here = await world({ wallet: 500 });
   await write(here, FILE.replace('count: 2', 'count: 1'));
-  await planned(here, 'first.json');
-  expect((await here.run('fleet apply --plan first.json --yes')).code).toBe(0);
+  const { totals } = await planned(here, 'first.json');
+  const applied = await here.run('fleet apply --plan first.json --yes --json');
+  expect(JSON.parse(applied.out).page).toMatchObject({ done: 2, spent: totals.spend });
   const [search] = (await cardsOf(here)).filter(({ metadata }) => metadata['cardwright'] === 'fleet/ads/search#1');
   await here.run(`sandbox simulate authorize --card ${search?.id} --amount 15 --merchant A`);
   await write(here, FILE);

@@ -377,13 +377,14 @@ function driveRun(ctx: Context, driving: Driving): Shown {
       failure = found ?? objected;
       if (failure === undefined) summary = `${rows.length} of ${rows.length} done${movedText(tally)}.`;
       // The page counts the rows as they are shown.
-      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...extras?.page() };
+      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut) };
     }
     if (held.size > 0) yield [...held.values()].map(shownRow);
     await extras?.atEnd?.();
   }
   return {
-    listing: { batches: batches(), page: () => page, runsOn: true },
+    // The last rows are shown behind the end of the run.
+    listing: { batches: batches(), page: () => ({ ...page, ...extras?.page() }), runsOn: true },
     ...RESULTS,
     columns: [...RESULT_COLUMNS, ...(extras?.columns ?? [])],
     failure: () => failure && (extras?.beside?.(failure) ?? failure),
