@@ -124,22 +124,24 @@ it('sends again what a killed process was sending, and not while it lives', asyn
 it('takes a lease over when its time is up, and then the late answer counts for nothing', async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
-  let late = () => undefined as unknown;
+  let late = async () => undefined as unknown;
   await using inbox = await receiver((response, nth) => {
-    if (nth === 1) late = () => response.writeHead(410).end();
-    else response.end();
+    if (nth > 1) return void response.end();
+    late = () => once(response.writeHead(410).end(), 'close');
   });
-  // Of one process, so that nobody can be proved gone: the lease decides. The slow one looks once: else it could take its
+  // Of one process, so that nobody can be proved gone: the lease decides. The slow one does not look again: it could take its
   // own lease over, and on a busy machine the next one too.
   const options = { store, rateLimits: false, wallet: 1000 };
   const oneLook = { poll: 600_000, attempt: 60_000, lease: 200 };
   await using slow = await startSandbox({ ...options, deliveries: 'on-deliver', deliveryLimits: oneLook });
   await subscribed(slow, inbox);
-  const sending = slow.deliver({ kind: 'due', signal: new AbortController().signal });
+  const ending = new AbortController();
+  const sending = slow.deliver({ kind: 'signal', signal: ending.signal });
   await inbox.until(1);
   await using heir = await startSandbox({ ...options, deliveryLimits: { poll: 5, attempt: 60_000 } });
   await inbox.until(2);
-  late();
+  await late();
+  ending.abort();
   await sending;
   await slow.stop();
   // It has written down what it knows once it is idle.

@@ -6,7 +6,7 @@ import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
 import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
-import { type Addressed, paged, webhookOf } from '../handlers/service.ts';
+import { type Addressed, pageOfList, webhookOf } from '../handlers/service.ts';
 import { enqueue, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
@@ -18,7 +18,7 @@ import {
   sendingNow,
   type WebhookRow,
 } from '../store/rows.ts';
-import { listed, type Page, type Sql } from '../store/sql.ts';
+import type { Sql } from '../store/sql.ts';
 
 export const DELIVERY_LOOKS = {
   deliveries: moment => {
@@ -32,8 +32,9 @@ export const DELIVERY_LOOKS = {
     };
     const sending = beingSent(moment);
     const query = { from: 'deliveries', wanted, order: 'position desc' };
-    const list = (where: Page) => listed<DeliveryRow>(sql, query, where);
-    return paged(input, 25, list, row => wireDelivery(row, attemptsOf(sql, row.id), sending));
+    return pageOfList('deliveries', moment, query, (row: DeliveryRow) =>
+      wireDelivery(row, attemptsOf(sql, row.id), sending),
+    );
   },
 
   /** The digest is that of the bytes, also where a code in the text is not shown. */

@@ -7,7 +7,7 @@ import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
-import { pageOfList } from '../handlers/service.ts';
+import { NEWEST_FIRST, pageOfList } from '../handlers/service.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { LookHandlers } from '../service/service.ts';
 import { generationOf } from '../store/open.ts';
@@ -57,7 +57,7 @@ export const HOLDINGS = {
       columns: 'id, label, substr(number, 13) as last4, network, status, balance, hold, bin_id, created_at',
       from: 'cards',
       wanted: { 'status = ?': status, 'bin_id = ?': bin, [FOUND]: text === '' ? undefined : sought },
-      order: 'created_at desc, id desc',
+      order: NEWEST_FIRST,
     });
   },
 
@@ -192,7 +192,7 @@ function ofCards(from: string, { q = '', type, status, card_id }: OfCardSearch):
   const amount = usd === null ? null : Number(`${usd[1]}${usd[2] ?? '00'}`);
   const sought = text === '' ? undefined : [part, text, amount, text, part];
   const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: sought };
-  return { columns: `*, ${LAST4}`, from, wanted, order: 'created_at desc, id desc' };
+  return { columns: `*, ${LAST4}`, from, wanted, order: NEWEST_FIRST };
 }
 
 type FoundTransaction = TransactionRow & { readonly last4: string };

@@ -20,13 +20,13 @@ import {
   setClock,
 } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { paged, pageOfList } from '../handlers/service.ts';
+import { NEWEST_FIRST, paged, pageOfList, pagesOf } from '../handlers/service.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { keptKey, wireRequest } from '../service/logs.ts';
+import { keptKey, keptRequests, wireRequest } from '../service/logs.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { emptyStore } from '../store/open.ts';
-import { countAll, type FaultRow, KEPT_REQUESTS, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
-import { escaped, listed, nextCount, type Page } from '../store/sql.ts';
+import { countAll, type FaultRow, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
+import { escaped, nextCount } from '../store/sql.ts';
 
 export const STATE = {
   'faults.add': ({ sql, now, idSource, input }) => {
@@ -181,10 +181,20 @@ export const STATE_LOOKS = {
     const { status, currency, q } = look.input;
     const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
     const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
-    return pageOfList('deposits', look, { from: 'deposits', wanted, order: 'created_at desc, id desc' });
+    return pageOfList('deposits', look, { from: 'deposits', wanted, order: NEWEST_FIRST });
   },
 
-  requests: look => paged(look.input, 100, where => newestRequests(look, where), wireRequest),
+  requests: ({ sql, parts, input }) => {
+    const { operation, card_id, status, idempotency_key: key } = input;
+    // As the log has it: a key that may hold a card number is masked there.
+    const equal = { operation, card_id, status, idempotency_key: key === undefined ? undefined : keptKey(key) };
+    const since = input.since === undefined ? Number.NEGATIVE_INFINITY : instantOf(input.since);
+    const isWanted = (row: RequestRow) =>
+      row.at >= since &&
+      Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
+    const rows = keptRequests(sql, parts.requestLog).filter(isWanted).toReversed();
+    return paged(input, 100, pagesOf(rows), wireRequest);
+  },
 
   'clock.show': ({ sql, now, parts }) => {
     const shown = wireClock(readClock(sql), now);
@@ -202,39 +212,6 @@ function wireFault(row: FaultRow, now: number) {
     active: isActive,
     phase: row.meets === 'deliveries' ? null : phase,
   });
-}
-
-// requests: what was asked of the service.
-
-type Look<N extends keyof LookHandlers> = Parameters<LookHandlers[N]>[0];
-
-/**
- * Newest first. Those that wait in this process come first and stay there: written now, they would get other numbers
- * than they get when nobody looks. They push as many stored ones out as they will when they are written.
- */
-function newestRequests({ sql, parts, input }: Look<'requests'>, { limit, offset }: Page) {
-  const { operation, card_id, status } = input;
-  // As the log has it: a key that may hold a card number is masked there.
-  const idempotency_key = input.idempotency_key === undefined ? undefined : keptKey(input.idempotency_key);
-  const equal = { operation, idempotency_key, card_id, status };
-  const since = input.since === undefined ? undefined : instantOf(input.since);
-  const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
-  const isWanted = (row: RequestRow) =>
-    row.at >= (since ?? row.at) &&
-    Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
-  const waiting = kept.filter(isWanted).toReversed();
-  const first = waiting.slice(offset, offset + limit);
-  const wanted = {
-    'position > (select coalesce(max(position), 0) from requests) - ?': KEPT_REQUESTS - kept.length,
-    'operation = ?': operation,
-    'at >= ?': since,
-    'idempotency_key = ?': idempotency_key,
-    'card_id = ?': card_id,
-    'status = ?': status,
-  };
-  const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
-  const stored = listed<RequestRow>(sql, { from: 'requests', wanted, order: 'position desc' }, span);
-  return { rows: [...first, ...stored.rows], total: waiting.length + stored.total };
 }
 
 /** What the clock says about itself when it shows `now`. */

@@ -5,8 +5,9 @@ import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
 import { found, Refused } from '../calls/handler.ts';
 import { spoiltText } from '../faults/faults.ts';
-import { pageFacts } from '../handlers/service.ts';
+import { paged, pagesOf } from '../handlers/service.ts';
 import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
+import { type KeptRequest, keptRequests } from '../service/logs.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import {
   ABOUT_CARD,
@@ -17,8 +18,6 @@ import {
   type EventRow,
   entriesOfCard,
   MOST_OF_A_KIND,
-  pageOfTransactions,
-  type RequestRow,
   type TransactionRow,
   transactionById,
 } from '../store/rows.ts';
@@ -35,9 +34,8 @@ export interface TimelineItem {
 
 export const TIMELINE = {
   'requests.get': ({ sql, parts, input: { request_id: id } }) => {
-    const waiting = parts.requestLog.waiting.findLast(each => each.request_id === id);
-    const stored = 'select * from requests where request_id = ? order by position desc limit 1';
-    const row = found(waiting ?? sql.get<RequestRow>(stored, id), 'kept request', id);
+    const newest = keptRequests(sql, parts.requestLog).findLast(each => each.request_id === id);
+    const row = found(newest, 'kept request', id);
     return wired(REQUEST_PAIR, {
       ...row,
       headers: row.request_headers,
@@ -59,14 +57,11 @@ export const TIMELINE = {
   },
 
   'cards.timeline': look => {
-    const { card_id: card, kinds, page = 1, per_page: limit = 50 } = look.input;
+    const { card_id: card, kinds } = look.input;
     cardOf(look, card);
     const wanted = wantedKinds(kinds);
     const items = inOrder(lifeOf(look, card)).filter(({ kind }) => wanted.includes(kind));
-    const end = Math.max(0, items.length - (page - 1) * limit);
-    const shown = items.slice(Math.max(0, end - limit), end).toReversed();
-    const data = shown.map(item => wired(TIMELINE_ITEM, item));
-    return { data, page: pageFacts(page, limit, items.length) };
+    return paged(look.input, 50, pagesOf(items.toReversed()), each => wired(TIMELINE_ITEM, each));
   },
 } satisfies Partial<LookHandlers>;
 
@@ -93,19 +88,19 @@ const item = (
 });
 
 const NEWEST = `desc limit ${MOST_OF_A_KIND}`;
+const TRANSACTIONS = `select * from transactions where card_id = ? order by created_at desc, id ${NEWEST}`;
 const CHALLENGES = `select * from challenges where card_id = ? order by created_at desc, id ${NEWEST}`;
 const EVENTS = `select * from events where ${ABOUT_CARD} order by seq ${NEWEST}`;
 const DELIVERIES = `select * from deliveries where event_seq in (select seq from events where ${ABOUT_CARD})
   order by position ${NEWEST}`;
 
-function lifeOf(moment: StoreMoment, card: string): Readonly<Record<TimelineKind, readonly TimelineItem[]>> {
-  const { sql } = moment;
-  const transactions = pageOfTransactions(sql, { card_id: card }, { limit: MOST_OF_A_KIND, offset: 0 });
+function lifeOf({ sql, parts }: StoreMoment, card: string): Readonly<Record<TimelineKind, readonly TimelineItem[]>> {
+  const requests = keptRequests(sql, parts.requestLog).filter(row => row.card_id === card);
   const events = sql.all<EventRow>(EVENTS, ...aboutCard(card));
   const deliveries = sql.all<DeliveryRow>(DELIVERIES, ...aboutCard(card));
   return {
-    request: requestsOf(moment, card).map(requestItem),
-    transaction: transactions.rows.toReversed().map(transactionItem),
+    request: requests.map(requestItem),
+    transaction: sql.all<TransactionRow>(TRANSACTIONS, card).toReversed().map(transactionItem),
     entry: entriesOfCard(sql, card).map(entry => entryItem(entry, card)),
     challenge: sql.all<ChallengeRow>(CHALLENGES, card).toReversed().map(challengeItem),
     event: events.toReversed().map(eventItem),
@@ -113,19 +108,7 @@ function lifeOf(moment: StoreMoment, card: string): Readonly<Record<TimelineKind
   };
 }
 
-type RequestOfCard = RequestRow & {
-  /** Its number in the log; null of one that is in no store yet. */
-  readonly position: number | null;
-};
-
-/** Those that wait in this process come behind all that are stored. */
-function requestsOf({ sql, parts }: StoreMoment, card: string): readonly RequestOfCard[] {
-  const stored = sql.all<RequestOfCard>('select * from requests where card_id = ? order by position', card);
-  const waiting = parts.requestLog.waiting.filter(row => row.card_id === card).map(row => ({ ...row, position: null }));
-  return [...stored, ...waiting];
-}
-
-function requestItem(row: RequestOfCard): TimelineItem {
+function requestItem(row: KeptRequest): TimelineItem {
   const { position: number, request_id: id, at, method, path, status, error, fault, replayed } = row;
   const notes = [
     error,

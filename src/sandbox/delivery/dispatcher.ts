@@ -9,6 +9,7 @@ import { sign } from '../../contract/signature/signature.ts';
 import { DELIVERY_GIVEN_UP, DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import { Secret } from '../../core/secret.ts';
 import type { Host } from '../../platform/host.ts';
+import { rest } from '../../platform/time.ts';
 import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
@@ -42,20 +43,22 @@ export interface DeliveryOptions {
   readonly limits?: Partial<DeliveryLimits> | undefined;
 }
 
-/** What sending needs. */
-interface DeliveryParts extends Pick<Host, 'clock' | 'random'> {
+/** What sending needs of a sandbox. */
+export interface SendingParts extends Pick<Host, 'clock' | 'random'> {
   readonly store: Store;
   /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
   readonly isGone: (owner: string) => boolean;
-  /** For the User-Agent. */
   readonly version: string;
+  /** How this server speaks; see dialects/. */
+  readonly activeDialect: ActiveDialect;
+  /** Told about every error nobody expected; the caller of the service sees a 500 without details. */
+  readonly onFault: (error: unknown) => void;
+}
+
+interface DeliveryParts extends SendingParts {
   readonly allowRemote: boolean;
   readonly limits: DeliveryLimits;
-  /** How payloads and signatures are written. */
-  readonly activeDialect: ActiveDialect;
-  /** Told about errors nobody expected. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /** A delivery that was taken for an attempt. */
@@ -291,7 +294,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** With `live` it begins to send in the background at once. */
 export function createDispatcher(
-  sender: Omit<DeliveryParts, keyof DeliveryOptions>,
+  sender: SendingParts,
   { live, allowRemote = false, limits }: DeliveryOptions & { readonly live: boolean },
 ) {
   const parts: DeliveryParts = { ...sender, allowRemote, limits: { ...LIMITS, ...limits } };
@@ -318,12 +321,11 @@ export function createDispatcher(
 }
 
 /**
- * `signal`: until aborted. `due`: until nothing due is left for this process to begin; another one's attempts are not waited for.
- * `idle`: until nothing that is due at or before `upTo` (ms on the clock of the sandbox; now when left out) is left, in this process or
- * another; each overdue delivery is tried once by it.
+ * `signal`: until aborted. `idle`: until nothing that is due at or before `upTo` (ms on the clock of the sandbox; now when left out) is
+ * left, in this process or another; each overdue delivery is tried once by it.
  */
 export interface Until {
-  readonly kind: 'signal' | 'due' | 'idle';
+  readonly kind: 'signal' | 'idle';
   readonly signal?: AbortSignal | undefined;
   readonly upTo?: number | undefined;
 }
@@ -340,7 +342,7 @@ async function runDeliveries(
   until: Until,
   isHeld: () => boolean,
 ): Promise<readonly DeliveryAttempt[]> {
-  const { store, clock } = parts;
+  const { store, clock, limits } = parts;
   const stop = until.signal ?? new AbortController().signal;
   // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
   const isDraining = until.kind === 'idle';
@@ -366,8 +368,10 @@ async function runDeliveries(
       start(look.claimed);
       continue;
     }
-    if (inTheAir.size === 0 && (until.kind === 'due' || (isDraining && !look.isPending))) break;
-    await moment(parts, inTheAir, { stop, isWaiting: isDraining });
+    if (isDraining && inTheAir.size === 0 && !look.isPending) break;
+    // Until one of ours has landed, it is time to look again, or the end.
+    const pause = rest(isDraining ? Math.min(10, limits.poll) : limits.poll, clock, stop);
+    await Promise.race([pause, ...inTheAir]);
   }
   await Promise.all(inTheAir);
   await Promise.all(writing);
@@ -415,20 +419,4 @@ async function attempt(parts: DeliveryParts, claimed: Claimed, signal: AbortSign
   const came = { reply, duration: clock.monotonic() - began, isCutOff };
   // Not waited for: the next claim of this subscription joins the same commit.
   return { written: store.write(sql => record(sql, parts, claimed, came)).catch(onFault) };
-}
-
-/** Until one of ours has landed, it is time to look again, or the end. */
-async function moment(
-  { clock, limits }: DeliveryParts,
-  inTheAir: ReadonlySet<Promise<void>>,
-  { stop, isWaiting }: { readonly stop: AbortSignal; readonly isWaiting: boolean },
-): Promise<void> {
-  const over = new AbortController();
-  const end = () => over.abort();
-  if (stop.aborted) end();
-  stop.addEventListener('abort', end);
-  const pause = clock.sleep(isWaiting ? Math.min(10, limits.poll) : limits.poll, over.signal).catch(() => undefined);
-  await Promise.race([pause, ...inTheAir]);
-  stop.removeEventListener('abort', end);
-  end();
 }

@@ -1,7 +1,6 @@
 /** Ways of speaking that other services of this kind have (docs/design/contract-and-assumptions.md, section 14). */
 import type { OperationName } from '../../contract/calls.ts';
 import type { EventName } from '../../contract/events.ts';
-import { LIMITS } from '../../contract/limits.ts';
 import type { Method, Operation } from '../../contract/operation.ts';
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { notSent } from '../../core/errors.ts';
@@ -11,12 +10,11 @@ import { authorizationOf, settle } from '../account/authorizations.ts';
 import { type Act, cardOf, minus } from '../account/ledger.ts';
 import { wireCard, wireChallenge, wireTransaction } from '../account/wire.ts';
 import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts';
-import { CARDS, paged } from '../handlers/service.ts';
+import { CARDS, NEWEST_FIRST, pageOfTransactions } from '../handlers/service.ts';
 import { balances, SIMULATIONS } from '../handlers/simulate.ts';
 import type { Answer } from '../http/answer.ts';
-import { inclusiveRange } from '../rules/dates.ts';
 import type { ChallengeRow, TransactionRow } from '../store/rows.ts';
-import { listed, type Page, type Sql } from '../store/sql.ts';
+import type { Sql } from '../store/sql.ts';
 
 interface Dialect {
   /** What is other than usual. */
@@ -203,29 +201,18 @@ interface SingleRow extends TransactionRow {
 
 const SHOWN = `case when type <> 'authorization' then type when refunded > 0 and refunded = settled then 'refund'
   when settled > 0 then 'settlement' else 'authorization' end`;
-const SINGLE = `*, ${SHOWN} as shown_type`;
+const SINGLE = `select *, ${SHOWN} as shown_type from transactions`;
 
 const AUTH_SINGLE: Dialect = {
   changes: 'one changing transaction record a purchase',
   handlers: {
-    'transactions.list'({ sql, input }) {
-      const { from, to } = inclusiveRange(input);
-      const wanted = {
-        'card_id = ?': input.card_id,
-        [`${SHOWN} = ?`]: input.type,
-        'created_at >= ?': from,
-        'created_at <= ?': to,
-        'authorization_id is null': [],
-      };
-      const query = { columns: SINGLE, from: 'transactions', wanted, order: 'created_at desc, id desc' };
-      const list = (where: Page) => listed<SingleRow>(sql, query, where);
-      return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, shown);
-    },
+    'transactions.list': call =>
+      pageOfTransactions(call, `(${SINGLE} where authorization_id is null)`, 'shown_type', shown),
   },
   eventData({ sql }, event, data) {
     const of = data['authorization_id'];
     if (!event.startsWith('transaction.') || typeof of !== 'string') return data;
-    const row = sql.get<SingleRow>(`select ${SINGLE} from transactions where id = ?`, of);
+    const row = sql.get<SingleRow>(`${SINGLE} where id = ?`, of);
     return row === undefined ? data : shown(row);
   },
 };
@@ -348,7 +335,7 @@ const TDS_TERMINAL: Dialect = {
   changes: 'finished challenges stay listed as approved, failed or expired',
   handlers: {
     'challenges.list'({ sql, now, input: { card_id, status } }) {
-      const rows = sql.all<ChallengeRow>('select * from challenges order by created_at desc, id desc');
+      const rows = sql.all<ChallengeRow>(`select * from challenges order by ${NEWEST_FIRST}`);
       const all = rows.map(row => ({ ...wireChallenge(row), status: finished(row, now) }));
       const fits = (row: (typeof all)[number]) =>
         (card_id === undefined || row.card_id === card_id) && (status === undefined || row.status === status);

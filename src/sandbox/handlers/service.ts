@@ -25,23 +25,22 @@ import {
   cancelQueued,
   challengeById,
   insertCard,
-  pageOfTransactions,
   type WebhookRow,
   walletOf,
   webhookById,
 } from '../store/rows.ts';
-import { conditions, type Listed, listed, type Page, type Query, type Sql, type SqlRow } from '../store/sql.ts';
+import { type Listed, listed, type Page, type Query, type Sql, type SqlRow } from '../store/sql.ts';
+
+/** Of cards, transactions and deposits (A-22). */
+export const NEWEST_FIRST = 'created_at desc, id desc';
 
 export const CARDS = {
-  /** Newest first (A-22), as they are stored, which is as they are sent. */
+  /** Stored is the exact text that is sent. */
   'cards.list': ({ sql, input }) => {
-    const { page = LIMITS.page.defaults, per_page = LIMITS.pageSize.defaults } = input;
-    const { where, values } = conditions({ 'status = ?': input.status, 'bin_id = ?': input.bin_id });
-    const [count] = sql.known<{ total: number }>(`select count(*) as total from cards${where}`, ...values);
-    const statement = `select document from cards${where} order by created_at desc, id desc limit ? offset ?`;
-    const rows = sql.known<{ document: string }>(statement, ...values, per_page, (page - 1) * per_page);
-    const data = rows.map(({ document }) => encodedCard(document));
-    return { data, page: pageFacts(page, per_page, count?.total ?? 0) };
+    const wanted = { 'status = ?': input.status, 'bin_id = ?': input.bin_id };
+    const query = { columns: 'document', from: 'cards', wanted, order: NEWEST_FIRST };
+    const list = (where: Page) => listed<{ document: string }>(sql, query, where);
+    return paged(input, LIMITS.pageSize.defaults, list, ({ document }) => encodedCard(document));
   },
 
   'cards.get': call => wireCard(cardOf(call, call.input.card_id)),
@@ -221,9 +220,7 @@ export const REVEALS = {
 
 // bins, challenges, transactions, wallet, webhooks: what the service tells of an account; and pages of lists (A-21).
 
-export function pageFacts(page: number, perPage: number, total: number): PageFacts {
-  return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
-}
+type Fields = Readonly<Record<string, unknown>>;
 
 interface Paging {
   readonly page?: number | undefined;
@@ -239,25 +236,31 @@ export function paged<Row, Wire>(
 ) {
   const { page = 1, per_page: size = usual } = input;
   const { rows, total } = list({ limit: size, offset: (page - 1) * size });
-  return { data: rows.map(wire), page: pageFacts(page, size, total) };
+  const facts: PageFacts = { page, per_page: size, total, total_pages: Math.ceil(total / size) };
+  return { data: rows.map(wire), page: facts };
 }
+
+/** Pages of what is at hand already. */
+export const pagesOf =
+  <Row>(rows: readonly Row[]) =>
+  ({ limit, offset }: Page): Listed<Row> => ({ rows: rows.slice(offset, offset + limit), total: rows.length });
 
 /**
  * A page of a list of the control surface: rows of a query, each as the shape of the list has it, and so many as it says where
  * nothing is asked. `also` are members that no column has.
  */
-export function pageOfList<const N extends PagedName<AdminOperations>>(
+export function pageOfList<const N extends PagedName<AdminOperations>, Row extends Fields = SqlRow>(
   name: N,
   { sql, input }: { readonly sql: Sql; readonly input: Paging },
   query: Query,
-  also: (row: SqlRow) => object = () => ({}),
+  also: (row: Row) => object = () => ({}),
 ): ReplyOf<AdminOperations[N]> {
   const {
     query: { per_page },
     returns,
   } = ADMIN_OPERATIONS[name];
-  const list = (where: Page) => listed<SqlRow>(sql, query, where);
-  const wire = (row: SqlRow) => wired(returns.shape as Shape, { ...row, ...also(row) });
+  const list = (where: Page) => listed<Row>(sql, query, where);
+  const wire = (row: Row) => wired(returns.shape as Shape, { ...row, ...also(row) });
   return paged(input, Number(per_page.defaults), list, wire) as unknown as ReplyOf<AdminOperations[N]>;
 }
 
@@ -270,18 +273,13 @@ export const ACCOUNT_HANDLERS = {
   /** Listed if and only if pending and not expired, so that any other status finds nothing (A-50, A-55). */
   'challenges.list': ({ sql, now, input }) => {
     const { card_id, status = 'pending' } = input;
-    const open = { "status = 'pending'": [], 'expires_at > ?': now, 'card_id = ?': card_id };
-    const { where, values } = conditions(open);
-    const statement = `select * from challenges${where} order by created_at desc, id desc`;
-    const rows = status === 'pending' ? sql.all<ChallengeRow>(statement, ...values) : [];
+    const statement = `select * from challenges where status = 'pending' and expires_at > ? and card_id = coalesce(?, card_id)
+      order by ${NEWEST_FIRST}`;
+    const rows = status === 'pending' ? sql.all<ChallengeRow>(statement, now, card_id ?? null) : [];
     return { data: rows.map(wireChallenge), page: {} };
   },
 
-  'transactions.list': ({ sql, input }) => {
-    const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
-    const list = (where: Page) => pageOfTransactions(sql, filter, where);
-    return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wireTransaction);
-  },
+  'transactions.list': call => pageOfTransactions(call, 'transactions', 'type', wireTransaction),
 
   'wallet.get': ({ sql }) => {
     const wallet = walletOf(sql);
@@ -364,6 +362,24 @@ export const ACCOUNT_HANDLERS = {
     return undefined;
   },
 } satisfies Partial<Handlers>;
+
+/** A page of transactions, from wherever and of the type in that column. */
+export function pageOfTransactions<Row>(
+  { sql, input }: Parameters<Handlers['transactions.list']>[0],
+  from: string,
+  type: string,
+  wire: (row: Row) => ReturnType<typeof wireTransaction>,
+) {
+  const range = inclusiveRange(input);
+  const wanted = {
+    'card_id = ?': input.card_id,
+    [`${type} = ?`]: input.type,
+    'created_at >= ?': range.from,
+    'created_at <= ?': range.to,
+  };
+  const list = (where: Page) => listed<Row>(sql, { from, wanted, order: NEWEST_FIRST }, where);
+  return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wire);
+}
 
 /** Sums of A-60, A-62 and A-63. */
 const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as cards_active,

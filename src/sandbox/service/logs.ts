@@ -171,6 +171,15 @@ export class RequestLog {
   }
 }
 
+/** Its number in the log; null of one that is in no store yet. */
+export type KeptRequest = RequestRow & { readonly position: number | null };
+
+/** What is kept, oldest first. What waits in this process pushes as many stored ones out as it will when it is written. */
+export function keptRequests(sql: Sql, { waiting }: RequestLog): readonly KeptRequest[] {
+  const stored = sql.all<KeptRequest>('select * from requests order by position');
+  return [...stored, ...waiting.map(row => ({ ...row, position: null }))].slice(-KEPT_REQUESTS);
+}
+
 /** A request and its answer as one row, secrets taken out. */
 export function requestRow(
   parsed: ParsedRequest,

@@ -9,12 +9,10 @@ import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import type { Call, Handlers, PartialReply } from '../calls/handler.ts';
 import { type Firing, fireDue, nextDue, sandboxNow, type TimerActions } from '../clock/clock.ts';
-import type { Dispatcher } from '../delivery/dispatcher.ts';
-import type { ActiveDialect } from '../dialects/table.ts';
+import type { Dispatcher, SendingParts } from '../delivery/dispatcher.ts';
 import type { LimitsKept } from '../http/answer.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
-import type { Store } from '../store/queue.ts';
 import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { RequestLog, RequestNumbers } from './logs.ts';
 
@@ -46,29 +44,23 @@ export type OpenAccount = (
 ) => Promise<ReplyOf<AdminOperations['accounts.open']>>;
 
 /** Of the machine it has real time alone; the clock of the sandbox is a row of the store. */
-export interface ServiceParts extends Pick<Host, 'clock' | 'random' | 'platform' | 'pid'> {
-  readonly store: Store;
+export interface ServiceParts extends SendingParts, Pick<Host, 'platform' | 'pid'> {
   readonly handlers: Handlers;
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
   /** Makes accounts, each a sandbox of its own; the admin token is then good for nothing else. */
   readonly accounts?: OpenAccount | undefined;
-  /** Name of this process in leases, see files/process-identity.ts. */
-  readonly owner: string;
   /** The data set that it was started with, the size of `load` and the wallet of `empty`. */
   readonly startedWith: {
     readonly data: DataSet;
     readonly size?: LoadSize | undefined;
     readonly wallet?: Cents | undefined;
   };
-  readonly isGone: (owner: string) => boolean;
   readonly rateLimits: LimitsKept;
   /** Rate limits count on the clock of the sandbox. */
   readonly virtualLimits?: boolean | undefined;
   readonly requestNumbers: RequestNumbers;
-  /** How this server speaks; see dialects/. */
-  readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
   /** Plays scenarios; without it this sandbox plays none. */
   readonly scenarios?: ScenarioPlayer | undefined;
@@ -80,11 +72,8 @@ export interface ServiceParts extends Pick<Host, 'clock' | 'random' | 'platform'
   readonly dispatcher?: Dispatcher | undefined;
   /** The way into the inspector; without it there is none. */
   readonly inspector?: InspectorSessions | undefined;
-  readonly version: string;
   /** Begins the end of a server that others may end. */
   readonly onStop?: (() => void) | undefined;
-  /** Told about every error nobody expected; the caller of the service sees a 500 without details. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /** How timers due up to `upTo` are fired here. */

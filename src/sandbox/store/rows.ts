@@ -17,7 +17,7 @@ import type {
   WALLETS,
   WEBHOOKS,
 } from './schema.ts';
-import { escaped, listed, type Page, type Sql } from './sql.ts';
+import { escaped, type Sql } from './sql.ts';
 
 export const walletOf = (sql: Sql) => sql.get<RowOf<typeof WALLETS>>('select * from wallets');
 
@@ -87,16 +87,6 @@ export function usedBetween(sql: Sql, { card, from, before }: { card: string; fr
     before,
   );
   return row?.used ?? (0 as Cents);
-}
-
-type TransactionFilter = { readonly [Name in 'card_id' | 'type']?: TransactionRow[Name] | undefined } & {
-  readonly [Name in 'from' | 'to']?: number | undefined;
-};
-
-/** A page, newest first (A-22); `from` and `to` are ms, both inclusive. */
-export function pageOfTransactions(sql: Sql, { card_id, type, from, to }: TransactionFilter, page: Page) {
-  const wanted = { 'card_id = ?': card_id, 'type = ?': type, 'created_at >= ?': from, 'created_at <= ?': to };
-  return listed<TransactionRow>(sql, { from: 'transactions', wanted, order: 'created_at desc, id desc' }, page);
 }
 
 // Events, and entries of one card.

@@ -210,7 +210,7 @@ export interface Listed<Row> {
 /** Conditions by their text, with the values of their `?`; one without a value is not asked for. */
 type Wanted = Readonly<Record<string, SqlValue | readonly SqlValue[] | undefined>>;
 
-export function conditions(wanted: Wanted): { readonly where: string; readonly values: readonly SqlValue[] } {
+function conditions(wanted: Wanted): { readonly where: string; readonly values: readonly SqlValue[] } {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const where = given.length === 0 ? '' : ` where ${given.map(([text]) => text).join(' and ')}`;
   return { where, values: given.flatMap(([, value]) => value as SqlValue | SqlValue[]) };
@@ -224,7 +224,7 @@ export interface Query {
   readonly order: string;
 }
 
-/** A page of a query, and how many rows it has. */
+/** A page of a query, remembered as `known` does, and how many rows it has. */
 export function listed<Row>(
   sql: Sql,
   { columns = '*', from, wanted = {}, order }: Query,
@@ -233,7 +233,7 @@ export function listed<Row>(
   const { where, values } = conditions(wanted);
   const [count] = sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
   const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
-  return { rows: sql.all<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
+  return { rows: sql.known<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
 }
 
 /** A text as `like … escape '!'` looks for it. */
