@@ -38,8 +38,8 @@ export interface SyncParts {
 /** Cards are read at the latest after this. */
 const CARDS_AFTER_MS = 15 * MINUTE;
 /**
- * Read again before the last end: more where the service counts nothing, and most where a purchase is one changing record
- * (A-40), whose late refund no list shows as new.
+ * Read again before the last end: more where the service counts nothing, and most where a purchase may be one changing
+ * record (A-40), whose late settlement or refund no list shows as new.
  */
 const OVERLAP_MS = { counted: 2 * HOUR, blind: 72 * HOUR, changing: 90 * DAY } as const;
 /** How far behind the clock of the service, or of this machine, nothing more is expected. */
@@ -129,7 +129,10 @@ function beginningOf({ db, end }: SyncRun, full: boolean): number {
   const last = db.number('windows_end');
   if (last !== undefined && !full) {
     const counted = db.fact('totals') === 'counted' ? OVERLAP_MS.counted : OVERLAP_MS.blind;
-    return Math.min(last, end) - (db.fact('single') === undefined ? counted : OVERLAP_MS.changing);
+    // Until a settlement stands beside its authorization, nothing shows that records of a purchase do not change.
+    const isApart = db.get('select 1 from record where authorization_id <> tx_id limit 1') !== undefined;
+    const mayChange = !isApart || db.fact('single') !== undefined;
+    return Math.min(last, end) - (mayChange ? OVERLAP_MS.changing : counted);
   }
   // All records of a card follow its creation; what does not, the count audit finds.
   const oldest = db.get<{ at: number | null }>(
