@@ -1,11 +1,12 @@
 /** One call of a tool: its command runs in this process, and its answer or error becomes a result. */
 import type { CommandRunner } from '../../cli/context.ts';
+import { shapeSchema } from '../../contract/json-schema.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { usage } from '../../core/errors.ts';
-import { type Cents, cents, dollars, parseAmount } from '../../core/money.ts';
+import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
-import { inputFault, inputSchema, type Tool, type ToolInput, type ToolWishes, toolsFor } from './tools.ts';
+import { inputFault, type Tool, type ToolInput, type ToolWishes, toolsFor } from './tools.ts';
 
 export interface ToolServerWishes extends ToolWishes {
   readonly maxTotal: Cents | undefined;
@@ -53,7 +54,7 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes) {
     tools: [...tools.values()].map(tool => ({
       name: tool.name,
       description: tool.description,
-      inputSchema: inputSchema(tool),
+      inputSchema: { ...shapeSchema(tool.members, 'request'), type: 'object' as const, additionalProperties: false },
     })),
     /** Undefined for a name that is no tool of this server. Never rejects for what a command refuses. */
     async call(name: string, given: Readonly<Record<string, unknown>>): Promise<ToolResult | undefined> {
@@ -65,7 +66,7 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes) {
       if (tool.effect !== 'spends') return (await executed(tool, input)).result;
       const intent = String(input['intent']);
       if (!intent.startsWith(intentPrefix)) return refused(`intent begins with ${intentPrefix} in this server`);
-      const amount = parseAmount(String(input['amount']));
+      const amount = centsOf(Number(input['amount']));
       if (amount === undefined) return refused('amount is USD with at most two decimals');
       const spent = await bound.spend(intent, amount, () => executed(tool, input));
       if ('result' in spent) return spent.result;

@@ -3,16 +3,11 @@
  * and goes through the same journal, limits and approvals. Card details, codes, approving and settling are no tools.
  */
 import { CARD_STATUSES } from '../../contract/card.ts';
+import { must, type Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import * as takes from '../../contract/own-field.ts';
 import { TRANSACTION_TYPES } from '../../contract/resources.ts';
-
-interface Member {
-  readonly type: 'string' | 'number' | 'integer';
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly maxLength?: number;
-  readonly pattern?: string;
-}
+import { shapeProblem } from '../../contract/violation.ts';
 
 /** What a client calls a tool with. Its members were checked against the tool. */
 export type ToolInput = Readonly<Record<string, string | number>>;
@@ -20,26 +15,21 @@ export type ToolInput = Readonly<Record<string, string | number>>;
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  readonly members: Readonly<Record<string, Member>>;
-  readonly needs?: readonly string[];
+  readonly members: Shape;
   /** `spends`: counted against `--max-total`, under an intent. */
   readonly effect: 'read' | 'spends' | 'freezes' | 'sandbox' | 'uses';
   /** A command line, and what it reads. */
   readonly command: (input: ToolInput) => { readonly words: readonly string[]; readonly stdin?: string };
 }
 
-const text = (description?: string, more: Partial<Member> = {}): Member => ({
-  type: 'string',
-  ...(description !== undefined && { description }),
-  ...more,
-});
-/** An id, which is never taken for an option or for standard input. */
-const ID = '^[A-Za-z0-9_][A-Za-z0-9_-]*$';
-const CARD = text('Card id.', { pattern: ID });
-const USD: Member = { type: 'number', description: 'USD, such as 25 or 25.50.' };
-const PAGE: Member = { type: 'integer', description: 'From 1.' };
+const CARD = takes.text('Card id.', { names: 'card' });
+const PAGE = takes.integer('From 1.', { min: 1 });
 const INTENT = 'Name of the purchase: one purchase, one intent, also when you repeat it.';
-const PURPOSE = text('What it is for; the approver reads it.', { maxLength: 100 });
+const PURCHASE = {
+  intent: must(takes.text(INTENT, { maxLength: 128 })),
+  amount: must(takes.number('USD, such as 25 or 25.50.', { min: 0.01 })),
+  purpose: must(takes.text('What it is for; the approver reads it.', { maxLength: 100 })),
+} as const;
 
 /** `--name value` of each that was given. */
 function flags(input: ToolInput, names: readonly string[]): readonly string[] {
@@ -62,9 +52,9 @@ const TOOLS: readonly Tool[] = [
     name: 'cards_list',
     description: 'One page of cards, newest first; page.has_more says whether there are more.',
     members: {
-      status: text(undefined, { enum: CARD_STATUSES }),
+      status: takes.choice(CARD_STATUSES, ''),
       page: PAGE,
-      per_page: { type: 'integer', description: '1 to 100.' },
+      per_page: takes.integer('', LIMITS.pageSize),
     },
     effect: 'read',
     command: input => ({
@@ -74,8 +64,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'card_get',
     description: 'One card: status, balance, limits. Never its number.',
-    members: { card: CARD },
-    needs: ['card'],
+    members: { card: must(CARD) },
     effect: 'read',
     command: ({ card }) => ({ words: ['cards', 'get', `--fields=${OF_CARD}`, '--', String(card)] }),
   },
@@ -84,8 +73,8 @@ const TOOLS: readonly Tool[] = [
     description: 'One page of transactions, newest first; page says whether there are more.',
     members: {
       card: CARD,
-      type: text(undefined, { enum: TRANSACTION_TYPES }),
-      since: text('A day such as 2026-11-01, or 7d.'),
+      type: takes.choice(TRANSACTION_TYPES, ''),
+      since: takes.text('A day such as 2026-11-01, or 7d.'),
       page: PAGE,
     },
     effect: 'read',
@@ -96,8 +85,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'operation_status',
     description: 'What became of an operation: pending, open, unknown, finished or rejected, and its rows.',
-    members: { op: text('op_… as a result named it.', { pattern: ID }) },
-    needs: ['op'],
+    members: { op: must(takes.text('op_… as a result named it.', { names: 'op' })) },
     effect: 'read',
     command: ({ op }) => ({ words: ['ops', 'show', '--', String(op)] }),
   },
@@ -106,13 +94,10 @@ const TOOLS: readonly Tool[] = [
     description:
       'Issue a card and fund it from the wallet. A result "pending" waits for a person: tell them, and call again with the same intent.',
     members: {
-      intent: text(INTENT, { maxLength: 128 }),
-      amount: USD,
-      purpose: PURPOSE,
-      bin: text('BIN id; the best one when left out.'),
-      label: text(undefined, { maxLength: LIMITS.labelLength.max }),
+      ...PURCHASE,
+      bin: takes.text('BIN id; the best one when left out.'),
+      label: takes.text('', { maxLength: LIMITS.labelLength.max }),
     },
-    needs: ['intent', 'amount', 'purpose'],
     effect: 'spends',
     command: input => ({
       words: ['cards', 'create', ...flags({ bin: 'auto', ...input }, ['bin', 'amount', 'intent', 'purpose', 'label'])],
@@ -121,8 +106,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'card_fund',
     description: 'Move money from the wallet to a card. "pending" as with card_create.',
-    members: { intent: text(INTENT, { maxLength: 128 }), card: CARD, amount: USD, purpose: PURPOSE },
-    needs: ['intent', 'card', 'amount', 'purpose'],
+    members: { ...PURCHASE, card: must(CARD) },
     effect: 'spends',
     command: input => ({
       words: ['cards', 'fund', ...flags(input, ['amount', 'intent', 'purpose']), '--', String(input['card'])],
@@ -131,8 +115,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'card_freeze',
     description: 'Stop all payments of a card at once. Its balance stays.',
-    members: { card: CARD },
-    needs: ['card'],
+    members: { card: must(CARD) },
     effect: 'freezes',
     command: ({ card }) => ({ words: ['cards', 'freeze', '--', String(card)] }),
   },
@@ -147,13 +130,12 @@ const SANDBOX: Tool = {
   name: 'sandbox',
   description: 'Try things: what happens to cards in the simulator.',
   members: {
-    do: text(undefined, { enum: SANDBOX_DOES }),
-    card: text('Of purchase and challenge.', { pattern: ID }),
-    amount: { type: 'number', description: 'USD; of purchase, challenge and deposit.' },
-    merchant: text(undefined, { maxLength: 64 }),
-    by: text('Of advance, such as 2d.'),
+    do: must(takes.choice(SANDBOX_DOES, '')),
+    card: takes.text('Of purchase and challenge.', { names: 'card' }),
+    amount: takes.number('USD; of purchase, challenge and deposit.', { min: 0.01 }),
+    merchant: takes.text('', { maxLength: 64 }),
+    by: takes.text('Of advance, such as 2d.'),
   },
-  needs: ['do'],
   effect: 'sandbox',
   command(input) {
     const { do: what, by = '1d' } = input;
@@ -173,8 +155,7 @@ function useOf(program: string): Tool {
     name: 'card_use',
     description:
       'Run the one program that a person has named, with a card. Runs at each call. Gives its exit code alone.',
-    members: { card: CARD },
-    needs: ['card'],
+    members: { card: must(CARD) },
     effect: 'uses',
     command: ({ card }) => ({ words: ['cards', 'exec', String(card), '--reveal', '--', program] }),
   };
@@ -196,40 +177,19 @@ export function toolsFor({ readOnly, isSandbox, intentPrefix, program }: ToolWis
   return new Map(
     offered.map(tool => {
       const { intent } = tool.members;
-      const members = intent === undefined ? {} : { intent: { ...intent, description: `${INTENT}${named}` } };
+      const members = intent === undefined ? {} : { intent: { ...intent, doc: `${INTENT}${named}` } };
       return [tool.name, { ...tool, members: { ...tool.members, ...members } }];
     }),
   );
 }
 
-export interface InputSchema {
-  readonly type: 'object';
-  readonly [member: string]: unknown;
-}
-
-/** Its JSON Schema, as the protocol lists it. */
-export function inputSchema({ members, needs = [] }: Tool): InputSchema {
-  return { type: 'object', properties: members, required: [...needs], additionalProperties: false };
-}
+/** An id is never taken for an option or for standard input. */
+const ID = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 
 /** Why the members do not fit the tool; undefined when they do. Their values are read as those of the command line are. */
-export function inputFault(
-  { members, needs = [] }: Tool,
-  input: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const missing = needs.find(name => input[name] === undefined);
-  if (missing !== undefined) return `${missing} is missing`;
-  for (const [name, value] of Object.entries(input)) {
-    const member = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (member === undefined) return `it takes no ${JSON.stringify(name)}`;
-    const { type, enum: words, maxLength = 200, pattern } = member;
-    const fits = type === 'integer' ? Number.isSafeInteger(value) : typeof value === type && value !== '';
-    if (!fits)
-      return `${name} must be ${type === 'string' ? 'text' : type === 'number' ? 'a number' : 'a whole number'}`;
-    if (typeof value === 'string' && [...value].length > maxLength)
-      return `${name} has at most ${maxLength} characters`;
-    if (pattern !== undefined && !new RegExp(pattern).test(String(value))) return `${name} is no id`;
-    if (words !== undefined && !words.includes(String(value))) return `${name} is one of ${words.join(', ')}`;
-  }
-  return undefined;
+export function inputFault({ members }: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
+  const problem = shapeProblem(members, input);
+  if (problem !== undefined) return `${problem.field} ${problem.text}`;
+  const odd = Object.keys(input).find(name => members[name]?.names !== undefined && !ID.test(String(input[name])));
+  return odd && `${odd} is no id`;
 }
