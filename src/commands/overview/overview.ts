@@ -1,17 +1,18 @@
 import { ATTENTION_KINDS, attentionOf, countCards, type LeftRows, openHolds } from '../../books/insight.ts';
 import { dayText, Spending } from '../../books/spending.ts';
-import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
+import type { ValueOf } from '../../contract/field.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import { type Block, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
+import { money } from '../cards/cards.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 const USUAL_DAYS = 30;
@@ -36,58 +37,58 @@ const ATTENTION = {
   next: tells.text('The next command.'),
 } as const;
 
+const OVERVIEW = {
+  as_of: tells.time('The copy is of this instant of the service.'),
+  wallet: tells.object(WALLET, 'The wallet.'),
+  held: orNull(tells.usd('Held by open authorizations, USD; null where the wallet does not tell every number.')),
+  cards: tells.object(
+    {
+      active: tells.count('Active ones.'),
+      frozen: tells.count('Frozen ones.'),
+      terminated: tells.count('Terminated ones.'),
+      other: tells.count('In a state that the interface does not name.'),
+      idle: tells.count('Without an authorization or settlement for 30 days.'),
+      near_limit: tells.count('That used about 80 % of the monthly limit.'),
+      expiring: tells.count('That expire within 30 days.'),
+    },
+    'Cards.',
+  ),
+  ops: tells.object(
+    {
+      unknown: tells.count('Operations of this machine with rows of unknown outcome.'),
+      open: tells.count('Operations with rows that were not sent.'),
+    },
+    'The journal.',
+  ),
+  spent: tells.object(
+    {
+      days: tells.count('Days that are added up, today with them.'),
+      total: tells.usd('Settled less refunded, USD.'),
+      before: tells.usd('The same in as many days before, USD.'),
+      change: orNull(tells.number('Share by which it grew; null where nothing was spent before.')),
+      buckets: tells.rows(
+        { start: tells.text('The day.'), spent: tells.usd('Spent on it, USD.') },
+        'Day by day, oldest first.',
+      ),
+    },
+    'Spending.',
+  ),
+  growing: tells.rows(
+    {
+      merchant: tells.text('The merchant.'),
+      spent: tells.usd('Spent there, USD.'),
+      before: tells.usd('In as many days before, USD.'),
+      factor: orNull(tells.number('spent / before; null for a new one.')),
+    },
+    'Merchants with at least 50.00 USD and twice the span before.',
+  ),
+  attention: tells.rows(ATTENTION, 'What needs attention, the most pressing kind first.'),
+} as const;
+
 export const showOverview = command({
   path: 'overview',
   summary: 'Show the account on one page: money, cards, spending, what needs attention',
-  answers: {
-    one: {
-      as_of: tells.time('The copy is of this instant of the service.'),
-      wallet: tells.object(WALLET, 'The wallet.'),
-      held: orNull(tells.usd('Held by open authorizations, USD; null where the wallet does not tell every number.')),
-      cards: tells.object(
-        {
-          active: tells.count('Active ones.'),
-          frozen: tells.count('Frozen ones.'),
-          terminated: tells.count('Terminated ones.'),
-          other: tells.count('In a state that the interface does not name.'),
-          idle: tells.count('Without an authorization or settlement for 30 days.'),
-          near_limit: tells.count('That used about 80 % of the monthly limit.'),
-          expiring: tells.count('That expire within 30 days.'),
-        },
-        'Cards.',
-      ),
-      ops: tells.object(
-        {
-          unknown: tells.count('Operations of this machine with rows of unknown outcome.'),
-          open: tells.count('Operations with rows that were not sent.'),
-        },
-        'The journal.',
-      ),
-      spent: tells.object(
-        {
-          days: tells.count('Days that are added up, today with them.'),
-          total: tells.usd('Settled less refunded, USD.'),
-          before: tells.usd('The same in as many days before, USD.'),
-          change: orNull(tells.number('Share by which it grew; null where nothing was spent before.')),
-          buckets: tells.rows(
-            { start: tells.text('The day.'), spent: tells.usd('Spent on it, USD.') },
-            'Day by day, oldest first.',
-          ),
-        },
-        'Spending.',
-      ),
-      growing: tells.rows(
-        {
-          merchant: tells.text('The merchant.'),
-          spent: tells.usd('Spent there, USD.'),
-          before: tells.usd('In as many days before, USD.'),
-          factor: orNull(tells.number('spent / before; null for a new one.')),
-        },
-        'Merchants with at least 50.00 USD and twice the span before.',
-      ),
-      attention: tells.rows(ATTENTION, 'What needs attention, the most pressing kind first.'),
-    },
-  },
+  answers: { one: OVERVIEW },
   about: [
     'Read from the mirror, which is brought up to date first when it is older than --max-age. Nothing is changed.',
     'Spent is what was settled less what was refunded, by days of your time zone. Growing: merchants with at least $50.00 and twice the span before. The use of a limit is about: partial reversals leave no record.',
@@ -137,9 +138,39 @@ export const showOverview = command({
       cards,
       known,
     });
-    const counted = { cards: countCards(cards, known), ops: { unknown: unknown.length, open: open.length } };
-    const title = `${profile}  ${mode.toUpperCase()}`;
-    return { as_of, wallet, held: openHolds(wallet), ...counted, spending, attention, title, check };
+    const pressing = attention.filter(({ severity }) => severity === 'error');
+    const failure = new CliError('check_failed', {
+      message: pressing.map(({ subject, text }) => `${subject}: ${text}`).join('; '),
+      ...(pressing[0] !== undefined && { hint: pressing[0].next }),
+    });
+    const data = {
+      as_of,
+      wallet: {
+        balance: toUsd(cents(wallet.balance_cents)),
+        pending_deposits: usd(wallet.pending_deposits_cents),
+        total_deposited: usd(wallet.total_deposited_cents),
+        total_spent: usd(wallet.total_spent_cents),
+        cards_active: wallet.cards_active,
+        cards_total_balance: usd(wallet.cards_total_balance_cents),
+      },
+      held: usd(openHolds(wallet)),
+      cards: countCards(cards, known),
+      ops: { unknown: unknown.length, open: open.length },
+      spent: {
+        days: spending.days,
+        total: toUsd(spending.total),
+        before: toUsd(spending.before),
+        change: spending.change,
+        buckets: spending.buckets.map(({ start, spent }) => ({ start: dayText(start), spent: toUsd(spent) })),
+      },
+      growing: spending.growing.map(each => ({ ...each, spent: toUsd(each.spent), before: toUsd(each.before) })),
+      attention,
+    };
+    return {
+      data,
+      blocks: blocksOf(data, spending, `${profile}  ${mode.toUpperCase()}`),
+      ...(check && pressing.length > 0 && { failure }),
+    };
   },
   columns: [
     'as_of wallet.balance wallet.cards_total_balance held wallet.pending_deposits cards.active cards.frozen cards.terminated ops.unknown spent.days spent.total',
@@ -150,7 +181,9 @@ export const showOverview = command({
       'spent.total': 'SPENT',
     },
   ],
-  show: page => showPage(page),
+  noun: 'finding',
+  idField: 'as_of',
+  show: page => page,
 });
 
 /** Days that are added up, today with them. Throws `usage`. */
@@ -174,86 +207,30 @@ const SHOWN_GROWING = 3;
 
 const usd = (amount: Cents | null) => (amount === null ? null : toUsd(amount));
 
-/** What is shown of it. */
-interface Page {
-  readonly as_of: string;
-  readonly wallet: NonNullable<ReturnType<typeof newestWallet>>;
-  readonly held: Cents | null;
-  readonly cards: ReturnType<typeof countCards>;
-  readonly ops: Readonly<Record<'unknown' | 'open', number>>;
-  readonly spending: Spending;
-  readonly attention: ReturnType<typeof attentionOf>;
-  readonly title: string;
-  readonly check: boolean;
-}
-
-/** The page; with `check` it fails where something alarming needs attention. */
-function showPage(page: Page): Omit<Shown, 'columns'> {
-  const { as_of, wallet, held, cards, ops, spending, attention } = page;
-  const pressing = attention.filter(({ severity }) => severity === 'error');
-  return {
-    data: {
-      as_of,
-      wallet: {
-        balance: toUsd(cents(wallet.balance_cents)),
-        pending_deposits: usd(wallet.pending_deposits_cents),
-        total_deposited: usd(wallet.total_deposited_cents),
-        total_spent: usd(wallet.total_spent_cents),
-        cards_active: wallet.cards_active,
-        cards_total_balance: usd(wallet.cards_total_balance_cents),
-      },
-      held: usd(held),
-      cards,
-      ops,
-      spent: {
-        days: spending.days,
-        total: toUsd(spending.total),
-        before: toUsd(spending.before),
-        change: spending.change,
-        buckets: spending.buckets.map(({ start, spent }) => ({ start: dayText(start), spent: toUsd(spent) })),
-      },
-      growing: spending.growing.map(({ merchant, spent, before, factor }) => ({
-        merchant,
-        spent: toUsd(spent),
-        before: toUsd(before),
-        factor,
-      })),
-      attention,
-    },
-    noun: 'finding',
-    idField: 'as_of',
-    blocks: blocksOf(page),
-    ...(page.check &&
-      pressing.length > 0 && {
-        failure: new CliError('check_failed', {
-          message: pressing.map(({ subject, text }) => `${subject}: ${text}`).join('; '),
-          ...(pressing[0] !== undefined && { hint: pressing[0].next }),
-        }),
-      }),
-  };
-}
-
-function blocksOf({ title, as_of, wallet, held, cards, spending, attention }: Page): readonly Block[] {
-  const growing = spending.growing
+function blocksOf(
+  { as_of, wallet, held, cards, growing, attention }: ValueOf<typeof OVERVIEW>,
+  spending: Spending,
+  title: string,
+): readonly Block[] {
+  const grown = growing
     .slice(0, SHOWN_GROWING)
-    .map(({ merchant, spent, factor }) => `${merchant} ${dollars(spent)}, ${factor === null ? 'new' : `x${factor}`}`);
+    .map(({ merchant, spent, factor }) => `${merchant} ${money(spent)}, ${factor === null ? 'new' : `x${factor}`}`);
   const shown = attention.slice(0, SHOWN_ATTENTION);
   const left = attention.length - shown.length;
-  // What the service does not tell is no 0.
-  const money = [
-    ['', cents(wallet.balance_cents)],
-    ['on cards ', wallet.cards_total_balance_cents],
+  const amounts = [
+    ['', wallet.balance],
+    ['on cards ', wallet.cards_total_balance],
     ['held ', held],
-    ['pending deposits ', wallet.pending_deposits_cents],
+    ['pending deposits ', wallet.pending_deposits],
   ] as const;
   const counted = Object.entries(cards).filter(([state, count]) => count > 0 || state === 'active');
   return [
     lineBlock(`${title}  as of ${as_of}`),
     pairsBlock([
-      ['WALLET', money.map(([name, amount]) => `${name}${amount === null ? '-' : dollars(amount)}`).join('    ')],
+      ['WALLET', amounts.map(([name, amount]) => `${name}${money(amount)}`).join('    ')],
       ['CARDS', counted.map(([state, count]) => `${count} ${state.replace('_', ' ')}`).join('   ')],
       ['SPENT', { points: spending.buckets, each: 'day', text: spentText(spending) }],
-      ...(growing.length === 0 ? [] : [['GROWING', growing.join('    ')] as const]),
+      ...(grown.length === 0 ? [] : [['GROWING', grown.join('    ')] as const]),
     ]),
     tableBlock(
       columnsOf(ATTENTION, 'severity subject text next:3', {
