@@ -5,7 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import type { AnyField } from '../contract/field.ts';
 import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
-import { readOnlyProfiles } from '../profile/profile-file.ts';
+import { profilePath, readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
 import { whoseOf } from './account.ts';
 import type { AppHost } from './process-host.ts';
@@ -78,7 +78,11 @@ function profileOf(host: AppHost, options: WantedName['options']): Promise<Resol
     flags: { sandbox: options.has('--sandbox'), ...(profile && { profile }), ...(contract && { contract }) },
     env: host.env,
     interactive: true,
-    store: () => readOnlyProfiles(host.folders.config),
+    store: async () => ({
+      path: profilePath(host.folders.config),
+      file: await readOnlyProfiles(host.folders.config),
+      key: () => Promise.reject(new Error('completion opens no key')),
+    }),
     async readKeyFile(path) {
       // A pipe gives its key once, and not to a key press.
       if (!(await isThere(path))) throw new Error('not an ordinary file');
@@ -93,8 +97,12 @@ function candidate({ id, about, status, label }: ShownId): Candidate {
 }
 
 async function profiles(host: AppHost, { path, options }: WantedName): Promise<readonly Candidate[]> {
-  const saved = (await readOnlyProfiles(host.folders.config)).list();
-  const rows = saved.map(({ name, mode, base_url }) => ({ value: name, means: `${mode}, ${base_url}`, mode }));
+  const { profiles: saved } = await readOnlyProfiles(host.folders.config);
+  const rows = [...saved.values()].map(({ name, mode, base_url }) => ({
+    value: name,
+    means: `${mode}, ${base_url}`,
+    mode,
+  }));
   // `--live` names a live profile; what is done to a profile is done to a saved one.
   if (options.has('--live') && options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
   const takesAny = !path?.startsWith('profiles ') || path === 'profiles use';

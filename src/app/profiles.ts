@@ -1,9 +1,9 @@
 /** Saved profiles as commands see them. */
 import { resolve as resolvePath } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
-import type { Secret } from '../core/secret.ts';
 import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
+import type { NewKey } from '../profile/keys.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import { checkSettingName, loosens, PATH_SETTINGS, type ProfileSettings, parseSetting } from '../profile/settings.ts';
@@ -11,11 +11,7 @@ import type { ProfileRow } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
-/** A key, or where it is told. */
-export type KeyInput =
-  | { readonly key: Secret; readonly keychain: boolean }
-  | { readonly key_file: string }
-  | { readonly key_command: readonly string[] };
+export type { NewKey };
 
 /** The built-in profile, which is never saved. */
 const SANDBOX_ROW: ProfileRow = {
@@ -33,29 +29,28 @@ const SANDBOX_ROW: ProfileRow = {
 export async function profilesFor({ host, warn }: Run) {
   const { openProfileStore } = await import('../profile/store.ts');
   const store = await openProfileStore(host, warn);
-  const absoluteKeyFile = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
   const rowOf = (profile: Profile): ProfileRow => ({
     name: profile.name,
-    current: store.current() === profile.name,
+    current: store.file.current === profile.name,
     mode: profile.mode,
     base_url: profile.base_url,
-    key: profile.key_hint,
+    key: profile.hint,
     key_source: profile.key_source,
     contract: profile.contract ?? null,
     settings: { ...profile.settings },
   });
-  const builtIn = () => ({ ...SANDBOX_ROW, current: store.current() === 'sandbox' });
+  const builtIn = () => ({ ...SANDBOX_ROW, current: store.file.current === 'sandbox' });
   const get = async (name: string): Promise<ProfileRow> => {
     if (name === 'sandbox') return builtIn();
-    const found = store.get(name);
+    const found = store.file.profiles.get(name);
     if (found) return rowOf(found);
     throw unknownProfile(checkProfileName(name));
   };
   return {
     get,
-    list: async () => store.list().map(rowOf),
+    list: async () => [...store.file.profiles.values()].map(rowOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
     /** Name of the current profile. */
-    current: async () => store.current(),
+    current: async () => store.file.current,
     async use(name: string) {
       await store.use(name);
       return get(name);
@@ -91,12 +86,9 @@ export async function profilesFor({ host, warn }: Run) {
       return remains;
     },
     /** Saves a key under a name, or where it comes from; it becomes the current profile. Paths may be relative. */
-    async login(name: string, baseUrl: string, key: KeyInput) {
-      const saved = await store.save({
-        name,
-        base_url: baseUrl,
-        ...('key_file' in key ? absoluteKeyFile(key.key_file) : key),
-      });
+    async login(name: string, baseUrl: string, key: NewKey) {
+      const from = 'key_file' in key ? { key_file: resolvePath(host.cwd, key.key_file) } : key;
+      const saved = await store.save({ name, base_url: baseUrl, ...from });
       await store.use(name);
       return rowOf(saved);
     },

@@ -3,6 +3,6 @@ export type { Shown } from '../app/answer-shapes.ts';
 export type { HeldRequest } from '../app/approvals.ts';
 export type { Context } from '../app/context.ts';
 export type { FileEdit } from '../app/context-files.ts';
-export type { KeyInput } from '../app/profiles.ts';
+export type { NewKey } from '../app/profiles.ts';
 export type { CommandRunner, StartedBrowser, ToolHost } from '../app/programs.ts';
 export type { PrivateSandboxOptions, Restored, ServerRow } from '../app/sandbox.ts';

@@ -1,5 +1,5 @@
 import { PROFILE_ROW, type ProfileRow } from '../app/answer-shapes.ts';
-import type { Context, KeyInput } from '../cli/context.ts';
+import type { Context, NewKey } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, option, takes, without } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
@@ -83,7 +83,7 @@ async function givenKey(
   ctx: Context,
   keyFile: string | undefined,
   { keyStdin, keychain, keyCommand }: Partial<Record<'keyStdin' | 'keychain' | 'keyCommand', boolean | undefined>>,
-): Promise<KeyInput> {
+): Promise<NewKey> {
   if (!keyCommand && ctx.rest.length > 0) throw usage('words after -- are the command of --key-command');
   if (keyFile !== undefined) return { key_file: keyFile };
   if (!keyCommand) return { key: await readKeyText(ctx, keyStdin ?? false), keychain: keychain ?? false };

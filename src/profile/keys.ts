@@ -12,7 +12,7 @@ import type { Host } from '../platform/host.ts';
 import { outputOf } from '../platform/programs.ts';
 import type { Keychain } from './keychain.ts';
 import { keyMode, quoted, readKey } from './parts.ts';
-import { type StoredKey, type StoredProfile, storedKey } from './profile-file.ts';
+import { type KeyPlace, type Profile, storedKey } from './profile-file.ts';
 import { isAbsolutePath } from './settings.ts';
 
 /** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
@@ -39,7 +39,7 @@ export function keyKeeper(host: ProfileHost, files: FileDependencies) {
   const folder = host.folders.config;
 
   /** Puts the key where it was asked to be. */
-  async function keep(name: string, wanted: NewKey): Promise<StoredKey> {
+  async function keep(name: string, wanted: NewKey): Promise<KeyPlace> {
     if ('key' in wanted) {
       const key = readKey(wanted.key.expose());
       return wanted.keychain === true ? inKeychain(name, key) : storedKey(key);
@@ -52,18 +52,18 @@ export function keyKeeper(host: ProfileHost, files: FileDependencies) {
     const key = await tell(from);
     const seen = { mode: keyMode(key), hint: key.hint() };
     return typeof from === 'string'
-      ? { kind: 'key_file', file: from, ...seen }
-      : { kind: 'key_command', command: from, ...seen };
+      ? { key_source: 'key_file', file: from, ...seen }
+      : { key_source: 'key_command', command: from, ...seen };
   }
 
   /** Throws `guarded` where the keychain did not keep it: who asked for it does not want the key in a file. */
-  async function inKeychain(name: string, key: Secret): Promise<StoredKey> {
+  async function inKeychain(name: string, key: Secret): Promise<KeyPlace> {
     const chain = await host.keychain();
     // Two folders of profiles must not overwrite each other's keys.
     const account = `${name}@${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
     const problem = await chain.problem();
     const failed = problem ?? (await chain.write(account, key));
-    if (failed === undefined) return { kind: 'keychain', account, mode: keyMode(key), hint: key.hint() };
+    if (failed === undefined) return { key_source: 'keychain', account, mode: keyMode(key), hint: key.hint() };
     const left = problem === undefined ? await chain.remove(account) : undefined;
     throw notSent('guarded', `the keychain of this system did not keep the key: ${failed}`, {
       notes: [
@@ -75,19 +75,19 @@ export function keyKeeper(host: ProfileHost, files: FileDependencies) {
   }
 
   /** Throws `guarded` when the key is of another mode than when it was saved. */
-  async function fetch(profile: Pick<StoredProfile, 'name' | 'base_url'>, source: StoredKey): Promise<Secret> {
-    const { key: stored, account, file, command = [] } = source;
+  async function fetch(profile: Profile): Promise<Secret> {
+    const { key: stored, account, file, command = [], mode } = profile;
     if (stored !== undefined) return stored;
     const key = account === undefined ? await tell(file ?? command) : await fromKeychain(profile, account);
-    if (keyMode(key) === source.mode) return key;
+    if (keyMode(key) === mode) return key;
     throw notSent(
       'guarded',
-      `profile ${profile.name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
+      `profile ${profile.name} was saved with a ${mode} key, and its key is now ${keyMode(key)}`,
       loginFor(profile),
     );
   }
 
-  async function fromKeychain(profile: Pick<StoredProfile, 'name' | 'base_url'>, account: string): Promise<Secret> {
+  async function fromKeychain(profile: Profile, account: string): Promise<Secret> {
     const found = await (await host.keychain()).read(account);
     if (found !== undefined) return readKey(found.expose());
     throw notSent(
@@ -105,7 +105,7 @@ export function keyKeeper(host: ProfileHost, files: FileDependencies) {
   }
 
   /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
-  async function forget({ file, command, account }: StoredKey): Promise<Remains | undefined> {
+  async function forget({ file, command, account }: KeyPlace): Promise<Remains | undefined> {
     if (file !== undefined) return { place: `the key file ${file}` };
     if (command !== undefined) return { place: `what ${quoted(command[0] ?? '')} reads` };
     const why = account === undefined ? undefined : await (await host.keychain()).remove(account);
@@ -116,7 +116,7 @@ export function keyKeeper(host: ProfileHost, files: FileDependencies) {
 }
 
 /** A login asks for what it is not told, and a profile does not tell it its address. */
-function loginFor({ name, base_url: address }: Pick<StoredProfile, 'name' | 'base_url'>): string {
+function loginFor({ name, base_url: address }: Profile): string {
   return `cardwright login --profile ${shellWord(name)} --base-url ${shellWord(address)}`;
 }
 

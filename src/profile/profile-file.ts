@@ -9,8 +9,8 @@ import { checkBaseUrl, checkNewProfileName, type KeyMode, keyMode, quoted, readK
 import { isAbsolutePath, isStoredSetting, type ProfileSettings } from './settings.ts';
 
 /** Where a profile's key is: in the profile file, in a file of its own, told by a command, or in the keychain. */
-export interface StoredKey {
-  readonly kind: keyof typeof KEY_PARTS;
+export interface KeyPlace {
+  readonly key_source: keyof typeof KEY_PARTS;
   readonly mode: KeyMode;
   /** Prefix and last four of the key. */
   readonly hint: string;
@@ -20,46 +20,23 @@ export interface StoredKey {
   readonly account?: string;
 }
 
-/** One profile as the file holds it. */
-export interface StoredProfile {
-  readonly name: string;
-  readonly base_url: string;
-  readonly source: StoredKey;
-  readonly contract: string | undefined;
-  readonly settings: ProfileSettings;
-}
-
-/** A saved profile as everybody may see it: no key in it. */
-export interface Profile {
+/** A saved profile. */
+export interface Profile extends KeyPlace {
   readonly name: string;
   /** Without a slash at the end; the key goes to this origin alone. */
   readonly base_url: string;
-  readonly key_source: StoredKey['kind'];
-  readonly key_file?: string;
-  readonly key_command?: readonly string[];
   /** Absolute path of a file with contract overrides. */
-  readonly contract?: string;
+  readonly contract?: string | undefined;
   readonly settings: ProfileSettings;
-  readonly mode: KeyMode;
-  /** Prefix and last four of the key. */
-  readonly key_hint: string;
-}
-
-/** The public side of a stored profile. */
-export function shown({ name, base_url, source, contract, settings }: StoredProfile): Profile {
-  const { kind, mode, hint, file, command } = source;
-  return {
-    ...{ name, base_url, settings, mode, ...(contract && { contract }), key_source: kind, key_hint: hint },
-    ...(file && { key_file: file }),
-    ...(command && { key_command: command }),
-  };
 }
 
 /** The whole profile file. A map, because `constructor` is a lawful profile name. */
 export interface ProfileFile {
   readonly current: string | undefined;
-  readonly profiles: ReadonlyMap<string, StoredProfile>;
+  readonly profiles: ReadonlyMap<string, Profile>;
 }
+
+export const NO_PROFILES: ProfileFile = { current: undefined, profiles: new Map() };
 
 /** Without its ending. */
 export const FILE_NAME = 'config';
@@ -80,7 +57,7 @@ export function parseProfileFile(text: string): ProfileFile {
   need(typeof whole['version'] === 'number', 'version');
   if (whole['version'] !== VERSION) throw new ProfileFileDamage('another cardwright has written it, in another form');
   onlyKeys(whole, ['version', 'current', 'profiles'], 'the file');
-  const profiles = new Map<string, StoredProfile>();
+  const profiles = new Map<string, Profile>();
   for (const [name, entry] of Object.entries(asRecord(whole['profiles'], 'profiles'))) {
     profiles.set(name, parseProfile(name, entry));
   }
@@ -91,24 +68,15 @@ export function parseProfileFile(text: string): ProfileFile {
 }
 
 /** The profiles of this user, only looked at: none where the file cannot be read, and nothing is repaired or warned of. */
-export async function readOnlyProfiles(configFolder: string) {
-  const path = profilePath(configFolder);
-  const { current, profiles } = await readOrdinary(path)
+export async function readOnlyProfiles(configFolder: string): Promise<ProfileFile> {
+  return readOrdinary(profilePath(configFolder))
     .then(bytes => parseProfileFile(bytes.toString('utf8')))
-    .catch((): ProfileFile => ({ current: undefined, profiles: new Map() }));
-  const seen = new Map([...profiles.values()].map(profile => [profile.name, shown(profile)]));
-  return {
-    path,
-    list: () => [...seen.values()],
-    get: (name: string) => seen.get(name),
-    current: () => current,
-    key: () => Promise.reject(new CliError('internal', { message: 'a read-only view opens no key' })),
-  };
+    .catch(() => NO_PROFILES);
 }
 
-/** The only place where stored keys are exposed. */
-function entryOf({ base_url, source: { kind, key, ...parts }, contract, settings }: StoredProfile): JsonRecord {
-  return { base_url, key_source: kind, ...(key === undefined ? parts : { key: key.expose() }), contract, settings };
+/** The only place where stored keys are exposed. What such a key tells of itself is not written beside it. */
+function entryOf({ name: _, key, mode, hint, ...entry }: Profile): JsonRecord {
+  return { ...entry, ...(key === undefined ? { mode, hint } : { key: key.expose() }) };
 }
 
 /** The text to write. */
@@ -136,37 +104,38 @@ const KEY_PARTS = {
   keychain: ['account', (value: unknown) => isText(value) && /^[a-z0-9@_-]{1,64}$/.test(value)],
 } as const;
 
-function parseProfile(name: string, entry: unknown): StoredProfile {
+function parseProfile(name: string, entry: unknown): Profile {
   const at = `profiles.${quoted(name)}`;
   valid(() => checkNewProfileName(name), 'profiles (a name)');
   const record = asRecord(entry, at);
   const { base_url: address, contract } = record;
   const parts = Object.values(KEY_PARTS).map(([part]) => part);
   onlyKeys(record, ['base_url', 'key_source', ...parts, 'mode', 'hint', 'contract', 'settings'], at);
-  const source = parseSource(record, at);
+  const place = parsePlace(record, at);
   need(isText(address), `${at}.base_url`);
-  const base_url = valid(() => checkBaseUrl(address, source.mode), `${at}.base_url`).href;
+  const base_url = valid(() => checkBaseUrl(address, place.mode), `${at}.base_url`).href;
   need(contract === undefined || isPath(contract), `${at}.contract`);
   const settings = asRecord(record['settings'], `${at}.settings`);
   for (const [setting, value] of Object.entries(settings)) need(isStoredSetting(setting, value), `${at}.settings`);
-  return { name, base_url, source, contract, settings };
+  return { name, base_url, ...place, contract, settings };
 }
 
-function parseSource(record: JsonRecord, at: string): StoredKey {
-  const { key_source: kind, mode, hint } = record;
-  need(isText(kind) && Object.hasOwn(KEY_PARTS, kind), `${at}.key_source`);
-  const [part, fits] = KEY_PARTS[kind as StoredKey['kind']];
+function parsePlace(record: JsonRecord, at: string): KeyPlace {
+  const { key_source, mode, hint } = record;
+  need(isText(key_source) && Object.hasOwn(KEY_PARTS, key_source), `${at}.key_source`);
+  const kind = key_source as KeyPlace['key_source'];
+  const [part, fits] = KEY_PARTS[kind];
   const value = record[part];
   need(fits(value), `${at}.${part}`);
   if (kind === 'stored') return storedKey(valid(() => readKey(String(value)), `${at}.key`));
   need(mode === 'test' || mode === 'live', `${at}.mode`);
   need(isText(hint) && /^sk_(?:test|live)_…[A-Za-z0-9_-]{0,4}$/.test(hint), `${at}.hint`);
-  return { kind: kind as StoredKey['kind'], [part]: value, mode, hint };
+  return { key_source: kind, [part]: value, mode, hint };
 }
 
 /** A key that is kept in the profile file. */
-export function storedKey(key: Secret): StoredKey {
-  return { kind: 'stored', key, mode: keyMode(key), hint: key.hint() };
+export function storedKey(key: Secret): KeyPlace {
+  return { key_source: 'stored', key, mode: keyMode(key), hint: key.hint() };
 }
 
 function isText(value: unknown): value is string {

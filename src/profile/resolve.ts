@@ -43,7 +43,7 @@ export interface ProfileChoice {
   readonly flags: { readonly profile?: string; readonly sandbox?: boolean; readonly contract?: string };
   readonly env: Environment;
   /** Opened only when a saved profile has to be looked up. */
-  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'key'>>;
+  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'file' | 'key'>>;
 }
 
 export interface ResolveInput extends ProfileChoice {
@@ -105,12 +105,12 @@ async function choiceOf({ flags, env, store }: ProfileChoice): Promise<Choice | 
   if (keyFile !== undefined) return { name: 'env', chosenBy: 'CARDWRIGHT_API_KEY_FILE' };
   const chosenBy = 'CARDWRIGHT_PROFILE';
   if (profile !== undefined) return { name: of(chosenBy, () => checkProfileName(profile)), chosenBy };
-  const current = (await store()).current();
+  const { current } = (await store()).file;
   return current === undefined ? undefined : { name: current, chosenBy: 'current profile' };
 }
 
-function lookedUp(store: Pick<ProfileStore, 'get'>, { name, chosenBy }: Choice): Profile {
-  const found = store.get(name);
+function lookedUp({ file }: Pick<ProfileStore, 'file'>, { name, chosenBy }: Choice): Profile {
+  const found = file.profiles.get(name);
   if (found === undefined) throw unknownProfile(name, ` (named by ${chosenBy})`);
   return found;
 }
@@ -150,7 +150,7 @@ async function saved(question: Question, choice: Choice): Promise<ResolvedProfil
     keySource: profile.key_source,
     keyHome: homeOf(profile, store.path),
     key: () => store.key(choice.name),
-    keyHint: profile.key_hint,
+    keyHint: profile.hint,
     contractFile: contractFile(question) ?? profile.contract,
     settings: profile.settings,
     warnings,
@@ -213,10 +213,10 @@ async function environment(question: Question, choice: Choice): Promise<Resolved
   };
 }
 
-function homeOf({ key_source, key_file, key_command }: Profile, path: string): string {
+function homeOf({ key_source, file, command }: Profile, path: string): string {
   if (key_source === 'stored') return `the profile file ${path}`;
-  if (key_source === 'key_file') return `the key file ${key_file}`;
-  return key_source === 'key_command' ? `told by ${key_command?.[0]}` : 'the keychain of this system';
+  if (key_source === 'key_file') return `the key file ${file}`;
+  return key_source === 'key_command' ? `told by ${command?.[0]}` : 'the keychain of this system';
 }
 
 function contractFile({ flags, variables }: Question): string | undefined {

