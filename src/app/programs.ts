@@ -168,8 +168,6 @@ interface ChildSettings {
   readonly isHidden?: boolean;
   /** A second signal ends the child at once, whatever it makes of the first; otherwise each is passed on. */
   readonly secondKills?: boolean;
-  /** Told the process id once it runs. */
-  readonly onStarted?: (pid: number) => Promise<void>;
 }
 
 /** How a child ended: its code, or 128 and the number of the signal that ended it. */
@@ -204,7 +202,7 @@ export async function findProgram(
 /** Resolves when the program has ended. Throws `usage` when it cannot be started. */
 export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
   const [name, ...args] = program;
-  const { env, cwd, handOver, sharesTerminal, secondKills = false, isHidden = false, onStarted } = settings;
+  const { env, cwd, handOver, sharesTerminal, secondKills = false, isHidden = false } = settings;
   const path = await findProgram(name, settings);
   // No shell: the words are the program's own, whatever is in them.
   const child = spawn(path, args, {
@@ -221,7 +219,7 @@ export async function runProgram(program: readonly string[], settings: ChildSett
     else if (!(signal === 'SIGINT' && sharesTerminal)) child.kill(signal);
   });
   try {
-    const end = new Promise<ChildEnd>((resolve, reject) => {
+    return await new Promise<ChildEnd>((resolve, reject) => {
       child.on('error', (error: NodeJS.ErrnoException) => {
         reject(cannotStart(`${JSON.stringify(name)} cannot be started: ${error.code ?? 'unknown'}`));
       });
@@ -229,8 +227,6 @@ export async function runProgram(program: readonly string[], settings: ChildSett
         resolve({ code: code ?? 128 + os.signals[signal ?? 'SIGKILL'], signal: signal ?? undefined });
       });
     });
-    const [ended] = await Promise.all([end, child.pid === undefined ? undefined : onStarted?.(child.pid)]);
-    return ended;
   } finally {
     takeBack();
   }

@@ -7,7 +7,6 @@ import type { ResultOf } from '../contract/operation.ts';
 import type { AccountsServerOptions, AdminOperations, ServerOptions } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, type ErrorKind, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
-import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
 import { foldersFor } from '../platform/folders.ts';
 import { within } from '../platform/time.ts';
@@ -49,7 +48,6 @@ export function sandboxesOf(run: Run) {
      * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
      */
     async start(options: ServerOptions) {
-      await removeAbandonedFolders(host);
       const { readyFile } = options;
       const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
       const started = await startServer(surroundings(run), { ...options, readyFile: ready });
@@ -279,20 +277,13 @@ function lastLine(output: string): string {
 
 const FOLDER = 'cardwright-exec-';
 
-/** Takes away what `sandbox exec` left when it was killed, unless its program still goes on. */
-async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void> {
-  await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
-}
-
 async function openPrivate(run: Run, options: PrivateSandboxOptions) {
   const { host } = run;
-  await removeAbandonedFolders(host);
   let folder = '';
   const remove = () => rm(folder, { recursive: true, force: true });
   const opened = await mkdtemp(join(tmpdir(), FOLDER))
-    .then(async made => {
+    .then(made => {
       folder = made;
-      await markUsed(folder, host.pid);
       return serve(run, options, folder);
     })
     .catch(async (error: unknown) => {
@@ -317,7 +308,6 @@ async function openPrivate(run: Run, options: PrivateSandboxOptions) {
         handOver: onSignal => host.handOver(onSignal),
         sharesTerminal: streams.stdin.isTerminal,
         secondKills: true,
-        onStarted: pid => markUsed(folder, pid),
       });
     },
     /** Sends deliveries that are due, for at most so many milliseconds. */

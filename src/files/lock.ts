@@ -1,15 +1,14 @@
-/** Which process holds what: lock files, which a later process takes over from a dead one, process identities, and folders in use. */
+/** Lock files, which a later process takes over from a dead one, and identities of processes. */
 
 import { createHash } from 'node:crypto';
 import { constants, readFileSync, readlinkSync } from 'node:fs';
-import { copyFile, link, lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, link, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { type CliError, notSent } from '../core/errors.ts';
 import { withDigits, withoutDigits } from '../core/names.ts';
 import type { Host } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
-import { createPrivate, inOurWords, nothingThere, ourUid, readOrdinary, systemCode } from './private-files.ts';
+import { createPrivate, inOurWords, nothingThere, readOrdinary, systemCode } from './private-files.ts';
 
 interface LockOptions extends Pick<Host, 'pid' | 'clock' | 'random'> {
   /** How long to wait for one other holder, milliseconds, and anew for the next; 0 tries once. */
@@ -225,42 +224,4 @@ function textOf(read: () => string): string {
     if (systemCode(error) === undefined) throw error;
     return '';
   }
-}
-
-// Folders that processes use: each names itself in one. When all of them are provably gone, the next process removes the folder.
-
-const MARK = /^used-by-\d+$/;
-
-/** Says in a folder that a process uses it. The word ends with the process, and waits for no disk. */
-export async function markUsed(folder: string, pid: number): Promise<void> {
-  // In the form of a lock, which is read for its holder alone.
-  const mark = { ...identify(pid), nonce: '' };
-  await writeFile(join(folder, `used-by-${pid}`), `${JSON.stringify(mark)}\n`, { mode: 0o600, flag: 'wx' });
-}
-
-/** Whoever tidies. */
-type Remover = Pick<LockOptions, 'pid' | 'isRunning'>;
-
-/** Removes the folders in `parent` whose names begin with `prefix` and whose processes are all provably gone. */
-export async function removeAbandoned(parent: string, prefix: string, us: Remover): Promise<void> {
-  // A folder that cannot be read holds nothing we could take away; another process tidies too, or may and we may not.
-  const passed = (error: unknown) => {
-    if (systemCode(error) === undefined) throw error;
-  };
-  const names = (await readdir(parent).catch(passed)) ?? [];
-  for (const name of names.filter(each => each.startsWith(prefix))) {
-    const folder = join(parent, name);
-    const isLeft = await isAbandoned(folder, us).catch(passed);
-    if (isLeft) await rm(folder, { recursive: true, force: true }).catch(passed);
-  }
-}
-
-async function isAbandoned(folder: string, us: Remover): Promise<boolean> {
-  const [found, uid] = [await lstat(folder), ourUid()];
-  if (!found.isDirectory() || (uid !== undefined && found.uid !== uid)) return false;
-  const marks = (await readdir(folder)).filter(name => MARK.test(name));
-  for (const mark of marks) {
-    if ((await holderOf(join(folder, mark), us, us.isRunning)) !== 'nobody') return false;
-  }
-  return marks.length > 0;
 }

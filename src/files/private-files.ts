@@ -171,7 +171,7 @@ function isOpenToOthers(path: string, found: Stats, { platform, warn }: FileDepe
 }
 
 /** Our user id; Windows has none. A container may run us under an id without a name. */
-export function ourUid(): number | undefined {
+function ourUid(): number | undefined {
   return own.getuid?.();
 }
 

@@ -9,12 +9,11 @@ import { program } from '../support/child.ts';
 
 const NAMELESS = 54_321;
 
-it.runIf(userInfo().uid === 0)('private folders and files are made, and left ones found', async () => {
+it.runIf(userInfo().uid === 0)('private folders and files are made', async () => {
   await using child = await program(`
     import { userInfo } from 'node:os';
     import { privateFile, privateFolder } from './src/files/private-files.ts';
     import { preparePrivateFolder, writePrivate } from './src/files/private-files.ts';
-    import { removeAbandoned } from './src/files/lock.ts';
     const around = { platform: process.platform, random: { bytes: n => new Uint8Array(n), fraction: () => 0 }, warn: console.log };
     try {
       userInfo();
@@ -26,7 +25,6 @@ it.runIf(userInfo().uid === 0)('private folders and files are made, and left one
     privateFile('data/store/store.db', process.platform);
     await preparePrivateFolder('config', around);
     await writePrivate('config/profiles', 'text', around);
-    await removeAbandoned('.', 'left-', { pid: process.pid });
   `);
   // Beside the folder of this run, which nobody else may enter.
   const folder = await mkdtemp(join(dirname(tmpdir()), 'cw-nameless-'));

@@ -110,25 +110,6 @@ describe('signals', () => {
     expect(ran).toMatchObject({ code, signal: null });
     expect(last(ran)).toContain(`was ended by ${name} (${code})`);
   });
-
-  it('killed with no chance to tidy up, its folder goes with the next run, and not before its program', async () => {
-    const before = await leftOver();
-    const { child, end } = await started('console.log(process.pid); setInterval(() => {}, 1000);');
-    const gone = new Promise(resolve => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await gone;
-    const left = (await leftOver()).filter(name => !before.includes(name));
-    expect(left).toHaveLength(1);
-    await exec([], script(''));
-    expect(await leftOver()).toContain(left[0]);
-    const program = (await readdir(join(temporary(), left[0] ?? ''))).map(name => /^used-by-(\d+)$/.exec(name)?.[1]);
-    const alive = program.map(Number).filter(id => id > 0 && id !== child.pid);
-    expect(alive).toHaveLength(1);
-    for (const id of alive) process.kill(id, 'SIGKILL');
-    await end;
-    await exec([], script(''));
-    expect(await leftOver()).toEqual(before);
-  });
 });
 
 describe.runIf(isWhole)('what the program gets otherwise', () => {

@@ -85,7 +85,7 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
     scenarios: options.scenarios,
-    archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
+    archives: new Archives({ clock, random: idSource, platform: process.platform }),
     platform: process.platform,
     inspector: new InspectorSessions({ clock: options.pageClock ?? clock, random: idSource, files: () => PAGE_FILES }),
     version: '1.2.3',

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -13,7 +13,6 @@ import { DAY } from '../../core/durations.ts';
 import { jsonOrUndefined } from '../../core/objects.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { connectTo } from '../../engine/open.ts';
-import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
 import { privateFolder, statIfThere, syncFolder, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
@@ -147,9 +146,6 @@ export async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): P
 interface ArchivesParts extends Pick<Host, 'clock' | 'random' | 'platform'> {
   /** Where they are kept; a temporary folder that goes with this object when left out. */
   readonly folder?: string | undefined;
-  /** Whose folder a temporary one is; when that process is gone, the next sandbox takes it away. */
-  readonly pid: number;
-  readonly isRunning?: IsRunning | undefined;
 }
 
 export interface Snapshot {
@@ -239,7 +235,7 @@ export class Archives {
   /** Takes the folder away where it was made for this object alone. */
   async close(): Promise<void> {
     if (this.#folder === undefined || this.#parts.folder !== undefined) return;
-    await rm(dirname(await this.#folder), { recursive: true, force: true });
+    await rm(await this.#folder, { recursive: true, force: true });
   }
 
   async #named(name: string): Promise<string> {
@@ -254,9 +250,8 @@ export class Archives {
     return this.#folder;
   }
 
-  /** A temporary folder is below one that says whose it is, so that nothing in it but snapshots has a name. */
   async #made(): Promise<string> {
-    const { folder, platform, clock, pid, isRunning } = this.#parts;
+    const { folder, platform, clock } = this.#parts;
     if (folder !== undefined) {
       privateFolder(folder, platform);
       // After a process that died: what it never finished goes after a day.
@@ -267,11 +262,7 @@ export class Archives {
       }
       return folder;
     }
-    await removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning });
-    const own = await mkdtemp(join(tmpdir(), TEMPORARY));
-    await markUsed(own, pid);
-    await mkdir(join(own, 'snapshots'), { mode: 0o700 });
-    return join(own, 'snapshots');
+    return mkdtemp(join(tmpdir(), TEMPORARY));
   }
 }
 

@@ -80,7 +80,7 @@ export type Opened = Awaited<ReturnType<typeof openSandbox>>;
  * taken.
  */
 export async function assemble(plan: Plan) {
-  const { host, place, onFault } = plan;
+  const { host, place } = plan;
   const socket = place === 'socket' ? await privateSocket(host) : undefined;
   let opened: Opened | undefined;
   const close = async () => {
@@ -92,10 +92,8 @@ export async function assemble(plan: Plan) {
     const { parts, instance, deliver } = opened;
     const { key, adminToken, activeDialect } = parts;
     const server = await serve(parts, socket ?? (place as { readonly port: number }));
-    const tidied = socket?.tidy().catch(onFault);
     let stopped: Promise<void> | undefined;
     const stop = async () => {
-      await tidied;
       await server.stop();
       await close();
     };

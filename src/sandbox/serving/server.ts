@@ -10,7 +10,6 @@ import type { AccountsServerOptions } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
-import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
@@ -205,23 +204,12 @@ function cannotListen(place: ListenAddress, error: Error): CliError {
 
 const TEMPORARY = 'cw-';
 
-/** `tidy` removes what was left by processes that died; the folders of live ones stay. */
-export async function privateSocket({
-  pid,
-  random,
-  platform,
-  isRunning,
-}: Pick<Host, 'random' | 'pid' | 'platform'> & { readonly isRunning?: IsRunning | undefined }) {
+/** A socket in a folder of its own, which `remove` takes away. */
+export async function privateSocket({ pid, random, platform }: Pick<Host, 'random' | 'pid' | 'platform'>) {
   if (platform === 'win32') {
-    const nothing = async () => undefined;
     const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
-    return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, tidy: nothing, remove: nothing };
+    return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, remove: async () => undefined };
   }
   const own = await mkdtemp(join(tmpdir(), TEMPORARY));
-  await markUsed(own, pid);
-  return {
-    socketPath: join(own, 'sandbox.sock'),
-    tidy: () => removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning }),
-    remove: () => rm(own, { recursive: true, force: true }),
-  };
+  return { socketPath: join(own, 'sandbox.sock'), remove: () => rm(own, { recursive: true, force: true }) };
 }
