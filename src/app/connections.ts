@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
 import type { AuditLog } from '../audit/log.ts';
 import type { Observed, Wait } from '../client/request.ts';
-import { NO_OVERRIDES } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
@@ -57,12 +56,11 @@ export function connections(settings: BegunRun) {
     closers.push(() => sandbox.stop());
     return sandbox;
   });
-  const overrides = once(async () => {
-    const contractFile = globals.contract ?? (await resolved()).contractFile;
-    if (contractFile === undefined) return NO_OVERRIDES;
-    const { readOverrides } = await import('../contract/read-overrides.ts');
-    return readOverrides(await host.readFile(contractFile), contractFile);
-  });
+  const overridesOf = async (file?: string) => {
+    const { NO_OVERRIDES, readOverrides } = await import('../contract/overrides.ts');
+    return file === undefined ? NO_OVERRIDES : readOverrides(await host.readFile(file), file);
+  };
+  const overrides = once(async () => overridesOf(globals.contract ?? (await resolved()).contractFile));
 
   async function client<T extends 'service' | 'admin'>(which: T, where: Where, mode: Identity['mode']) {
     const { createService } = await import('../client/api.ts');
@@ -85,7 +83,7 @@ export function connections(settings: BegunRun) {
       },
       connection: { ...where, key: learn },
       redactor,
-      overrides: which === 'service' ? await overrides() : NO_OVERRIDES,
+      overrides: await (which === 'service' ? overrides() : overridesOf()),
       clock: host.clock,
       random: host.random,
       env: host.env,
@@ -144,7 +142,7 @@ export function connections(settings: BegunRun) {
   return {
     service,
     // What is assumed can be looked up before any profile is chosen.
-    overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
+    overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? overridesOf() : Promise.reject(thrown))),
     admin,
     /** The sandbox elsewhere that is steered; undefined for the one of this machine. */
     sandboxElsewhere,

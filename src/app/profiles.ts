@@ -97,7 +97,7 @@ export async function profilesFor({ host, warn }: Run) {
 
 /** What reads the file of a setting. Each throws `usage` or `guarded` for a text that cannot be read. */
 const READERS: Readonly<Record<string, () => Promise<(text: string, path: string) => unknown>>> = {
-  contract: async () => (await import('../contract/read-overrides.ts')).readOverrides,
+  contract: async () => (await import('../contract/overrides.ts')).readOverrides,
   policy: async () => (await import('../books/policy-file.ts')).readPolicy,
   approvers_file: async () => (await import('../approvals/request.ts')).readApprovers,
   sandbox_token_file: async () => (await import('./account.ts')).tokenIn,

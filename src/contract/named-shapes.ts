@@ -29,42 +29,44 @@ interface NamedShape {
   readonly basis: Basis;
 }
 
-type Title = string | undefined;
-const answer = (section: Section, name: Title, title: Title, shape: Shape, basis: Basis): NamedShape => ({
-  section,
-  name,
-  title,
-  shape,
-  basis,
-  use: 'answer',
-});
-const request = (section: Section, title: Title, shape: Shape, basis: Basis): NamedShape => ({
-  section,
-  title,
-  shape,
-  basis,
-  use: 'request',
-});
-
 /** In the order of the interface's sections. */
 export const NAMED_SHAPES: readonly NamedShape[] = [
-  answer('2.1', 'card', 'Card', CARD, stated('2.1')),
-  answer('2.2', 'bin', 'Bin', BIN, stated('2.2')),
-  answer('2.3', 'wallet', 'Wallet', WALLET, stated('2.3')),
-  answer('2.4', 'challenge', 'Challenge', CHALLENGE, stated('2.4')),
-  answer('2.5', 'transaction', 'Transaction', TRANSACTION, stated('2.5', 'A-40')),
-  answer('2.6', undefined, 'Webhook', WEBHOOK, stated('2.6', 'A-70')),
-  answer('2.6', 'webhook', 'WebhookWithSecret', WEBHOOK_WITH_SECRET, stated('2.6', 'A-15')),
-  answer('2.7', 'error', 'Error', ERROR_BODY, stated('2.7')),
-  answer('4', 'details', 'CardDetails', DETAILS, stated('4', 'A-30')),
-  answer('4', 'funding', 'Funding', FUNDING, stated('4', 'A-31')),
-  answer('4', 'address', 'Address', ADDRESS, assumed('A-64')),
-  answer('4', 'meta', 'PageMeta', PAGE_META, assumed('A-21')),
-  request('4.1', 'CreateCard', CREATE_CARD, stated('4.1')),
-  request('4.3', 'FundCard', FUND_CARD, stated('4.3')),
-  request('4', 'WithdrawCard', WITHDRAW_CARD, assumed('A-09')),
-  request('4.5', 'CreateWebhook', CREATE_WEBHOOK, stated('4.5')),
-  request('4', 'UpdateWebhook', UPDATE_WEBHOOK, assumed('A-17')),
-  answer('6', 'event', undefined, EVENT_ENVELOPE, assumed('A-73')),
-  answer('6', 'deposit', 'Deposit', DEPOSIT, stated('6', 'A-65')),
+  { section: '2.1', name: 'card', title: 'Card', use: 'answer', shape: CARD, basis: stated('2.1') },
+  { section: '2.2', name: 'bin', title: 'Bin', use: 'answer', shape: BIN, basis: stated('2.2') },
+  { section: '2.3', name: 'wallet', title: 'Wallet', use: 'answer', shape: WALLET, basis: stated('2.3') },
+  { section: '2.4', name: 'challenge', title: 'Challenge', use: 'answer', shape: CHALLENGE, basis: stated('2.4') },
+  {
+    section: '2.5',
+    name: 'transaction',
+    title: 'Transaction',
+    use: 'answer',
+    shape: TRANSACTION,
+    basis: stated('2.5', 'A-40'),
+  },
+  { section: '2.6', title: 'Webhook', use: 'answer', shape: WEBHOOK, basis: stated('2.6', 'A-70') },
+  {
+    section: '2.6',
+    name: 'webhook',
+    title: 'WebhookWithSecret',
+    use: 'answer',
+    shape: WEBHOOK_WITH_SECRET,
+    basis: stated('2.6', 'A-15'),
+  },
+  { section: '2.7', name: 'error', title: 'Error', use: 'answer', shape: ERROR_BODY, basis: stated('2.7') },
+  { section: '4', name: 'details', title: 'CardDetails', use: 'answer', shape: DETAILS, basis: stated('4', 'A-30') },
+  { section: '4', name: 'funding', title: 'Funding', use: 'answer', shape: FUNDING, basis: stated('4', 'A-31') },
+  { section: '4', name: 'address', title: 'Address', use: 'answer', shape: ADDRESS, basis: assumed('A-64') },
+  { section: '4', name: 'meta', title: 'PageMeta', use: 'answer', shape: PAGE_META, basis: assumed('A-21') },
+  { section: '4.1', title: 'CreateCard', use: 'request', shape: CREATE_CARD, basis: stated('4.1') },
+  { section: '4.3', title: 'FundCard', use: 'request', shape: FUND_CARD, basis: stated('4.3') },
+  { section: '4', title: 'WithdrawCard', use: 'request', shape: WITHDRAW_CARD, basis: assumed('A-09') },
+  { section: '4.5', title: 'CreateWebhook', use: 'request', shape: CREATE_WEBHOOK, basis: stated('4.5') },
+  { section: '4', title: 'UpdateWebhook', use: 'request', shape: UPDATE_WEBHOOK, basis: assumed('A-17') },
+  { section: '6', name: 'event', use: 'answer', shape: EVENT_ENVELOPE, basis: assumed('A-73') },
+  { section: '6', name: 'deposit', title: 'Deposit', use: 'answer', shape: DEPOSIT, basis: stated('6', 'A-65') },
 ];
+
+/** The row of a shape; undefined where it has no name. */
+export function namedShape(shape: Shape): NamedShape | undefined {
+  return NAMED_SHAPES.find(named => named.shape === shape);
+}

@@ -72,37 +72,16 @@ export interface Operation {
   readonly makes?: 'card' | 'webhook';
 }
 
-export const one = <const S extends Shape>(shape: S, basis: Basis, status = 200): Returns<'one', S> => ({
-  kind: 'one',
-  shape,
-  status,
-  basis,
-});
-export const listOf = <const S extends Shape>(shape: S, basis: Basis): Returns<'list', S> => ({
-  kind: 'list',
-  shape,
-  status: 200,
-  basis,
-});
-export const pageOf = <const S extends Shape>(shape: S, basis: Basis): Returns<'page', S> => ({
-  kind: 'page',
-  shape,
-  status: 200,
-  basis,
-});
-export const nothing = (basis: Basis): Returns<'none', Record<never, never>> => ({
-  kind: 'none',
-  shape: {},
-  status: 204,
-  basis,
-});
+/** Makes what is answered in one way, with a status that few rows say otherwise. */
+const answering =
+  <const Kind extends Returns['kind']>(kind: Kind, usual: number) =>
+  <const S extends Shape>(shape: S, basis: Basis, status = usual): Returns<Kind, S> => ({ kind, shape, status, basis });
 
-export const untouched = (basis: Basis): Returns<'raw', Record<never, never>> => ({
-  kind: 'raw',
-  shape: {},
-  status: 200,
-  basis,
-});
+export const one = answering('one', 200);
+export const listOf = answering('list', 200);
+export const pageOf = answering('page', 200);
+export const nothing = (basis: Basis) => answering('none', 204)({}, basis);
+export const untouched = (basis: Basis) => answering('raw', 200)({}, basis);
 
 type Flatten<T> = { [K in keyof T]: T[K] };
 type Named = Pick<Operation, 'summary' | 'method' | 'path'>;

@@ -2,14 +2,13 @@
 
 import { withoutUndefined } from '../core/objects.ts';
 import { assumption } from './assumption.ts';
-import { type AssumptionId, assumed, type Basis, type Section } from './basis.ts';
-import { BEHAVIOURS } from './behaviours.ts';
+import { type AssumptionId, assumed, type Basis, type Section, stated } from './basis.ts';
 import { COMBINED_EXPIRY } from './card.ts';
 import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
 import { EVENTS } from './events.ts';
 import type { AnyField, Shape } from './field.ts';
 import { LIMITS, type Limit } from './limits.ts';
-import { NAMED_SHAPES } from './named-shapes.ts';
+import { NAMED_SHAPES, namedShape } from './named-shapes.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import type { OperationOverride, Overrides } from './overrides.ts';
@@ -63,9 +62,7 @@ export function facts(overrides: Overrides): readonly Fact[] {
       fact({ section: '7', kind: 'error', name, what: `${status}, ${when}` }, basis),
     ),
     ...limits(),
-    ...BEHAVIOURS.map(({ section, about, rule, basis }) =>
-      fact({ section, kind: 'rule', name: about, what: rule }, basis),
-    ),
+    ...rules(),
   ];
   const known = new Set(all.map(({ name }) => name));
   return [...all, ...strangers(overrides, known)].sort((a, b) => sectionOrder(a.section, b.section));
@@ -162,7 +159,7 @@ function routeText(row: Operation, { method, path, body }: OperationOverride): s
 
 function answerText({ returns: { kind, shape, status } }: Operation): string {
   if (kind === 'none') return `${status}, empty`;
-  const title = NAMED_SHAPES.find(named => named.shape === shape)?.title ?? 'object';
+  const title = namedShape(shape)?.title ?? 'object';
   const list = `${status}, {data: [${title}]}`;
   return { one: `${status}, ${title}`, list, page: `${status}, {data, meta}`, raw: `${status}` }[kind];
 }
@@ -198,8 +195,8 @@ function headers({ headers: overrides }: Overrides): Fact[] {
 
 function events(): Fact[] {
   return Object.entries(EVENTS).map(([name, { meaning, data, basis }]) => {
-    const title = NAMED_SHAPES.find(({ shape }) => shape === data)?.title;
-    return fact({ section: '6', kind: 'event', name, what: `carries a ${title}`, doc: meaning }, basis);
+    const what = `carries a ${namedShape(data)?.title}`;
+    return fact({ section: '6', kind: 'event', name, what, doc: meaning }, basis);
   });
 }
 
@@ -214,6 +211,55 @@ function rangeText({ about, min, max, defaults, unit }: Limit): string {
   const range = limitText({ kind: unit === 'cents' ? 'money' : 'integer', ...bounds });
   const measured = unit === 'cents' || range === '' ? range : `${range} ${unit}`;
   return [measured || about, defaults !== undefined && `default ${defaults}`].filter(Boolean).join(', ');
+}
+
+/** What the service does beside its fields and operations. */
+function rules(): Fact[] {
+  const rule = (section: Section, name: string, basis: Basis, what: string) =>
+    fact({ section, kind: 'rule', name, what }, basis);
+  /** The section states it, but for what the assumption fills; without words of its own it says what is taken. */
+  const states = (section: Section, name: string, id: AssumptionId, what = assumption(id).taken) =>
+    rule(section, name, stated(section, id), what);
+  /** The section leaves it open. */
+  const leaves = (section: Section, name: string, id: AssumptionId) =>
+    rule(section, name, assumed(id), assumption(id).taken);
+  return [
+    states('2', 'amounts', 'A-139', 'JSON numbers in USD with at most two decimals; more is invalid_request'),
+    states('2', 'timestamps', 'A-137', 'ISO 8601 in UTC, seconds, with Z'),
+    leaves('2', 'ids', 'A-130'),
+    leaves('2.1', 'card numbers', 'A-136'),
+    leaves('2.5', 'one record a message', 'A-40'),
+    leaves('2.5', 'record status', 'A-45'),
+    leaves('3', 'negative card at termination', 'A-157'),
+    leaves('3', 'expired card', 'A-165'),
+    leaves('4', 'list order', 'A-22'),
+    leaves('4', 'page past the end', 'A-23'),
+    leaves('4', 'bad page or per_page', 'A-24'),
+    leaves('4', 'unknown query names', 'A-27'),
+    leaves('4', 'list of deposits', 'A-13'),
+    leaves('4', 'readings after a change', 'A-170'),
+    states('5', 'bearer token', 'A-102', 'every request carries Authorization: Bearer <API_KEY>'),
+    states('5', 'key prefixes', 'A-103', 'sk_live_ is a production key, sk_test_ a sandbox key'),
+    states('5', 'environments', 'A-167'),
+    states('5', 'idempotency scope', 'A-91'),
+    states('5', 'idempotency fingerprint', 'A-92'),
+    states('5', 'idempotency retention', 'A-93'),
+    states('5', 'same key, same body', 'A-94'),
+    states('5', 'same key, other body', 'A-95'),
+    states('5', 'same key, still running', 'A-96'),
+    states('5', 'answers kept for a key', 'A-97'),
+    states('5', 'answer and effect kept together', 'A-99'),
+    states('6', 'signature', 'A-75', 'HMAC-SHA256 of the exact body, lowercase hex, compared in constant time'),
+    leaves('6', 'replayed events', 'A-77'),
+    leaves('6', 'delivery success', 'A-78'),
+    leaves('6', 'delivery retries', 'A-79'),
+    leaves('6', 'delivery disable', 'A-80'),
+    leaves('6', 'delivery order', 'A-81'),
+    leaves('6', 'events a change', 'A-82'),
+    leaves('7', 'order of checks', 'A-115'),
+    states('8', 'details pacing', 'A-123'),
+    states('9', 'version', 'A-168'),
+  ];
 }
 
 /** Field overrides of names the contract has not: they are the user's, and must not go unseen. */

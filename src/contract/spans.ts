@@ -28,14 +28,7 @@ export const DELIVERY_RETRIES = [
   10 * HOUR,
   10 * HOUR,
 ] as const;
-export const DELIVERY_ATTEMPTS = DELIVERY_RETRIES.length + 1;
 /** After so long with nothing but failures a subscription is disabled (A-80). */
 export const DELIVERY_GIVEN_UP = 5 * DAY;
 /** Rate limits count the requests of any span so long (section 8). */
 export const RATE_WINDOW = MINUTE;
-
-/** `5 s`, `30 min` or `2 h`, for the words of a rule. */
-export function spanText(ms: number): string {
-  if (ms < MINUTE) return `${ms / SECOND} s`;
-  return ms < HOUR ? `${ms / MINUTE} min` : `${ms / HOUR} h`;
-}

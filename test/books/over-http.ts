@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { MoveRow } from '../../src/books/rows.ts';
 import { createService } from '../../src/client/api.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { readOverrides } from '../../src/contract/read-overrides.ts';
+import { readOverrides } from '../../src/contract/overrides.ts';
 import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import type { Service } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';

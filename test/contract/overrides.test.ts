@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOverrides } from '../../src/contract/read-overrides.ts';
+import { readOverrides } from '../../src/contract/overrides.ts';
 import { CliError } from '../../src/core/errors.ts';
 
 function refusal(value: unknown): string {

@@ -7,7 +7,7 @@ import { argument, local, option, takes, tells, without } from '../../cli/parsin
 import { basisText } from '../../contract/basis.ts';
 import type { Result } from '../../contract/calls.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
-import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
+import { namedShape } from '../../contract/named-shapes.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 import { usage } from '../../core/errors.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -178,8 +178,7 @@ export const listEvents = command({
   },
   async run() {
     return Object.entries(EVENTS).map(([name, { meaning, data: shape, basis }]) => {
-      const named = NAMED_SHAPES.find(each => each.shape === shape && each.use === 'answer');
-      return { name, meaning, object: named?.name ?? null, basis: basisText(basis) };
+      return { name, meaning, object: namedShape(shape)?.name ?? null, basis: basisText(basis) };
     });
   },
   columns: [

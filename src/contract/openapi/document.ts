@@ -10,7 +10,7 @@ import { EXAMPLES } from '../examples.ts';
 import type { Shape } from '../field.ts';
 import { fieldSchema, type JsonSchema, marks, shapeSchema, type Use } from '../json-schema.ts';
 import { LIMITS } from '../limits.ts';
-import { NAMED_SHAPES } from '../named-shapes.ts';
+import { NAMED_SHAPES, namedShape } from '../named-shapes.ts';
 import type { Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { REFUSALS, type RefusalName } from '../refusals.ts';
@@ -127,27 +127,16 @@ const EVERY_HEADER = ['RequestId', 'RateLimitLimit', 'RateLimitRemaining', 'Rate
 
 // Answers: what an operation returns, and every error it can meet, by status.
 
-/** Refusals any request can meet: of the key, of the rate limit, of the service itself. */
-const EVERYWHERE: readonly RefusalName[] = [
-  'unauthorized',
-  'forbidden',
-  'environment_mismatch',
-  'rate_limited',
-  'internal_error',
-  'service_unavailable',
-];
-/** Of what was sent: a body that is none, a key of the wrong form (A-98). A body may come with every method. */
-const ANY_REQUEST: readonly RefusalName[] = ['invalid_request'];
+/** Refusals that any request can meet, of the key, of the rate limit, of the service itself, by the names of their answers. */
+const EVERYWHERE: Readonly<Record<string, readonly RefusalName[]>> = {
+  Unauthorized: ['unauthorized'],
+  Forbidden: ['forbidden', 'environment_mismatch'],
+  RateLimited: ['rate_limited'],
+  InternalError: ['internal_error'],
+  ServiceUnavailable: ['service_unavailable'],
+};
 const WITH_BODY: readonly RefusalName[] = ['payload_too_large', 'unsupported_media_type'];
 const WITH_KEY: readonly RefusalName[] = ['idempotency_key_reused', 'idempotency_in_progress'];
-
-const SHARED_NAMES: Readonly<Record<string, string>> = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  429: 'RateLimited',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-};
 
 const DESCRIPTIONS = {
   none: 'Done; no body.',
@@ -180,43 +169,35 @@ function answered({ kind, shape, basis }: Operation['returns'], schemaOf: (shape
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** Error answers of an operation by status; those all operations share are references. */
-function errorResponses(row: Operation): Record<string, JsonSchema> {
-  const names = new Set<RefusalName>([
-    ...EVERYWHERE,
-    ...ANY_REQUEST,
-    ...(row.body ? WITH_BODY : []),
-    ...(row.method === 'POST' ? WITH_KEY : []),
-    ...(row.fails ?? []),
-  ]);
-  const answers = [...byStatus(names)].map(([status, ids]) => {
-    const shared = SHARED_NAMES[status];
-    return [status, shared ? { $ref: `#/components/responses/${shared}` } : errorResponse(ids)] as const;
-  });
-  return Object.fromEntries(answers);
+/** Error answers of an operation by status; those that all operations share are references. */
+function errorResponses({ method, body, fails = [] }: Operation): Record<string, JsonSchema> {
+  // Of what was sent: a body that is none, a key of the wrong form (A-98). A body may come with every method.
+  const own: readonly RefusalName[] = [
+    'invalid_request',
+    ...(body ? WITH_BODY : []),
+    ...(method === 'POST' ? WITH_KEY : []),
+    ...fails,
+  ];
+  const names = (Object.keys(REFUSALS) as RefusalName[]).filter(name => own.includes(name));
+  const statusOf = (name: RefusalName) => REFUSALS[name].status;
+  const answers: Record<string, JsonSchema> = {};
+  for (const status of names.map(statusOf)) {
+    answers[status] = errorResponse(names.filter(name => statusOf(name) === status));
+  }
+  for (const [title, shared] of Object.entries(EVERYWHERE)) {
+    for (const name of shared) answers[statusOf(name)] = { $ref: `#/components/responses/${title}` };
+  }
+  return answers;
 }
 
 /** The answers `errorResponses` refers to, and those of routes the document has not, so that every identifier is told. */
 function sharedResponses(): Record<string, JsonSchema> {
-  const shared = [...byStatus(new Set(EVERYWHERE))].map(
-    ([status, ids]) => [SHARED_NAMES[status] ?? status, errorResponse(ids)] as const,
-  );
-  return {
-    ...Object.fromEntries(shared),
-    RouteNotFound: errorResponse(['route_not_found']),
-    MethodNotAllowed: errorResponse(['method_not_allowed']),
-  };
-}
-
-/** Identifiers by status, each list in the order of the table of refusals. */
-function byStatus(names: ReadonlySet<RefusalName>): Map<string, RefusalName[]> {
-  const grouped = new Map<string, RefusalName[]>();
-  for (const name of Object.keys(REFUSALS) as RefusalName[]) {
-    if (!names.has(name)) continue;
-    const status = String(REFUSALS[name].status);
-    grouped.set(status, [...(grouped.get(status) ?? []), name]);
-  }
-  return grouped;
+  const shared = {
+    ...EVERYWHERE,
+    RouteNotFound: ['route_not_found'],
+    MethodNotAllowed: ['method_not_allowed'],
+  } as const;
+  return Object.fromEntries(Object.entries(shared).map(([title, names]) => [title, errorResponse(names)]));
 }
 
 function errorResponse(names: readonly RefusalName[]): JsonSchema {
@@ -295,7 +276,7 @@ function requestBody(shape: NonNullable<Operation['body']>): JsonSchema {
   return {
     required: Object.values(shape).some(field => field.must),
     content: { 'application/json': { schema: schemaRef(shape, 'request') } },
-    ...marks(NAMED_SHAPES.find(named => named.shape === shape)?.basis ?? {}),
+    ...marks(namedShape(shape)?.basis ?? {}),
   };
 }
 
@@ -337,7 +318,7 @@ function eventPost(name: string, { meaning, data, basis }: EventRow): JsonSchema
 
 /** A reference where the shape has a name, else the schema itself. */
 function schemaRef(shape: Shape, use: Use): JsonSchema {
-  const title = NAMED_SHAPES.find(named => named.shape === shape)?.title;
+  const title = namedShape(shape)?.title;
   return title === undefined ? shapeSchema(shape, use) : { $ref: `#/components/schemas/${title}` };
 }
 

@@ -3,7 +3,7 @@
  * surface as the typed methods of `startSandbox()`, both as the package ships them.
  */
 import type { AnyField, Shape } from '../field.ts';
-import { NAMED_SHAPES } from '../named-shapes.ts';
+import { NAMED_SHAPES, namedShape } from '../named-shapes.ts';
 import type { Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { PAGE_META } from '../resources.ts';
@@ -35,7 +35,7 @@ function operationType(name: string, row: Operation): string {
 
 function resultType({ returns: { kind, shape } }: Operation): string {
   if (kind === 'none') return 'undefined';
-  const title = NAMED_SHAPES.find(each => each.shape === shape && each.use === 'answer')?.title;
+  const title = namedShape(shape)?.title;
   const item = title ?? `{\n${membersOf(shape, ANSWER, 3)}    }`;
   return kind === 'one' ? item : `List<${item}>`;
 }
@@ -49,8 +49,6 @@ interface TypeStyle {
   readonly side: 'answer' | 'asked' | 'exact';
   /** Words that are not in the row may come too. */
   readonly openWords: boolean;
-  /** Name of a type that says more than the field does. */
-  readonly titleOf?: (field: AnyField) => string | undefined;
 }
 
 /** One member a line, each below its description. */
@@ -80,7 +78,7 @@ function absenceOf({ must, nullable }: AnyField, { side }: TypeStyle): string {
 }
 
 function typeOf(field: AnyField, style: TypeStyle, level: number): string {
-  const title = style.titleOf?.(field);
+  const title = TITLE_OF_FIELD.get(field);
   if (title !== undefined) return title;
   switch (field.kind) {
     case 'money':
@@ -150,9 +148,8 @@ const TITLE_OF_FIELD: ReadonlyMap<AnyField, string> = new Map<AnyField, string>(
   [START_OPTIONS.clock, "{ readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string }"],
 ]);
 
-const titleOf = (field: AnyField) => TITLE_OF_FIELD.get(field);
-const OF_SANDBOX: TypeStyle = { side: 'exact', openWords: false, titleOf };
-const TO_SANDBOX: TypeStyle = { side: 'asked', openWords: false, titleOf };
+const OF_SANDBOX: TypeStyle = { side: 'exact', openWords: false };
+const TO_SANDBOX: TypeStyle = { side: 'asked', openWords: false };
 
 /** Adds to `SandboxOptions` and `RunningSandbox` of library-types.ts, in whose file this text stands. */
 export function sandboxMethodTypes(): string {

@@ -1,7 +1,7 @@
 /** Subscriptions and what goes to them: what one may say (interface 4.5, A-71), examples, events, deliveries in the queue. */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { EXAMPLES } from '../../contract/examples.ts';
-import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
+import { namedShape } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import { type Call, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
@@ -65,8 +65,7 @@ const AFTER: Readonly<Partial<Record<EventName, Fields>>> = {
 };
 
 export function exampleOf(event: EventName): Fields {
-  const title = NAMED_SHAPES.find(({ shape, use }) => use === 'answer' && shape === EVENTS[event].data)?.title ?? '';
-  const example = EXAMPLES[title];
+  const example = EXAMPLES[namedShape(EVENTS[event].data)?.title ?? ''];
   if (example === undefined) throw new Error(`no example of ${event}`);
   return { ...example, ...AFTER[event] };
 }
