@@ -1,6 +1,5 @@
 /** What is asked for where a value was left out, and what there is to choose from. */
 import { CliError } from '../core/errors.ts';
-import { type Cents, plainAmount } from '../core/money.ts';
 import type { Choice } from '../terminal/prompts.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
@@ -42,7 +41,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
     ...flags.map(({ field, name, literals, repeats }) => ({
       ...{ field, flag: name, literals, question: `${sentence(field.doc)} (${name})` },
       check: repeats ? () => undefined : problemOf(name, field, settings),
-      words: (answer: string) => flagWords(name, asTyped(field, answer, settings)),
+      words: (answer: string) => flagWords(name, answer),
     })),
   ];
   const words: string[] = [];
@@ -58,7 +57,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
     const check = (text: string) => (text === '' ? undefined : problem(text));
     const question = `${sentence(field.doc)} (${name}, may be empty)`;
     const answer = await context.ui.prompts.text(question, { flag: name, problem: check });
-    if (answer !== '') words.push(...flagWords(name, asTyped(field, answer, settings)));
+    if (answer !== '') words.push(...flagWords(name, answer));
   }
   return words;
 }
@@ -74,11 +73,6 @@ interface Wanted {
   readonly check: (text: string) => string | undefined;
   /** What the answer adds to the line. */
   readonly words: (answer: string) => readonly string[];
-}
-
-/** An amount as a script must write it, whatever a person typed: `$1,250` is `1250.00`. */
-function asTyped(field: Flag['field'], text: string, settings: ValueSettings): string {
-  return field.kind === 'money' ? plainAmount(parseValue('the amount', field, text, settings) as Cents) : text;
 }
 
 async function ask(context: Context, command: Command, wanted: Wanted): Promise<string | undefined> {

@@ -126,7 +126,7 @@ function comparable(
       // It may ask for what no request could hold.
       const { min: _min, max: _max, ...bare } = field;
       const isNegative = field.kind === 'money' && wanted.startsWith('-');
-      const typed = parseValue(`${where}:`, bare, isNegative ? wanted.slice(1) : wanted, { now: 0, grouped: false });
+      const typed = parseValue(`${where}:`, bare, isNegative ? wanted.slice(1) : wanted, { now: 0 });
       const bounds = only(isNegative ? -Number(typed) : Number(typed));
       const asNumber = field.kind === 'money' ? centsOf : (value: number) => value;
       return { bounds, read: value => (typeof value === 'number' ? asNumber(value) : undefined) };

@@ -160,15 +160,11 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
           }
         : { ...last },
     footer(rows) {
-      if (everything) {
-        if (options.limit === undefined) return cutTo(rows, options.noun, undefined);
-        const total = (keep.length > 0 ? undefined : last.total) ?? (ended ? kept : undefined);
-        if (total !== undefined) return cutTo(rows, options.noun, total);
-        // Whether there are more has not been looked for.
-        return `${countOf(rows, options.noun)}, and perhaps more.`;
-      }
+      const { noun } = options;
+      const total = ended ? kept : keep.length > 0 ? undefined : last.total;
+      if (everything) return `${total === undefined ? perhapsMore(rows, noun) : ofAll(rows, noun, total)}.`;
       const told = pageTold(rows, last, options);
-      return told.isCut ? `${told.says.replace(/^there/, 'There')}${MORE}.` : `${told.says}.`;
+      return `${told.says.replace(/^there/, 'There')}${told.isCut ? MORE : ''}.`;
     },
     cutShort() {
       const { says, isCut } = pageTold(kept, last, options);
@@ -191,21 +187,22 @@ function pageTold(rows: number, last: PageFacts, { noun, perPage = PAGE_SIZE }: 
   // A service that says nothing about further pages may have some.
   if ([has_more, total_pages, total].every(fact => fact === undefined)) {
     const isCut = rows >= perPage;
-    return { says: isCut ? `${countOf(rows, noun)}, and perhaps more` : ofAll(rows, noun, undefined), isCut };
+    return { says: isCut ? perhapsMore(rows, noun) : ofAll(rows, noun, undefined), isCut };
   }
   const where = page === undefined || rows === 0 ? '' : `, page ${page}${total_pages ? ` of ${total_pages}` : ''}`;
-  return { says: `${ofAll(rows, noun, total)}${where}`, isCut: !isLast(last) || rows < (total ?? 0) };
+  const isLast = !(has_more ?? (page ?? 1) < (total_pages ?? 1));
+  return { says: `${ofAll(rows, noun, total)}${where}`, isCut: !isLast || rows < (total ?? 0) };
+}
+
+/** Whether there are others has not been looked for. */
+function perhapsMore(rows: number, noun: string): string {
+  return `${countOf(rows, noun)}, and perhaps more`;
 }
 
 /** `4 of 288 cards`, or `4 cards` where that is all there is. */
 function ofAll(rows: number, noun: string, total: number | undefined): string {
   if (total !== undefined && total > rows) return `${rows} of ${countOf(total, noun)}`;
   return rows === 0 ? `No ${plural(noun, 0)}` : countOf(rows, noun);
-}
-
-/** Whether the service says that no page comes after this one. */
-function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
-  return !(has_more ?? page < (total_pages ?? 1));
 }
 
 interface WholeList {

@@ -4,17 +4,16 @@ import type { OpenContext } from '../app/context.ts';
 import type { Globals } from '../app/globals.ts';
 import type { AppHost } from '../app/process-host.ts';
 import { wholeSeconds } from '../core/durations.ts';
-import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
+import { asCliError, CliError, type ErrorKind, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
-import type { Presentation } from '../terminal/view.ts';
+import type { Presentation, Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
 import type { Registry } from './parsing/declaration.ts';
 import type { Parsed } from './parsing/parsed.ts';
-import type { ValueSettings } from './parsing/values.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {
@@ -29,7 +28,7 @@ export interface Machine {
 
 /** Runs one command line. Resolves to the exit code; never rejects and never ends the process. */
 export async function run(machine: Machine): Promise<number> {
-  const { argv: typed, env } = machine.host;
+  const { argv: typed } = machine.host;
   const [first = ''] = typed;
   /** What a person was asked for is part of the line from then on. */
   const line: { argv: readonly string[] } = { argv: typed };
@@ -50,9 +49,7 @@ export async function run(machine: Machine): Promise<number> {
         asked.asks === 'start' ? startText(registry) : await helpText(asked.located, registry),
       );
     }
-    const { readGlobals } = await import('../app/globals.ts');
-    const globals = readGlobals(asked.parsed.globals, env);
-    return await execute(machine, { globals, parsed: asked.parsed, line });
+    return await execute(machine, asked.parsed, line);
   } catch (thrown) {
     return await fail(machine, asCliError(thrown), line.argv);
   }
@@ -65,13 +62,12 @@ async function complete(machine: Machine, words: readonly string[]): Promise<num
   return print(machine, await completionText(words, { registry, provide }));
 }
 
-async function execute(
-  machine: Machine,
-  given: { globals: Globals; parsed: Parsed; line: { argv: readonly string[] } },
-): Promise<number> {
-  const { globals, parsed: typed, line } = given;
+/** Steps of a command, in their order, from the typed words to the exit code. `line` is the line as an error shows it. */
+async function execute(machine: Machine, typed: Parsed, line: { argv: readonly string[] }): Promise<number> {
   const { command } = typed;
-  const { host } = machine;
+  const { host, registry } = machine;
+  const { readGlobals } = await import('../app/globals.ts');
+  const globals = readGlobals(typed.globals, host.env);
   // Names that the answer will not have, and an expression that cannot be read, are found out before anything is sent.
   let promised: Iterable<string> | undefined;
   if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
@@ -97,27 +93,25 @@ async function execute(
     const context = offline?.context ?? opened.context;
     const isOfService = command.operation !== undefined && typed.countsFromNow;
     const now = isOfService ? wholeSeconds(await context.api.askServiceTime()) : host.clock.now();
-    const settings = { now, grouped: host.streams.stdin.isTerminal };
-    const found = await answerOf({ typed, context, registry: machine.registry, settings, line });
-    const shown = offline?.mark(found) ?? found;
-    const made = () => ({ shown, ops: context.journal.ops });
-    await writeAnswer({ host, globals, jq, promised, now: () => context.api.serviceNow() }, shown).catch(
-      async thrown => {
-        answerIs = 'lost';
-        const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
-        if (!globals.dryRun) throw carriedOut(thrown, command, made());
-        throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
-      },
-    );
-    const { stdout } = host.streams;
-    if (stdout.closed && !globals.dryRun) {
-      const { unread } = await import('./post-effect-error.ts');
-      // To a reader that left, a read owes nothing; what a change has made must not be lost with it.
-      const lost = unread(command, made());
-      if (lost !== undefined) {
-        answerIs = 'lost';
-        throw lost;
-      }
+    const settings = { now };
+    // What was left out is asked for.
+    const { args, flags } = typed.missing();
+    const isAsked = args.length + flags.length > 0 && context.ui.canAsk;
+    const whole = isAsked
+      ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
+      : typed;
+    line.argv = whole.argv;
+    const values = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
+    const made = await answerOf(whole, context, values);
+    const shown = offline?.mark(made) ?? made;
+    const printing = { host, globals, jq, promised, now: () => context.api.serviceNow() };
+    const failed: unknown = await writeAnswer(printing, shown).catch((thrown: unknown) => thrown);
+    if (failed !== undefined || host.streams.stdout.closed) {
+      const { lostAnswer } = await import('./lost-answer.ts');
+      const { dryRun } = globals;
+      const lost = lostAnswer(failed, command, { shown, ops: context.journal.ops, dryRun });
+      answerIs = lost === undefined ? 'written' : 'lost';
+      if (lost !== undefined) throw lost;
     }
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
@@ -129,25 +123,8 @@ async function execute(
   }
 }
 
-interface Underway {
-  readonly typed: Parsed;
-  readonly context: Context;
-  readonly registry: Registry;
-  readonly settings: ValueSettings;
-  /** The line as an error shows it. */
-  readonly line: { argv: readonly string[] };
-}
-
-/** What was left out is asked for, then ids that are written short are looked up, then the command is carried out. */
-async function answerOf({ typed, context, registry, settings, line }: Underway): Promise<Shown> {
-  const { command, argv } = typed;
-  const { args, flags } = typed.missing();
-  const isAsked = args.length + flags.length > 0 && context.ui.canAsk;
-  const whole = isAsked
-    ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
-    : typed;
-  line.argv = whole.argv;
-  const values = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
+/** Ids that are written short are looked up, then the command is carried out. */
+async function answerOf({ command, argv }: Parsed, context: Context, values: Row): Promise<Shown> {
   const mayBeShort = [...command.args, ...command.flags].some(
     ({ key, field }) => field.names !== undefined && values[key] !== undefined,
   );

@@ -7,7 +7,7 @@ import { CliError } from '../../src/core/errors.ts';
 import { words } from '../support/words.ts';
 import { NOW } from './line.ts';
 
-const settings = { now: NOW, grouped: false };
+const settings = { now: NOW };
 
 /** Global options and values of a line, as the command would get them. */
 async function parse(line: string, stdin = '') {

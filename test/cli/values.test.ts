@@ -7,7 +7,7 @@ import { CliError } from '../../src/core/errors.ts';
 import { cents, plainAmount } from '../../src/core/money.ts';
 import { NOW } from './line.ts';
 
-const settings = { now: NOW, grouped: false };
+const settings = { now: NOW };
 const amount = must(money('Amount.', { min: 100, max: 500_000 }));
 const doc = 'A value.';
 
@@ -34,8 +34,6 @@ describe('amounts', () => {
         const plain = plainAmount(cents(value));
         expect(parseValue('--amount', amount, plain, settings)).toBe(value);
         if (plain.endsWith('0')) expect(parseValue('--amount', amount, plain.slice(0, -1), settings)).toBe(value);
-        const grouped = `$${plain.replace(/\B(?=(\d{3})+\.)/g, ',')}`;
-        expect(parseValue('--amount', amount, grouped, { ...settings, grouped: true })).toBe(value);
       }),
     );
   });
@@ -43,9 +41,9 @@ describe('amounts', () => {
   it('whatever is typed is cents within the limits or a usage error', () => {
     const typed = fc.oneof(fc.string(), fc.double().map(String), fc.stringMatching(/^[-+$]?[\d,.]{1,12}$/));
     fc.assert(
-      fc.property(typed, fc.boolean(), (text, grouped) => {
+      fc.property(typed, text => {
         try {
-          const value = parseValue('--amount', amount, text, { ...settings, grouped }) as number;
+          const value = parseValue('--amount', amount, text, settings) as number;
           expect(Number.isSafeInteger(value) && value >= 100 && value <= 500_000, text).toBe(true);
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(CliError);

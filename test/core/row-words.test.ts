@@ -14,7 +14,7 @@ async function readBack(command: string): Promise<unknown> {
   const [, ...argv] = words(command);
   const line = await readLine(argv, REGISTRY);
   if (line.asks !== 'command') throw new Error(`${command} asks for ${line.asks}`);
-  return (await line.parsed.values({ now: 0, grouped: false }, async () => ''))['rows'];
+  return (await line.parsed.values({ now: 0 }, async () => ''))['rows'];
 }
 
 /** Rows of a file as they stay unknown: single ones and stretches, with numbers of any length. */

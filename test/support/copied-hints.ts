@@ -39,7 +39,7 @@ export async function problemOf(hint: string, argv: readonly string[]): Promise<
     if (args.length + flags.length > 0) {
       return `lacks ${[...args.map(({ key }) => key), ...flags.map(({ name }) => name)].join(', ')}`;
     }
-    await parsed.values({ now: NOW, grouped: false }, async () => 'card_1');
+    await parsed.values({ now: NOW }, async () => 'card_1');
     return undefined;
   } catch (thrown) {
     return `is refused: ${thrown instanceof Error ? thrown.message : thrown}`;

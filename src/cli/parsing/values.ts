@@ -57,8 +57,6 @@ function day(of: Date, offset: number, end: boolean): string {
 export interface ValueSettings {
   /** ms UTC, for `7d` and `yesterday`. */
   readonly now: number;
-  /** `$1,250.00` is accepted: a person types. */
-  readonly grouped: boolean;
 }
 
 /**
@@ -71,7 +69,7 @@ export function parseValue(name: string, field: AnyField, text: string, settings
   }
   switch (field.kind) {
     case 'money':
-      return moneyValue(name, field, text, settings.grouped);
+      return moneyValue(name, field, text);
     case 'integer':
       return checked(name, field, text, /^-?\d{1,15}$/.test(text) ? Number(text) : undefined, 'a whole number');
     case 'number':
@@ -115,8 +113,8 @@ export function parseMap(name: string, field: AnyField, texts: readonly string[]
   return values;
 }
 
-function moneyValue(name: string, field: AnyField, text: string, grouped: boolean): unknown {
-  const amount = parseAmount(text, { grouped });
+function moneyValue(name: string, field: AnyField, text: string): unknown {
+  const amount = parseAmount(text);
   if (amount === undefined) {
     const meant = amountBehindNoise(text);
     if (meant !== undefined)
