@@ -268,6 +268,11 @@ export function openRun(begun: BegunRun) {
     ...begun,
     opened,
     reader,
+    /** The time of the service; where no answer came yet, a reading request asks for one. */
+    async askServiceTime() {
+      if (opened.serviceNow() === undefined) await (await reader()).read('wallet.get', {});
+      return opened.serviceNow();
+    },
     local,
     audit: once(async (): Promise<AuditLog> => {
       const { auditLog } = await import('../audit/log.ts');

@@ -8,7 +8,7 @@ import { createRecorder } from '../writes/audit-record.ts';
 import { confirmWithPerson } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { createWriter, type WriteOptions, type WriteResult } from '../writes/single-write.ts';
-import { once, openRun, type Run } from './connections.ts';
+import { once, openRun } from './connections.ts';
 import { contextFiles } from './context-files.ts';
 import { beginRun, type Opening } from './run.ts';
 
@@ -20,11 +20,35 @@ export type Context = OpenContext['context'];
 /** The context of one run; nothing is opened yet. */
 export function openContext(opening: Opening) {
   const run = openRun(beginRun(opening));
-  const { host, version, globals, terminal, opened, reader } = run;
+  const { host, version, globals, terminal, opened, reader, limits, audit } = run;
   const { clock, random, env, platform, signal } = host;
   const { prompts, progress, notice, warn, canAsk, maskInLog, life } = terminal;
-  const changes = changesOf(run);
-  const { journal } = changes;
+  const { yes, dryRun, live } = globals;
+  const planned: PlannedRequest[] = [];
+  const ops: string[] = [];
+  /** Work that the answer does not wait for. */
+  const afterAnswer: AfterAnswer[] = [];
+  const place = once(async () => (await import('./journal.ts')).placeFor(run));
+  const journal = once(async () => {
+    const { journalFor } = await import('./journal.ts');
+    return journalFor(run, await place(), work => void afterAnswer.push(work));
+  });
+  const approvals = once(async () => {
+    const { approvalsFor } = await import('./approvals.ts');
+    return approvalsFor(run, await place());
+  });
+  const recorder = createRecorder({ audit, identity: opened.identity, warn });
+  const asker = { identity: opened.identity, prompts, canAsk, yes, dryRun, live };
+  const pipeline = createPipeline({
+    ...asker,
+    recorder,
+    readOnly: async () => strictest(await limits.sources()).read_only?.source,
+  });
+  const { write, confirmCount } = createWriter({
+    ...{ ...asker, signal, clock, random, notice, pipeline, reader, planned, journal },
+    service: opened.service,
+    onOp: op => void ops.push(op),
+  });
   const serviceNow = () => opened.serviceNow() ?? clock.now();
   const context = {
     /** Version of this program. */
@@ -34,7 +58,7 @@ export function openContext(opening: Opening) {
     signal,
     /** Words after `--`, for a command that runs another program. */
     rest: opening.rest,
-    dryRun: globals.dryRun,
+    dryRun,
     /** `--csv-raw`: cells of CSV as they are, without the guard against formulas. */
     csvRaw: globals.csvRaw,
     /** `--sort` was given: an order of one page alone would say nothing about the others. */
@@ -57,7 +81,7 @@ export function openContext(opening: Opening) {
         input: Input<N>,
         options: WriteOptions<Before>,
       ): Promise<WriteResult<N, Before>> {
-        const made = await changes.write(operation, input, options);
+        const made = await write(operation, input, options);
         opened.noteShown(operation, input as Readonly<Record<string, unknown>>, made.result);
         return made;
       },
@@ -65,8 +89,7 @@ export function openContext(opening: Opening) {
       serviceNow,
       /** Time of the service; a reading request asks for it where no answer came yet: `--since 1d` is a day of the service. */
       async askServiceTime() {
-        if (opened.serviceNow() !== undefined) return serviceNow();
-        await (await reader()).read('wallet.get', {}).catch((thrown: unknown) => {
+        await run.askServiceTime().catch((thrown: unknown) => {
           if (!['refused', 'not_found', 'contract_mismatch'].includes(asCliError(thrown).kind)) throw thrown;
         });
         return serviceNow();
@@ -74,10 +97,29 @@ export function openContext(opening: Opening) {
       /** The local copy of the account; nothing is sent before it is asked. */
       mirror: once(async () => {
         const { mirrorFor } = await import('./mirror.ts');
-        return mirrorFor(run, journal.open);
+        return mirrorFor(run, journal);
       }),
     },
-    journal,
+    /** What is meant, sent and recorded on this machine, or in a journal that several share. */
+    journal: {
+      /** Money operations and bulk runs; nothing is read before it is asked. */
+      open: journal,
+      approvals,
+      admin: once(async () => {
+        const { journalAdmin } = await import('./journal-admin.ts');
+        return journalAdmin(run, place, async () => (await approvals()).approvers());
+      }),
+      /** Writes and reveals of this machine. */
+      audit,
+      /** What a dry run would have sent. */
+      planned: planned as readonly PlannedRequest[],
+      /** Single operations of the journal that this run has carried out. */
+      ops: ops as readonly string[],
+      /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */
+      pipeline,
+      /** Tells the audit log what is about to happen, and what became of it. */
+      recorder,
+    },
     /** The sandbox: its control surface, servers, deliveries and state. */
     sandbox: {
       /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
@@ -99,19 +141,22 @@ export function openContext(opening: Opening) {
       /** Hides texts in the log of a CI job, before they are printed or handed on. */
       maskInLog,
       /** The question before a change, for the pipeline. Throws `not_confirmed`. */
-      ask: changes.ask,
+      ask: confirmWithPerson.bind(undefined, asker),
       /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
-      confirmCount: changes.confirmCount,
+      confirmCount,
       /** Both ends of a conversation are terminals and questions are allowed. */
       canAsk,
       /** `--yes`. */
-      yes: globals.yes,
+      yes,
       /** A person looks at standard output, and no machine format was asked for. */
       forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     },
     files: contextFiles(run),
     /** What may show card details: on a screen, in a file, to one program. */
-    gate: changes.gate,
+    gate: once(async () => {
+      const { cardReveal } = await import('./reveal.ts');
+      return cardReveal(run, recorder);
+    }),
     openBrowser: async (address: string) => (await programs()).openBrowser(run, address),
     /**
      * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
@@ -136,7 +181,7 @@ export function openContext(opening: Opening) {
     /** Looks at key, network, files and contract; changes nothing. */
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      return doctorFor(run, journal.open);
+      return doctorFor(run, journal);
     },
   };
   return {
@@ -147,76 +192,8 @@ export function openContext(opening: Opening) {
       await opened.close(async () => {
         await progress.written();
         // What is left undone here is looked at by the next command; the answer stands.
-        for (const work of changes.afterAnswer)
-          await work(answer).catch((thrown: unknown) => warn((thrown as Error).message));
+        for (const work of afterAnswer) await work(answer).catch((thrown: unknown) => warn((thrown as Error).message));
       });
     },
-  };
-}
-
-/** What changes something: journal, audit log, limits, and the pipeline that holds their order. */
-function changesOf(run: Run) {
-  const { host, globals, terminal, opened, reader, limits, audit, notice, warn } = run;
-  const { prompts, canAsk } = terminal;
-  const { yes, dryRun, live } = globals;
-  const { signal, clock, random } = host;
-  const planned: PlannedRequest[] = [];
-  const ops: string[] = [];
-  const afterAnswer: AfterAnswer[] = [];
-  const place = once(async () => (await import('./journal.ts')).placeFor(run));
-  const approvals = once(async () => {
-    const { approvalsFor } = await import('./approvals.ts');
-    return approvalsFor(run, await place());
-  });
-  const journal = {
-    /** Money operations and bulk runs; nothing is read before it is asked. */
-    open: once(async () => {
-      const { journalFor } = await import('./journal.ts');
-      return journalFor(run, await place(), work => void afterAnswer.push(work));
-    }),
-    approvals,
-    admin: once(async () => {
-      const { journalAdmin } = await import('./journal-admin.ts');
-      return journalAdmin(run, place, async () => (await approvals()).approvers());
-    }),
-    /** Writes and reveals of this machine. */
-    audit,
-    /** What a dry run would have sent. */
-    planned: planned as readonly PlannedRequest[],
-    /** Single operations of the journal that this run has carried out. */
-    ops: ops as readonly string[],
-  };
-  const recorder = createRecorder({ audit, identity: opened.identity, warn });
-  const asker = { identity: opened.identity, prompts, canAsk, yes, dryRun, live };
-  const pipeline = createPipeline({
-    ...asker,
-    recorder,
-    readOnly: async () => strictest(await limits.sources()).read_only?.source,
-  });
-  const { write, confirmCount } = createWriter({
-    ...{ ...asker, signal, clock, random, notice, pipeline, reader, planned },
-    service: opened.service,
-    journal: journal.open,
-    onOp: op => void ops.push(op),
-  });
-  return {
-    /** What is meant, sent and recorded on this machine, or in a journal that several share. */
-    journal: {
-      ...journal,
-      /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */
-      pipeline,
-      /** Tells the audit log what is about to happen, and what became of it. */
-      recorder,
-    },
-    write,
-    confirmCount,
-    ask: confirmWithPerson.bind(undefined, asker),
-    /** What may show card details. */
-    gate: once(async () => {
-      const { cardReveal } = await import('./reveal.ts');
-      return cardReveal(run, recorder);
-    }),
-    /** Work that the answer does not wait for. */
-    afterAnswer: afterAnswer as readonly AfterAnswer[],
   };
 }

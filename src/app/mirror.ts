@@ -41,7 +41,8 @@ export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Prom
     serviceNow: opened.serviceNow,
     // Sandboxes are on this machine alone: nobody moves the clock of another service.
     ...((mode === 'sandbox' || checkBaseUrl(origin, mode).loopback) && {
-      movedClock: () => askedTime(run),
+      // A sandbox that gives no answer keeps nobody from reading the copy.
+      movedClock: () => run.askServiceTime().catch(() => undefined),
     }),
     ownOperations: async () => operationsIn(await journal(), acting),
     warn,
@@ -57,16 +58,6 @@ export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Prom
       Object.entries(host.env).filter(([name]) => !(SECRET_VARIABLES as readonly string[]).includes(name)),
     ),
   });
-}
-
-/** Any answer tells the time. A sandbox that gives none keeps nobody from reading the copy. */
-async function askedTime({ opened, reader }: Run): Promise<number | undefined> {
-  if (opened.serviceNow() === undefined) {
-    await reader()
-      .then(service => service.read('wallet.get', {}))
-      .catch(() => undefined);
-  }
-  return opened.serviceNow();
 }
 
 /** A copy of some hundred thousand records. */

@@ -1,11 +1,11 @@
 /** Sandboxes that serve: the one of this machine, in the background, for one program, with scenarios; and its state as a file. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ResultOf } from '../contract/operation.ts';
 import type { AccountsServerOptions, AdminOperations, ServerOptions } from '../contract/sandbox/admin.ts';
-import { CliError, ERROR_KINDS, type ErrorKind, notSent, usage } from '../core/errors.ts';
+import { CliError, type ErrorKind, notSent, usage } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
 import { foldersFor } from '../platform/folders.ts';
@@ -113,30 +113,12 @@ export function sandboxesOf(run: Run) {
       const restored = await importInto({ ...place, token: await key(), signal: host.signal }, input.pieces);
       return restored as Restored;
     },
-    /** Webhook subscriptions that a file says that it holds. A pipe is not looked into: what was read of it would be gone. */
-    async subscriptionsIn(path: string): Promise<number> {
-      try {
-        const file = resolve(host.cwd, path);
-        if (path === '-' || !(await stat(file)).isFile()) return 0;
-        await using opened = await open(file, 'r');
-        const { buffer, bytesRead } = await opened.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
-        const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
-        const { webhooks } = JSON.parse(line) as { readonly webhooks?: number };
-        return Number.isSafeInteger(webhooks) ? Number(webhooks) : 0;
-      } catch {
-        // The import itself says what is wrong with it.
-        return 0;
-      }
-    },
     /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
     async moveAside(): Promise<readonly string[]> {
       return resetHard(host);
     },
   };
 }
-
-/** Bytes of the line that says what an export holds, at most. */
-const LONGEST_MANIFEST = 65_536;
 
 /** What a server that is started here takes of the machine. */
 function surroundings(run: Run) {
@@ -244,10 +226,10 @@ function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
   ];
 }
 
-/** The error the other process wrote as its last line. */
 async function failure(log: string, why: string): Promise<CliError> {
-  const { kind, message = '', hint } = errorInLastLine(await readFile(log, 'utf8')) ?? {};
-  if (kind !== undefined && kind in ERROR_KINDS) {
+  const reported = errorIn(await readFile(log, 'utf8'));
+  if (reported !== undefined) {
+    const { kind, message, hint } = reported;
     return notSent(kind, message, { ...(hint !== undefined && { hint }) });
   }
   return notSent('unreachable', `the sandbox did not start: ${why}`, {
@@ -256,94 +238,71 @@ async function failure(log: string, why: string): Promise<CliError> {
   });
 }
 
-/** Another version may leave out every member but the message. */
-interface ChildError {
+interface ReportedError {
+  readonly kind: ErrorKind;
   readonly message: string;
-  readonly kind?: ErrorKind;
   readonly notes?: readonly string[];
   readonly hint?: string;
   readonly faults?: readonly { readonly text: string }[];
 }
 
-/** Undefined for output that ends otherwise. */
-function errorInLastLine(output: string): ChildError | undefined {
-  const { error } = (jsonOrUndefined(lastLine(output)) ?? {}) as { readonly error?: ChildError };
-  return typeof error?.message === 'string' ? error : undefined;
-}
-
-function lastLine(output: string): string {
-  return output.trimEnd().split('\n').at(-1) ?? '';
+/** The error that a run of this program wrote as its last line; undefined for output that ends otherwise. */
+function errorIn(output: string): ReportedError | undefined {
+  const last = jsonOrUndefined(output.trimEnd().split('\n').at(-1) ?? '');
+  return (last as { readonly error?: ReportedError } | undefined)?.error;
 }
 
 const FOLDER = 'cardwright-exec-';
 
-async function openPrivate(run: Run, options: PrivateSandboxOptions) {
-  const { host } = run;
+/** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
+async function openPrivate({ host, version, warn, opened }: Run, options: PrivateSandboxOptions) {
+  const { assemble, randomSecret } = await import('../sandbox/serving/assemble.ts');
+  const { privateFolder } = await import('../files/private-files.ts');
+  const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
+  const { clock, pid, platform, random, cwd, streams } = host;
   let folder = '';
   const remove = () => rm(folder, { recursive: true, force: true });
-  const opened = await mkdtemp(join(tmpdir(), FOLDER))
-    .then(made => {
-      folder = made;
-      return serve(run, options, folder);
-    })
-    .catch(async (error: unknown) => {
-      if (folder !== '') await remove();
-      throw notStarted(error);
+  const webhookSecret = randomSecret('whsec_', host);
+  const start = async () => {
+    folder = await mkdtemp(join(tmpdir(), FOLDER));
+    // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.
+    const { data } = foldersFor({ env: { CARDWRIGHT_CONFIG_DIR: folder }, platform, home: folder, temporary: folder });
+    privateFolder(storeFolder(data), platform);
+    return assemble({
+      ...options,
+      host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
+      path: storeFile(data),
+      place: { port: 0 },
+      rateLimits: options.rateLimits ? 'all' : 'none',
+      liveTimers: true,
+      deliveries: { live: true },
+      webhookSecret,
+      version,
+      onFault: error => warn(error instanceof Error ? error.message : String(error)),
     });
-  const { origin, adminToken, deliver, stop } = opened;
-  let closed: Promise<void> | undefined;
+  };
+  const made = await start().catch(async (error: unknown) => {
+    if (folder !== '') await remove();
+    throw notStarted(error);
+  });
   return {
-    admin: await run.opened.adminAt(origin, adminToken),
+    admin: await opened.adminAt(made.origin, made.adminToken),
     /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
     async run(program: readonly string[]) {
       const { runProgram } = await import('./programs.ts');
-      const { cwd, platform, streams } = host;
       return runProgram(program, {
-        env: {
-          ...environmentFor(host, opened, folder),
-          CARDWRIGHT_WEBHOOK_SECRET: opened.webhookSecret.expose(),
-        },
-        cwd,
-        platform,
+        env: { ...environmentFor(host, made, folder), CARDWRIGHT_WEBHOOK_SECRET: webhookSecret.expose() },
+        ...{ cwd, platform },
         handOver: onSignal => host.handOver(onSignal),
         sharesTerminal: streams.stdin.isTerminal,
         secondKills: true,
       });
     },
     /** Sends deliveries that are due, for at most so many milliseconds. */
-    drain: async (ms: number) => void (await within(ms, host.clock, signal => deliver({ kind: 'idle', signal }))),
+    drain: async (ms: number) => void (await within(ms, clock, signal => made.deliver({ kind: 'idle', signal }))),
     /** Frees the port, closes the store and removes its folder. May be called more than once. */
-    close() {
-      closed ??= stop().then(remove);
-      return closed;
-    },
+    close: () => made.stop().then(remove),
   };
-}
-
-async function serve({ host, version, warn }: Run, options: PrivateSandboxOptions, folder: string) {
-  const { assemble } = await import('../sandbox/serving/assemble.ts');
-  const { privateFolder } = await import('../files/private-files.ts');
-  const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
-  const { Secret } = await import('../core/secret.ts');
-  const { clock, pid, platform, random } = host;
-  // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.
-  const { data } = foldersFor({ env: { CARDWRIGHT_CONFIG_DIR: folder }, platform, home: folder, temporary: folder });
-  privateFolder(storeFolder(data), platform);
-  const webhookSecret = new Secret(`whsec_${Buffer.from(random.bytes(32)).toString('base64url')}`);
-  const made = await assemble({
-    host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
-    path: storeFile(data),
-    place: { port: 0 },
-    ...{ seed: options.seed, data: options.data, size: options.size },
-    rateLimits: options.rateLimits ? 'all' : 'none',
-    liveTimers: true,
-    dialect: options.dialect,
-    deliveries: { live: true },
-    webhookSecret,
-    version,
-    onFault: error => warn(error instanceof Error ? error.message : String(error)),
-  });
-  return { ...made, webhookSecret };
 }
 
 /** Variables of a program that speaks to a sandbox and steers it: profiles, keys and dialects of the user are not its own. */
@@ -431,7 +390,7 @@ async function played(
   text: string,
   stage: Stage,
   onStep: (step: StepDone) => void,
-): Promise<ChildError | undefined> {
+): Promise<Omit<ReportedError, 'hint'> | undefined> {
   const { runLine } = await import('./programs.ts');
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--no-input', '-o', 'ndjson'];
   const { code, err } = await runLine(run, words, {
@@ -445,5 +404,5 @@ async function played(
       }
     },
   });
-  return code === 0 ? undefined : (errorInLastLine(err) ?? { message: `It ended with ${code}. ${lastLine(err)}` });
+  return code === 0 ? undefined : (errorIn(err) ?? { kind: 'internal', message: `It ended with ${code}. ${err}` });
 }

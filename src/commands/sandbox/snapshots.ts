@@ -42,10 +42,10 @@ function webhooksIn({ webhooks_active: active }: Restored): readonly string[] {
 /** Asks, and puts something in place of everything. Throws `check_failed` where it is damaged: nothing was put back. */
 async function replaced(
   ctx: Context,
-  { what, also = '', hint }: { readonly what: string; readonly also?: string; readonly hint?: string },
+  { what, hint }: { readonly what: string; readonly hint?: string },
   put: () => Promise<Restored>,
 ): Promise<Restored> {
-  await confirmed(ctx, `Replace everything in ${await whichSandbox(ctx)} by ${what}${also}`);
+  await confirmed(ctx, `Replace everything in ${await whichSandbox(ctx)} by ${what}`);
   const done = await put();
   if (!done.restored)
     throw new CliError('check_failed', {
@@ -175,10 +175,7 @@ export const importSandbox = command({
   },
   async run(ctx, { file }) {
     const what = file === '-' ? 'standard input' : file;
-    const servers = await ctx.sandbox.servers();
-    const webhooks = ctx.ui.yes ? 0 : await servers.subscriptionsIn(file);
-    const also = webhooks === 0 ? '' : `, and deliver to ${countOf(webhooks, 'webhook subscription')}`;
-    return replaced(ctx, { what, also }, () => servers.importFrom(file));
+    return replaced(ctx, { what }, async () => (await ctx.sandbox.servers()).importFrom(file));
   },
   show: showRestored,
 });
