@@ -89,15 +89,6 @@ function writeTerminal(text: string): void {
 function outputTo(fd: 1 | 2): OutputStream {
   let closed = false;
   let stream: NodeJS.WriteStream | undefined;
-  const fail = async (error: NodeJS.ErrnoException): Promise<CliError | undefined> => {
-    closed = true;
-    // A reader that went away (`| head`, a terminal that was closed) is no failure of ours, and of stderr's failure
-    // nobody could be told. EIO of a file or a device is a failure: what was asked for is not there.
-    if (error.code === 'EPIPE' || (error.code === 'EIO' && terminals.has(fd)) || fd === 2) return undefined;
-    const { systemWords } = await import('../files/private-files.ts');
-    const why = systemWords(error.code ?? 'unknown error');
-    return new OutputError('check_failed', { message: `cannot write standard output: ${why}`, cause: error });
-  };
   const open = () => {
     if (stream === undefined) {
       stream = fd === 1 ? process.stdout : process.stderr;
@@ -110,10 +101,7 @@ function outputTo(fd: 1 | 2): OutputStream {
   };
   const send = (bytes: string | Uint8Array) =>
     new Promise<void>((resolve, reject) => {
-      open().write(bytes, error => {
-        if (!error) return resolve();
-        void fail(error).then(failure => (failure ? reject(failure) : resolve()), reject);
-      });
+      open().write(bytes, error => (error ? reject(error) : resolve()));
     });
   return {
     get isTerminal() {
@@ -127,17 +115,21 @@ function outputTo(fd: 1 | 2): OutputStream {
     },
     async write(text) {
       if (closed || text.length === 0) return;
-      // Windows consoles take text from Node's stream only.
-      if (stream !== undefined || text.length > SHORT || process.platform === 'win32') return send(text);
-      let rest: Uint8Array;
       try {
-        rest = writeNow(fd, Buffer.from(text));
+        // Windows consoles take text from Node's stream only.
+        const isShort = stream === undefined && text.length <= SHORT && process.platform !== 'win32';
+        const rest = isShort ? writeNow(fd, Buffer.from(text)) : text;
+        if (rest.length > 0) await send(rest);
       } catch (error) {
-        const failure = await fail(error as NodeJS.ErrnoException);
-        if (failure) throw failure;
-        return;
+        closed = true;
+        const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+        // A reader that went away (`| head`, a terminal that was closed) is no failure of ours, and of stderr's failure
+        // nobody could be told. EIO of a file or a device is a failure: what was asked for is not there.
+        if (code === 'EPIPE' || (code === 'EIO' && terminals.has(fd)) || fd === 2) return;
+        const { systemWords } = await import('../files/private-files.ts');
+        const message = `cannot write standard output: ${systemWords(code)}`;
+        throw new OutputError('check_failed', { message, cause: error });
       }
-      if (rest.length > 0) await send(rest);
     },
   };
 }
@@ -154,7 +146,7 @@ function writeNow(fd: number, bytes: Uint8Array): Uint8Array {
 }
 
 /** Standard input. Reading rejects with `usage` beyond its size, and with the reason of `signal`. */
-function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): InputStream {
+function inputFrom(signal: AbortSignal): InputStream {
   return {
     get isTerminal() {
       return isTerminal(0);
@@ -166,15 +158,12 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
       const chunks: Buffer[] = [];
       let size = 0;
       signal.throwIfAborted();
-      const stream = input();
+      const stream = process.stdin;
       const stop = () => stream.destroy(signal.reason as Error);
       signal.addEventListener('abort', stop, { once: true });
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > maxBytes) {
-          const message = `standard input is larger than ${sizeText(maxBytes)}`;
-          throw usage(message);
-        }
+        if (size > maxBytes) throw usage(`standard input is larger than ${sizeText(maxBytes)}`);
         chunks.push(chunk);
       }
       signal.removeEventListener('abort', stop);
@@ -192,7 +181,6 @@ declare const CODE_CACHE: { readonly says: string; readonly used: number } | und
 /** @param signal ends what is running; its reason becomes the error of the run. */
 export function processHost(version: string, signal: AbortSignal) {
   let folders: Folders | undefined;
-  const input = () => process.stdin;
   const { env, platform, execPath, execArgv, pid } = process;
   const random: Randomness = {
     bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
@@ -207,7 +195,7 @@ export function processHost(version: string, signal: AbortSignal) {
   const host = {
     argv: process.argv.slice(2) as readonly string[],
     env: env as Environment,
-    streams: { stdin: inputFrom(input, signal), stdout: outputTo(1), stderr: outputTo(2) } as Streams,
+    streams: { stdin: inputFrom(signal), stdout: outputTo(1), stderr: outputTo(2) } as Streams,
     ...{ clock, random, platform, pid, signal },
     /** Names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
     noise: random,
@@ -219,7 +207,7 @@ export function processHost(version: string, signal: AbortSignal) {
     cwd: process.cwd(),
     /** The real standard input and standard error, for the prompt library. */
     get promptInput(): NodeJS.ReadableStream {
-      return input();
+      return process.stdin;
     },
     get promptOutput(): NodeJS.WritableStream {
       return process.stderr;
@@ -247,7 +235,12 @@ export function processHost(version: string, signal: AbortSignal) {
     scrypt: ((...words) => process.getBuiltinModule('node:crypto').scryptSync(...words)) as Scrypt,
     /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
     get user(): string {
-      return userName();
+      try {
+        return userInfo().username;
+      } catch {
+        // A container may run us under an id that has no name.
+        return `uid ${process.getuid?.() ?? 'unknown'}`;
+      }
     },
     get machine(): string {
       return hostname();
@@ -285,7 +278,7 @@ export function processHost(version: string, signal: AbortSignal) {
     },
     /** Single key presses, until closed. */
     openKeys(): KeySource & { close(): void } {
-      const keys = openTerminalKeys(input());
+      const keys = openTerminalKeys(process.stdin);
       // Stopped, it would leave the card on the screen: any wish to stop it is a key like others.
       const hide = () => keys.press(SUSPEND);
       process.on('SIGTSTP', hide);
@@ -344,13 +337,4 @@ function sleep(ms: number, until?: AbortSignal): Promise<void> {
     if (until?.aborted) wake();
     else until?.addEventListener('abort', wake, { once: true });
   });
-}
-
-/** A container may run us under an id that has no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

@@ -84,23 +84,21 @@ export function cardReveal(run: Run, recorder: Recorder) {
         'cardwright doctor',
       );
     const identity = await opened.identity();
-    await refuseByAdministrator(sink);
+    const { reveal: rule, path } = await limits.managed();
+    const isRuled = rule !== undefined && (rule === 'never' || !(canAsk || (rule === 'exec' && sink === 'child')));
+    if (isRuled) {
+      const where = rule === 'never' ? 'nowhere' : rule === 'exec' ? 'at a terminal or by cards exec' : 'at a terminal';
+      throw notSent('guarded', `reveal of ${path} is ${rule}: card details are shown ${where}`, {
+        notes: [`The administrator of this machine sets it, in ${path}.`],
+        reason: 'reveal',
+        hint: 'cardwright whoami',
+        operation: OPERATION,
+      });
+    }
     const asked = { identity, effect: 'reveals-secret', safeDirection: true, readOnly: undefined, canAsk } as const;
     const verdict = guardEffect({ ...asked, yes: globals.yes, live: globals.live });
     if (identity.mode === 'live') await refuseExposed(identity);
     return { identity, asks: !reveal || verdict === 'ask' };
-  }
-
-  async function refuseByAdministrator(sink: Destination): Promise<void> {
-    const { reveal: rule, path } = await limits.managed();
-    if (rule === undefined || (rule !== 'never' && (canAsk || (rule === 'exec' && sink === 'child')))) return;
-    const where = rule === 'never' ? 'nowhere' : rule === 'exec' ? 'at a terminal or by cards exec' : 'at a terminal';
-    throw notSent('guarded', `reveal of ${path} is ${rule}: card details are shown ${where}`, {
-      notes: [`The administrator of this machine sets it, in ${path}.`],
-      reason: 'reveal',
-      hint: 'cardwright whoami',
-      operation: OPERATION,
-    });
   }
 
   /** A live card: nobody but the person at this machine may see it, unless the profile allows more. */
@@ -127,36 +125,31 @@ export function cardReveal(run: Run, recorder: Recorder) {
     const { cardId, sink } = wish;
     const { identity, asks } = await check(wish);
     const card = await (await reader()).read('cards.get', { card_id: cardId });
-    if (asks) await askForLastFour(identity, card, sink, await (await audit()).revealsOf(identity.profile));
+    if (asks) {
+      const { mode, profile } = identity;
+      if (mode !== 'live') notice(mode === profile ? mode : `${mode} · ${profile}`);
+      const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
+      const facts = `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}`;
+      notice(`${facts}, ${dollars(toCents(card.balance))}`);
+      notice(`Number and CVV ${WHERE[sink]}.`);
+      const left = REVEALS_A_MINUTE - (await (await audit()).revealsOf(profile));
+      notice(`Reveals left this minute, counted on this machine: ${left} of ${REVEALS_A_MINUTE}.`);
+      const question = 'Type the last four digits to continue (Ctrl-C cancels):';
+      if (!(await prompts.typed(question, { expect: card.last4, flag: '--reveal' })))
+        throw notSent('not_confirmed', 'these are not the last four digits. Nothing was shown.', {
+          operation: OPERATION,
+        });
+    }
     const { end } = await recorder.begin({ event: 'reveal', operation: OPERATION, card_id: cardId, sink });
-    const fetched = async () => {
+    try {
       const { result } = await (await opened.service()).send(OPERATION, { card_id: cardId });
       checkSameCard(result, card, cardId);
-      return result;
-    };
-    const result = await fetched().catch(async (thrown: unknown) => {
+      await end('done', { last4: card.last4 });
+      return { card, parts: partsOf(result, cardId) };
+    } catch (thrown) {
       await end(outcomeOf(thrown), whyOf(thrown));
       throw thrown;
-    });
-    await end('done', { last4: result.number.expose().slice(-4) });
-    return { card, parts: partsOf(result, cardId) };
-  }
-
-  async function askForLastFour(
-    { mode, profile }: Identity,
-    card: Card,
-    sink: Destination,
-    used: number,
-  ): Promise<void> {
-    if (mode !== 'live') notice(mode === profile ? mode : `${mode} · ${profile}`);
-    const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
-    const facts = `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}`;
-    notice(`${facts}, ${dollars(toCents(card.balance))}`);
-    notice(`Number and CVV ${WHERE[sink]}.`);
-    notice(`Reveals left this minute, counted on this machine: ${REVEALS_A_MINUTE - used} of ${REVEALS_A_MINUTE}.`);
-    const question = 'Type the last four digits to continue (Ctrl-C cancels):';
-    if (await prompts.typed(question, { expect: card.last4, flag: '--reveal' })) return;
-    throw notSent('not_confirmed', 'these are not the last four digits. Nothing was shown.', { operation: OPERATION });
+    }
   }
 
   async function onScreen(card: Card, parts: Parts, field: CardPart | undefined): Promise<Shown> {
