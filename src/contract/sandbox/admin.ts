@@ -21,10 +21,6 @@ export const DATA_SETS = ['empty', 'demo', 'load'] as const;
 export type DataSet = (typeof DATA_SETS)[number];
 /** How much the data set `load` holds when nothing else is asked for. */
 export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
-/** The size that was asked for, the rest as usual. */
-export function loadSize({ cards = LOAD_SIZE.cards, transactions = LOAD_SIZE.transactions }: LoadSize) {
-  return { cards, transactions };
-}
 export type LoadSize = { readonly [Name in keyof typeof LOAD_SIZE]?: number | undefined };
 /** How a sandbox is started for other programs. */
 export interface ServerOptions {

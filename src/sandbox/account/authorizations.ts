@@ -14,15 +14,7 @@ import {
   declineReason,
 } from '../rules/declines.ts';
 import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
-import {
-  authorizationById,
-  binById,
-  type CardRow,
-  type DeclineReason,
-  type TransactionRow,
-  updateAuthorization,
-  usedBetween,
-} from '../store/rows.ts';
+import { binById, type CardRow, type DeclineReason, type TransactionRow, usedBetween } from '../store/rows.ts';
 import { type Act, afterDecrease, cardOf, minus, moveOnCard, plus } from './ledger.ts';
 import { wireTransaction } from './wire.ts';
 
@@ -37,7 +29,8 @@ const NOTHING = 0 as Cents;
 const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
 
 /** Throws `not_found` for an unknown authorization. */
-export const authorizationOf = ({ sql }: Act, id: string) => found(authorizationById(sql, id), 'authorization', id);
+export const authorizationOf = ({ sql }: Act, id: string) =>
+  found(sql.row('transactions', { id, type: 'authorization' }), 'authorization', id);
 
 /** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
 export function authorize(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
@@ -161,7 +154,7 @@ export function settle(
     excess: plus(authorization.excess, excess),
     released: plus(authorization.released, rest),
   };
-  changeAuthorization(act, { ...authorization, ...sums, status: sums.held > 0 ? 'pending' : 'settled' });
+  changeAuthorization(act, authorization, { ...sums, status: sums.held > 0 ? 'pending' : 'settled' });
   const sink = destinationOf(card.status);
   const settled = moveOnCard(act, card, {
     kind: 'settle',
@@ -185,13 +178,11 @@ export function release(
 ): TransactionRow {
   const card = cardOf(act, authorization.card_id);
   const held = minus(authorization.held, amount);
-  const changed: TransactionRow = {
-    ...authorization,
+  const changed = changeAuthorization(act, authorization, {
     held,
     released: plus(authorization.released, amount),
     status: statusAfter({ held, settled: authorization.settled }, ending),
-  };
-  changeAuthorization(act, changed);
+  });
   const moves = { hold: -amount, [destinationOf(card.status)]: amount };
   moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves });
   return changed;
@@ -201,17 +192,18 @@ export function release(
 export function refund(act: Act, authorization: TransactionRow, amount: Cents): TransactionRow {
   const card = cardOf(act, authorization.card_id);
   const row = recordOf(act, authorization, 'refund', amount);
-  changeAuthorization(act, { ...authorization, refunded: plus(authorization.refunded, amount) });
+  changeAuthorization(act, authorization, { refunded: plus(authorization.refunded, amount) });
   const moves = { network: -amount, [destinationOf(card.status)]: amount };
   moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
   act.emit('transaction.refunded', wireTransaction(row));
   return row;
 }
 
-/** Writes an authorization back; one that is no longer pending has nothing left to expire. */
-function changeAuthorization({ sql }: Act, row: TransactionRow): void {
-  updateAuthorization(sql, row);
-  if (row.status !== 'pending') unschedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id });
+/** One that is no longer pending has nothing left to expire. */
+function changeAuthorization({ sql }: Act, row: TransactionRow, change: Partial<TransactionRow>): TransactionRow {
+  const changed: TransactionRow = sql.change('transactions', row, change);
+  if (changed.status !== 'pending') unschedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id });
+  return changed;
 }
 
 // What merchants do beside the usual course: ask for more, post without asking, give back what nobody paid.
@@ -227,12 +219,10 @@ export function increment(act: Act, authorization: TransactionRow, amount: Cents
   const raising = { ...request, already: authorization.amount, counted };
   const { reason, state } = checkPurchase(act, card, raising);
   if (reason !== undefined) return decline(act, card, { ...request, reason }, { request: raising, state });
-  const raised: TransactionRow = {
-    ...authorization,
+  const raised = changeAuthorization(act, authorization, {
     amount: plus(authorization.amount, amount),
     held: plus(authorization.held, amount),
-  };
-  changeAuthorization(act, raised);
+  });
   const moves = { card: -amount, hold: amount };
   const moved = moveOnCard(act, card, { kind: 'increment', ref: raised.id, moves });
   afterDecrease(act, moved.card);

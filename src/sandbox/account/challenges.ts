@@ -3,17 +3,7 @@ import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
 import { schedule, type TimerActions, unschedule } from '../clock/clock.ts';
 import { isExpired } from '../rules/dates.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/money.ts';
-import {
-  authorizationById,
-  type CardRow,
-  type ChallengeRow,
-  challengeById,
-  type DepositRow,
-  depositById,
-  type TransactionRow,
-  updateChallenge,
-  updateDeposit,
-} from '../store/rows.ts';
+import type { CardRow, ChallengeRow, DepositRow, TransactionRow } from '../store/rows.ts';
 import { AUTHORIZATION_EXPIRY, authorize, decline, type Purchase, release } from './authorizations.ts';
 import { type Act, cardOf, post } from './ledger.ts';
 import { wireChallenge, wireDeposit } from './wire.ts';
@@ -60,19 +50,17 @@ export function openChallenge(act: Act, card: CardRow, opening: Opening): Ended 
 /** Answers a pending challenge. The right code runs the attached authorization, the third wrong one declines it. */
 export function answer(act: Act, challenge: ChallengeRow, code: 'right' | 'wrong'): Ended {
   if (code === 'right') {
-    const approved = finish(act, { ...challenge, status: 'approved' });
+    const approved = finish(act, challenge, 'approved');
     return { challenge: approved, transaction: runAttached(act, approved) };
   }
   const attempts = challenge.attempts + 1;
   if (attempts >= CHALLENGE_ATTEMPTS) return failChallenge(act, { ...challenge, attempts }, 'failed');
-  const wrong: ChallengeRow = { ...challenge, attempts };
-  updateChallenge(act.sql, wrong);
-  return { challenge: wrong };
+  return { challenge: act.sql.change('challenges', challenge, { attempts }) };
 }
 
 /** Ends a pending challenge without the right code; the attached authorization declines `three_ds_failed`. */
 export function failChallenge(act: Act, challenge: ChallengeRow, status: 'failed' | 'expired'): Ended {
-  const ended = finish(act, { ...challenge, status });
+  const ended = finish(act, challenge, status);
   const purchase = attachedTo(ended);
   if (purchase === undefined) return { challenge: ended };
   const card = cardOf(act, ended.card_id);
@@ -83,13 +71,12 @@ export function failChallenge(act: Act, challenge: ChallengeRow, status: 'failed
 
 /** Ends a pending challenge because the card holder gave up: nothing is recorded, nothing is tried. */
 export function cancelChallenge(act: Act, challenge: ChallengeRow): ChallengeRow {
-  return finish(act, { ...challenge, status: 'cancelled' });
+  return finish(act, challenge, 'cancelled');
 }
 
-function finish({ sql }: Act, challenge: ChallengeRow): ChallengeRow {
-  updateChallenge(sql, challenge);
+function finish({ sql }: Act, challenge: ChallengeRow, status: ChallengeRow['status']): ChallengeRow {
   unschedule(sql, { kind: CHALLENGE_EXPIRY, ref: challenge.id });
-  return challenge;
+  return sql.change('challenges', challenge, { status, attempts: challenge.attempts });
 }
 
 function runAttached(act: Act, challenge: ChallengeRow): TransactionRow | undefined {
@@ -142,30 +129,21 @@ export function detectDeposit(act: Act, { currency, amount, confirmations }: Det
 export function countConfirmations(act: Act, deposit: DepositRow, add: number): DepositRow {
   const confirmations = deposit.confirmations + add;
   if (confirmations >= deposit.required_confirmations) return confirmDeposit(act, deposit);
-  const row = { ...deposit, confirmations };
-  updateDeposit(act.sql, row);
-  return row;
+  return act.sql.change('deposits', deposit, { confirmations });
 }
 
 /** A pending deposit that never comes: it is not credited and no block counts for it any more. */
 export function failDeposit({ sql }: Act, deposit: DepositRow): DepositRow {
-  const row: DepositRow = { ...deposit, status: 'failed' };
-  updateDeposit(sql, row);
-  unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
-  return row;
+  unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: deposit.id });
+  return sql.change('deposits', deposit, { status: 'failed' });
 }
 
 /** Credits a pending deposit to the wallet. */
 export function confirmDeposit(act: Act, deposit: DepositRow): DepositRow {
   const { sql, now } = act;
   const { amount } = deposit;
-  const row: DepositRow = {
-    ...deposit,
-    status: 'confirmed',
-    confirmations: deposit.required_confirmations,
-    confirmed_at: now,
-  };
-  updateDeposit(sql, row);
+  const confirmed = { status: 'confirmed', confirmations: deposit.required_confirmations, confirmed_at: now } as const;
+  const row = sql.change('deposits', deposit, confirmed);
   unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
   post(sql, { kind: 'deposit', ref: row.id, at: now, moves: { crypto: -amount, wallet: amount } });
   act.emit('deposit.confirmed', wireDeposit(row));
@@ -181,16 +159,16 @@ function awaitBlock({ sql, now }: Act, { id, currency, network }: DepositRow): v
 
 export const TIMER_ACTIONS = {
   [AUTHORIZATION_EXPIRY]: call => {
-    const row = authorizationById(call.sql, call.ref);
+    const row = call.sql.row('transactions', { id: call.ref, type: 'authorization' });
     if (row?.status === 'pending') release(call, row, { amount: row.held, ending: 'expired' });
   },
   [CHALLENGE_EXPIRY]: call => {
-    const row = challengeById(call.sql, call.ref);
+    const row = call.sql.row('challenges', { id: call.ref });
     if (row?.status === 'pending') failChallenge(call, row, 'expired');
   },
   /** A block on top of a pending deposit; the next one is awaited. */
   [DEPOSIT_CONFIRMATION]: call => {
-    const deposit = depositById(call.sql, call.ref);
+    const deposit = call.sql.row('deposits', { id: call.ref });
     if (deposit?.status !== 'pending') return;
     const row = countConfirmations(call, deposit, 1);
     if (row.status === 'pending') awaitBlock(call, row);

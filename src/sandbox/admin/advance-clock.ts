@@ -11,8 +11,6 @@ import {
   advanceOf,
   beginAdvance,
   clockShowing,
-  type Fired as FiredTimer,
-  fireOne,
   isAdvanceRunning,
   nextDue,
   readClock,
@@ -22,7 +20,7 @@ import {
 } from '../clock/clock.ts';
 import { earliestDue } from '../delivery/dispatcher.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { firingOf, type ServiceParts } from '../service/service.ts';
+import { type Fired as FiredTimer, fireOne, type ServiceParts } from '../service/service.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './state.ts';
 
@@ -103,7 +101,7 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
       const timer = nextDue(sql, to);
       const delivery = dispatcher && earliestDue(sql);
       if (delivery === undefined || delivery > (timer?.dueAt ?? to) || delivery === stuckAt)
-        return fireOne(sql, { ...firingOf(parts, to), onTime });
+        return fireOne(sql, parts, to, onTime);
       onTime({ dueAt: delivery });
       return delivery;
     });

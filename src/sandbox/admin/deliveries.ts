@@ -10,14 +10,7 @@ import { type Addressed, pageOfList, webhookOf } from '../handlers/service.ts';
 import { enqueue, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
-import {
-  type AttemptRow,
-  type DeliveryRow,
-  deliveryBody,
-  deliveryById,
-  sendingNow,
-  type WebhookRow,
-} from '../store/rows.ts';
+import { type AttemptRow, type DeliveryRow, deliveryBody, sendingNow, type WebhookRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
 export const DELIVERY_LOOKS = {
@@ -41,7 +34,7 @@ export const DELIVERY_LOOKS = {
   'deliveries.get': moment => {
     const { sql, input } = moment;
     const { delivery_id: id } = input;
-    const row = found(deliveryById(sql, id), 'delivery', id);
+    const row = found(sql.row('deliveries', { id }), 'delivery', id);
     const body = deliveryBody(sql, id);
     const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
     return {
@@ -58,7 +51,7 @@ export const DELIVERIES = {
   /** A new delivery of the same event; what is still on its way cannot be repeated. */
   'deliveries.redeliver': call => {
     const { sql, input } = call;
-    const row = found(deliveryById(sql, input.delivery_id), 'delivery', input.delivery_id);
+    const row = found(sql.row('deliveries', { id: input.delivery_id }), 'delivery', input.delivery_id);
     const { id, state, webhook_id, event_id, event_type, event_seq } = row;
     if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
     activeWebhook({ sql, input: { webhook_id } });

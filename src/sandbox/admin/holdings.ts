@@ -19,7 +19,6 @@ import {
   type EntryOfCard,
   entriesOfCard,
   type TransactionRow,
-  transactionById,
   usedBetween,
   type WebhookRow,
   walletOf,
@@ -83,7 +82,7 @@ export const HOLDINGS = {
 
   /** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
   'transactions.show': ({ sql, input: { transaction_id: id } }) => {
-    const { card_id, authorization_id } = found(transactionById(sql, id), 'transaction', id);
+    const { card_id, authorization_id } = found(sql.row('transactions', { id }), 'transaction', id);
     const purchase = authorization_id ?? id;
     const records = sql.all<FoundTransaction>(RECORDS, card_id, purchase, purchase);
     const own = found(

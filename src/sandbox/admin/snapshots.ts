@@ -132,13 +132,12 @@ function wireSnapshot({ name, manifest, isComplete }: Snapshot): ReplyOf<AdminOp
 export async function makeExport({ archives, store, clock, requestLog }: ServiceParts): Promise<Answer> {
   await requestLog.flush({ store });
   const path = await archives.unfinished();
-  const remove = () => rm(path, { force: true });
   try {
     await writeSnapshot(store, path, clock.now());
     const headers = { 'Content-Type': SNAPSHOT_FILE.contentType, 'Content-Length': String((await stat(path)).size) };
-    return { status: 200, headers, body: '', file: { path, remove } };
+    return { status: 200, headers, body: '', file: path };
   } catch (error) {
-    await remove();
+    await rm(path, { force: true });
     throw error;
   }
 }

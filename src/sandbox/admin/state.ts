@@ -1,5 +1,4 @@
 /** status, reset, ledger, clock, faults, requests, accounts, dialect: what the sandbox says of itself, and what is set in it. */
-import { loadSize } from '../../contract/sandbox/admin.ts';
 import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wired } from '../account/wire.ts';
@@ -121,9 +120,9 @@ export const OF_SERVER = {
       if (clock.mode !== 'real') setClock(sql, clock);
       // The seed may be another one now.
       const idSource = deterministicIds({ sql });
-      const size = loadSize({ ...startedWith.size, ...input });
+      const size = { ...startedWith.size, ...input };
       const wallet = input.data === undefined ? startedWith.wallet : undefined;
-      await loadDataSet(sql, { name: data, now, idSource, size, ...(wallet !== undefined && { wallet }) });
+      await loadDataSet(sql, { name: data, now, idSource, size, wallet });
       return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(checkInvariants(sql)) };
     });
     requestLog.forget();

@@ -19,7 +19,6 @@ import {
   entriesOfCard,
   MOST_OF_A_KIND,
   type TransactionRow,
-  transactionById,
 } from '../store/rows.ts';
 
 export interface TimelineItem {
@@ -46,7 +45,7 @@ export const TIMELINE = {
 
   /** Values are kept of declines alone; of a record that was approved, every check held. */
   'transactions.why': ({ sql, input: { transaction_id: id } }) => {
-    const row = found(transactionById(sql, id), 'transaction', id);
+    const row = found(sql.row('transactions', { id }), 'transaction', id);
     const about = { transaction: id, decline_reason: row.decline_reason };
     if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
     if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };

@@ -18,6 +18,7 @@ import type { Host } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
 import { type ClockRow, REAL_CLOCK, shownTime } from '../clock/clock.ts';
 import { isoTime } from '../rules/dates.ts';
+import type { Meta } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
 import { SCHEMA } from '../store/schema.ts';
 
@@ -86,7 +87,7 @@ function factsOf(copy: Connection, real: number) {
     .prepare(`select seed, ids, (select data_set from wallets) as data_set,
       (select count(*) from cards) as cards, (select count(*) from transactions) as transactions,
       (select count(*) from webhooks) as webhooks from meta`)
-    .get() as Readonly<Record<'ids' | 'data_set', string> & Record<Counted, number>>;
+    .get() as Readonly<Pick<Meta, 'seed' | 'ids'> & { data_set: string } & Record<Counted, number>>;
   const clock = (copy.prepare('select * from clock').get() as ClockRow | undefined) ?? REAL_CLOCK;
   const made_at = isoTime(shownTime(clock, real));
   return {
@@ -99,7 +100,7 @@ function factsOf(copy: Connection, real: number) {
   } as const;
 }
 
-type Counted = 'seed' | 'cards' | 'transactions' | 'webhooks';
+type Counted = 'cards' | 'transactions' | 'webhooks';
 
 const LONGEST_MANIFEST = 65_536;
 

@@ -1,11 +1,10 @@
 /** The clock of the sandbox, one row, and what it sets off. Real time is handed in; leases and rate limits never come here. */
 
 import type { Call } from '../calls/handler.ts';
-import type { Store } from '../store/queue.ts';
-import type { ADVANCES, CLOCK, PARKED_TIMERS, RowOf } from '../store/schema.ts';
-import { endsTransaction, type Sql } from '../store/sql.ts';
+import type { RowOf } from '../store/schema.ts';
+import type { Sql } from '../store/sql.ts';
 
-export type ClockRow = Omit<RowOf<typeof CLOCK>, 'one'>;
+export type ClockRow = Omit<RowOf<'clock'>, 'one'>;
 
 export const REAL_CLOCK: ClockRow = { mode: 'real', at: 0, real_since: 0, rate_milli: 1000 };
 
@@ -81,7 +80,7 @@ function written(date: Date): string {
 
 // Who is moving the clock forward, at most one, and where to.
 
-type Advance = Omit<RowOf<typeof ADVANCES>, 'one'>;
+type Advance = Omit<RowOf<'advances'>, 'one'>;
 
 /** Who moves it, whether alive or gone. */
 export const advanceOf = (sql: Sql) => sql.get<Advance>('select owner, token, moves_to from advances');
@@ -119,11 +118,6 @@ export interface TimerCall extends Pick<Call, 'sql' | 'now' | 'idSource' | 'emit
 
 export type TimerActions = Readonly<Record<string, (call: TimerCall) => void>>;
 
-/** A timer that was taken off the list, and what its action threw; then it is parked and had no effect. */
-export interface Fired extends Timer {
-  readonly error?: unknown;
-}
-
 /** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked is tried again. */
 export function schedule(sql: Sql, timer: Timer): void {
   const { kind, ref, dueAt } = timer;
@@ -144,65 +138,8 @@ export function nextDue(sql: Sql, upTo: number): Timer | undefined {
   );
 }
 
-export interface Firing {
-  readonly upTo: number;
-  readonly actions: TimerActions;
-  /** Completes the call of an action inside its transaction. */
-  readonly callParts: (sql: Sql, timer: Timer) => Pick<TimerCall, 'idSource' | 'emit'>;
-  /** Told in the transaction, before the effect. */
-  readonly onTime?: (timer: Timer) => void;
-  /** Told what an action threw. */
-  readonly onFault?: (error: unknown) => void;
-}
-
-/** Runs everything due up to `upTo`, earliest first, each in its own transaction. Resolves to what fired. */
-export async function fireDue(store: Store, firing: Firing): Promise<readonly Fired[]> {
-  const fired: Fired[] = [];
-  for (;;) {
-    const timer = await store.write(sql => fireOne(sql, firing));
-    if (timer === undefined) return fired;
-    fired.push(timer);
-  }
-}
-
-/** Runs everything due in the open transaction, earliest first. */
-export function fireAllDue(sql: Sql, firing: Firing): void {
-  while (fireOne(sql, firing) !== undefined);
-}
-
-/**
- * Runs the earliest one in the open transaction; undefined when nothing is due. An action that throws is undone and
- * its timer parked: one thing that cannot happen must not stand in the way of every request after it.
- */
-export function fireOne(sql: Sql, firing: Firing): Fired | undefined {
-  const timer = nextDue(sql, firing.upTo);
-  if (timer === undefined) return undefined;
-  firing.onTime?.(timer);
-  const action = Object.hasOwn(firing.actions, timer.kind) ? firing.actions[timer.kind] : undefined;
-  try {
-    sql.undoable(() => {
-      if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
-      unschedule(sql, timer);
-      action({ sql, now: timer.dueAt, ref: timer.ref, ...firing.callParts(sql, timer) });
-    });
-    return timer;
-  } catch (error) {
-    // Of these the transaction itself is lost, or must be tried again.
-    if (endsTransaction(error)) throw error;
-    unschedule(sql, timer);
-    const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
-    const { kind, ref, dueAt } = timer;
-    sql.insert('parked_timers', { kind, ref, due_at: dueAt, error: said.slice(0, LONGEST_ERROR) });
-    firing.onFault?.(error);
-    return { ...timer, error };
-  }
-}
-
-/** Longest text of an error that is kept. */
-const LONGEST_ERROR = 500;
-
 /** Timers whose action threw, oldest first. */
 export const parkedTimers = (sql: Sql) =>
-  sql.all<RowOf<typeof PARKED_TIMERS>>(
+  sql.all<RowOf<'parked_timers'>>(
     'select kind, ref, due_at, error from parked_timers order by due_at, kind, ref limit 100',
   );

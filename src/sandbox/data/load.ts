@@ -1,6 +1,6 @@
 /** Data sets: what a sandbox holds before anybody asked it for something (docs/design/sandbox.md, section 7). */
 
-import { type DATA_SETS, LOAD_SIZE, type loadSize } from '../../contract/sandbox/admin.ts';
+import { type DATA_SETS, LOAD_SIZE, type LoadSize } from '../../contract/sandbox/admin.ts';
 import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import { nextTurn } from '../../platform/time.ts';
@@ -50,14 +50,12 @@ const BINS: readonly Omit<BinRow, 'id'>[] = (
 
 const NOTHING = 0 as Cents;
 
-type LoadSize = ReturnType<typeof loadSize>;
-
 interface DataSetFacts extends Pick<Act, 'now' | 'idSource'> {
   readonly name: (typeof DATA_SETS)[number];
   /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
-  readonly wallet?: Cents;
+  readonly wallet?: Cents | undefined;
   /** Of `load`. */
-  readonly size?: LoadSize;
+  readonly size?: LoadSize | undefined;
 }
 
 /**
@@ -65,12 +63,12 @@ interface DataSetFacts extends Pick<Act, 'now' | 'idSource'> {
  * many cards and records as were asked for. Nothing is emitted: a data set is where events begin. Timers are set, so the system tables must be there.
  */
 export async function loadDataSet(sql: Sql, { name, now, idSource, wallet, size }: DataSetFacts): Promise<void> {
-  sql.insert('wallets', { data_set: name, balance: 0, deposited: 0, spent: 0, entries: 0 });
+  sql.insert('wallets', { data_set: name, balance: NOTHING, deposited: NOTHING, spent: NOTHING, entries: 0 });
   const bins = BINS.map(bin => ({ ...bin, id: idSource.id('bin') }));
   for (const [position, bin] of bins.entries()) sql.insert('bins', { ...bin, position });
   const loading = { sql, now, idSource, bins: bins.map(({ id }) => id) };
   if (name === 'demo') loadDemo(loading);
-  if (name === 'load') await makeLoadData(loading, size ?? LOAD_SIZE);
+  if (name === 'load') await makeLoadData(loading, size);
   const missing = cents((wallet ?? NOTHING) - (walletOf(sql)?.balance ?? NOTHING));
   if (wallet !== undefined && missing !== 0) {
     const moves = { adjust: -missing, wallet: missing };
@@ -223,7 +221,8 @@ const SHOPS = [SEARCH_ADS, VIDEO_ADS, HOSTING, COFFEE, PAPER, TOOLS, ELECTRONICS
 const [CARDS_AT_ONCE, RECORDS_AT_ONCE] = [500, 10_000];
 
 /** Makes the cards and the records, in the open transaction. */
-async function makeLoadData({ sql, now, idSource, bins }: Loading, { cards: asked, transactions: total }: LoadSize) {
+async function makeLoadData({ sql, now, idSource, bins }: Loading, size: LoadSize = {}) {
+  const { cards: asked = LOAD_SIZE.cards, transactions: total = LOAD_SIZE.transactions } = size;
   const seed = seedOf(sql);
   const count = Math.max(asked, Math.ceil(total / MOST_OF_A_CARD));
   const rounds = Math.max(1, Math.ceil(total / count));
@@ -257,7 +256,7 @@ async function makeLoadData({ sql, now, idSource, bins }: Loading, { cards: aske
   );
   const sums = new Map(posted.map(({ ledger, total: sum }) => [ledger, sum]));
   const sumOf = (ledger: string) => sums.get(ledger) ?? NOTHING;
-  const books = { balance: sumOf(WALLET), deposited: -sumOf('ext:crypto'), spent: sumOf('ext:network') };
+  const books = { balance: sumOf(WALLET), deposited: cents(-sumOf('ext:crypto')), spent: sumOf('ext:network') };
   sql.update('wallets', { one: 1 }, { ...books, entries: (walletOf(sql)?.entries ?? 0) + 2 * total });
   for (const [nth, id] of ids.entries()) {
     const balances = { balance: sumOf(`card:${id}`), hold: sumOf(`hold:${id}`) };

@@ -24,7 +24,6 @@ import {
   deliveryBody,
   sendingNow,
   type WebhookRow,
-  webhookById,
 } from '../store/rows.ts';
 import { type Sql, StoreBusy } from '../store/sql.ts';
 import { isDelivered, post, type Reply, retryWait, systemResolve, type WebhookRequest } from './send.ts';
@@ -161,7 +160,7 @@ function take(
   const token = Buffer.from(random.bytes(16)).toString('hex');
   const attempt = row.attempt + 1;
   const lease = { lease_owner: owner, lease_token: token, lease_until: real + limits.lease };
-  const taken = { state: 'sending', attempt, behind: 0, held_until: null, ...lease };
+  const taken = { state: 'sending', attempt, behind: 0, held_until: null, ...lease } as const;
   sql.update('deliveries', { id: row.id, state: 'queued' }, taken);
   // One that goes now lets those it overtakes come nearer.
   sql.run(
@@ -235,7 +234,7 @@ const MOST_KEPT = 4_096;
 function record(sql: Sql, { clock }: DeliveryParts, claimed: Claimed, came: Came): void {
   const { row, token, attempt, request } = claimed;
   const now = sandboxNow(sql, clock.now());
-  const webhook = webhookById(sql, row.webhook_id);
+  const webhook = sql.row('webhooks', { id: row.webhook_id });
   const [isTaken, isGone] = [isDelivered(came.reply), came.reply.status === GONE];
   const wait = isGone ? undefined : retryWait(attempt, { seed: seedOf(sql), delivery: row.id });
   const stateAfterFailure = (): DeliveryState => {

@@ -13,7 +13,7 @@ import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts'
 import { CARDS, NEWEST_FIRST, pageOfTransactions } from '../handlers/service.ts';
 import { balances, SIMULATIONS } from '../handlers/simulate.ts';
 import type { Answer } from '../http/answer.ts';
-import type { ChallengeRow, TransactionRow } from '../store/rows.ts';
+import type { CardRow, ChallengeRow, TransactionRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
 interface Dialect {
@@ -26,7 +26,7 @@ interface Dialect {
   /** Routes in place of the usual ones. */
   readonly paths?: Partial<Record<OperationName, { readonly method?: Method; readonly path: `/${string}` }>>;
   /** What an answer of the service becomes on its way out; undefined for one that stays as it is. */
-  readonly speak?: (spoken: Spoken) => Said | undefined | Promise<Said>;
+  readonly speak?: (spoken: Spoken) => Said | undefined;
   /** Changes the payload of an event on its way out. */
   readonly payload?: (event: Fields) => Fields;
   readonly signature?: { readonly header: string; readonly prefix: string };
@@ -51,10 +51,6 @@ interface Spoken {
   readonly answer: Answer;
   /** The JSON of the answer; undefined when it has none. */
   readonly body: Fields | undefined;
-  /** Path parameters. */
-  readonly params: Fields;
-  /** The usual answer to reading a card. */
-  readonly readCard: (id: string) => Promise<Fields | undefined>;
 }
 
 /** Another body, with the status as it was where none is named. */
@@ -116,18 +112,23 @@ const STRICT_422: Dialect = {
   },
 };
 
-/** What an action leads to is there already. */
-const ALREADY: Readonly<Record<string, string>> = {
-  'cards.freeze': 'card_already_frozen',
-  'cards.unfreeze': 'card_not_frozen',
-  'cards.terminate': 'card_terminated',
-};
+type ToCard = Within & { readonly input: { readonly card_id: string } };
+type WireCard = ReturnType<typeof wireCard>;
+
+/** The card as it is, where what the action leads to is there already. */
+const unlessIt =
+  <AnyCall extends ToCard>(status: CardRow['status'], usual: (call: AnyCall) => WireCard) =>
+  (call: AnyCall): WireCard => {
+    const card = cardOf(call, call.input.card_id);
+    return card.status === status ? wireCard(card) : usual(call);
+  };
 
 const NOOP_200: Dialect = {
   changes: 'freeze, unfreeze and terminate once more are 200',
-  speak({ operation, answer, body = {}, params, readCard }) {
-    if (answer.status !== 409 || body['error'] !== ALREADY[operation]) return undefined;
-    return readCard(String(params['card_id'])).then(card => ({ body: card, status: 200 }));
+  handlers: {
+    'cards.freeze': unlessIt('frozen', CARDS['cards.freeze']),
+    'cards.unfreeze': unlessIt('active', CARDS['cards.unfreeze']),
+    'cards.terminate': unlessIt('terminated', CARDS['cards.terminate']),
   },
 };
 
@@ -403,12 +404,13 @@ export class ActiveDialect {
   }
 
   /** An answer of the service as this dialect has it. */
-  async spoken(said: Omit<Spoken, 'body'>): Promise<Answer> {
+  spoken(said: Omit<Spoken, 'body'>): Answer {
     const { speak, bareHeaders } = this.dialect;
     const { answer } = said;
-    const heard = speak === undefined || answer.body === '' ? undefined : (JSON.parse(answer.body) as Fields);
-    const { body, status = answer.status } = (await speak?.({ ...said, body: heard })) ?? { body: heard };
-    const text = speak === undefined || body === heard ? answer.body : body === undefined ? '' : JSON.stringify(body);
+    if (speak === undefined) return answer;
+    const heard = answer.body === '' ? undefined : (JSON.parse(answer.body) as Fields);
+    const { body, status = answer.status } = speak({ ...said, body: heard }) ?? { body: heard };
+    const text = body === heard ? answer.body : body === undefined ? '' : JSON.stringify(body);
     const headers = Object.entries(answer.headers).filter(
       ([name]) => !bareHeaders || NEEDED.includes(name.toLowerCase()),
     );

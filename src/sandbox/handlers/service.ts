@@ -23,11 +23,8 @@ import {
   type CardRow,
   type ChallengeRow,
   cancelQueued,
-  challengeById,
-  insertCard,
   type WebhookRow,
   walletOf,
-  webhookById,
 } from '../store/rows.ts';
 import { type Listed, listed, type Page, type Query, type Sql, type SqlRow } from '../store/sql.ts';
 
@@ -170,11 +167,10 @@ function issue(call: Call, bin: BinRow, options: Wishes): CompleteOf<typeof CARD
     // Ten thousand cards of one network meet by chance once in twenty stores: a number that is taken is drawn again.
     if (sql.get('select 1 as one from cards where number = ?', number) !== undefined) continue;
     // Field by field: a copy with more fields than its origin costs the engine ten times as much.
-    const card: CardRow = {
+    const card = {
       id,
       bin_id: bin.id,
       network: bin.network,
-      last4: number.slice(-4),
       status: 'active',
       balance,
       hold: 0 as Cents,
@@ -185,9 +181,9 @@ function issue(call: Call, bin: BinRow, options: Wishes): CompleteOf<typeof CARD
       metadata: options.metadata,
       created_at: now,
       expires_at: cardExpiry(now),
-    };
-    const wire = wireCard(card);
-    insertCard(sql, { ...card, number, cvv, document: documentOf(wire) });
+    } as const;
+    const wire = wireCard({ ...card, last4: number.slice(-4) });
+    sql.insert('cards', { ...card, number, cvv, document: documentOf(wire) });
     return wire;
   }
 }
@@ -214,7 +210,7 @@ export const REVEALS = {
   },
 
   'challenges.reveal': ({ sql, input: { challenge_id: id } }) => ({
-    otp: new Secret(found(challengeById(sql, id), 'challenge', id).otp),
+    otp: new Secret(found(sql.row('challenges', { id }), 'challenge', id).otp),
   }),
 } satisfies Partial<AdminHandlers>;
 
@@ -342,17 +338,16 @@ export const ACCOUNT_HANDLERS = {
     const row = webhookOf(call);
     const { url, events, status } = call.input;
     if (url !== undefined) checkEndpoint(url);
-    const changed = {
+    const changed = call.sql.change('webhooks', row, {
       url: url ?? row.url,
       events: events === undefined ? row.events : JSON.stringify(checkedEvents(events)),
       status: status ?? row.status,
       updated_at: call.now,
       // A change is a fresh start: earlier failures count no more.
       failing_since: null,
-    };
-    call.sql.update('webhooks', { id: row.id }, changed);
+    });
     if (changed.status === 'disabled') cancelQueued(call.sql, row.id);
-    return wireWebhook({ ...row, ...changed });
+    return wireWebhook(changed);
   },
 
   'webhooks.delete': call => {
@@ -390,7 +385,8 @@ const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as car
 export type Addressed = Pick<Call, 'sql'> & { readonly input: { readonly webhook_id: string } };
 
 /** Throws `not_found`. */
-export const webhookOf = ({ sql, input: { webhook_id: id } }: Addressed) => found(webhookById(sql, id), 'webhook', id);
+export const webhookOf = ({ sql, input: { webhook_id: id } }: Addressed) =>
+  found(sql.row('webhooks', { id }), 'webhook', id);
 
 // Every operation of the service and the handler that serves it. A missing one does not compile.
 

@@ -34,9 +34,7 @@ import {
   type CardRow,
   type ChallengeRow,
   cardById,
-  challengeById,
   type DepositRow,
-  depositById,
   type TransactionRow,
   walletOf,
 } from '../store/rows.ts';
@@ -242,7 +240,7 @@ function unlinked(act: Act, input: InputOf<'simulate.force-post'>, post: Posting
 const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
 
 function openOne({ sql, now }: Act, id: string): ChallengeRow {
-  const challenge = found(challengeById(sql, id), 'challenge', id);
+  const challenge = found(sql.row('challenges', { id }), 'challenge', id);
   if (challenge.status !== 'pending' || now >= challenge.expires_at) {
     const state = challenge.status === 'pending' ? 'expired' : challenge.status;
     throw impossible(`challenge ${id} is ${state}, not pending: it takes no answer`);
@@ -261,7 +259,7 @@ function amountOf({ currency, amount, crypto_amount: coins }: InputOf<'simulate.
 }
 
 function pendingDeposit({ sql }: Act, id: string): DepositRow {
-  const deposit = found(depositById(sql, id), 'deposit', id);
+  const deposit = found(sql.row('deposits', { id }), 'deposit', id);
   if (deposit.status !== 'pending') throw impossible(`deposit ${id} is ${deposit.status} already`);
   return deposit;
 }

@@ -14,8 +14,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Exact text of the body. */
   readonly body: string;
-  /** Sent in place of the body. */
-  readonly file?: { readonly path: string; remove(): Promise<void> };
+  /** Path of what is sent in place of the body, and then removed. */
+  readonly file?: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -115,11 +115,12 @@ export function countRequest(sql: Sql, { bucket, real, shown }: { bucket: Bucket
     real - RATE_WINDOW,
     real + RATE_WINDOW,
   );
-  const rows = sql.all<{ real_at: number; hits: number }>(
-    'select real_at, hits from rate_hits where bucket = ? order by real_at',
-    bucket,
-  );
-  const used = rows.reduce((sum, row) => sum + row.hits, 0);
+  const counted =
+    'select coalesce(sum(hits), 0) as used, coalesce(min(real_at), ?) as oldest from rate_hits where bucket = ?';
+  const { used, oldest } = sql.get<Record<'used' | 'oldest', number>>(counted, real, bucket) ?? {
+    used: 0,
+    oldest: real,
+  };
   if (used < limit) {
     sql.run(
       `insert into rate_hits (bucket, real_at, hits) values (?, ?, 1)
@@ -128,7 +129,6 @@ export function countRequest(sql: Sql, { bucket, real, shown }: { bucket: Bucket
       real,
     );
   }
-  const oldest = rows[0]?.real_at ?? real;
   // Both ends of the minute belong to it, so the place is free one ms after.
   const freeAt = oldest + RATE_WINDOW + 1;
   return {

@@ -11,7 +11,6 @@ import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isFull } from '../../engine/open.ts';
-import { wireCard } from '../account/wire.ts';
 import { makeExport, takeImport } from '../admin/snapshots.ts';
 import { LOOK_HANDLERS, SERVICE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
@@ -42,7 +41,6 @@ import {
   withoutCodes,
 } from '../page/inspector-sessions.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { cardById } from '../store/rows.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
 import { executeRequest, fingerprintOf, type Seen } from './execute.ts';
 
@@ -167,24 +165,15 @@ export class Exchange {
     if (isFirst) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
       const answer = await executeRequest(this.parts, parsed, { seen, stopping: this.#stopping });
-      const spoken = answer && (await this.#spoken(parsed, answer));
+      const { surface, name: operation, row } = parsed.route;
+      const isAsItIs = answer === undefined || surface === 'admin';
+      const spoken = isAsItIs ? answer : this.parts.activeDialect.spoken({ operation, row, answer });
       if (seen.appliedFault !== undefined) return faultyAnswer(seen.appliedFault, spoken, this.#named(seen));
-      if (spoken === undefined) throw new Error(`${parsed.route.name} has no answer`);
+      if (spoken === undefined) throw new Error(`${operation} has no answer`);
       return spoken;
     } finally {
       if (isFirst) this.#underWay.delete(keyed.scope);
     }
-  }
-
-  async #spoken({ route, params }: ParsedRequest, answer: Answer): Promise<Answer> {
-    const { activeDialect, store } = this.parts;
-    const { speak, bareHeaders } = activeDialect.dialect;
-    if (route.surface === 'admin' || (speak === undefined && bareHeaders === undefined)) return answer;
-    const readCard = async (id: string) => {
-      const card = await store.read(sql => cardById(sql, id));
-      return card && wireCard(card);
-    };
-    return activeDialect.spoken({ operation: route.name, row: route.row, answer, params, readCard });
   }
 
   #failed(error: unknown, seen: Seen): Answer {

@@ -11,7 +11,7 @@ import { rest } from '../../platform/time.ts';
 import { ADMIN_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type Call, Refused } from '../calls/handler.ts';
-import { type ClockRow, fireAllDue, shownTime } from '../clock/clock.ts';
+import { type ClockRow, shownTime } from '../clock/clock.ts';
 import { faultFor, waitBefore } from '../faults/faults.ts';
 import {
   type Allowance,
@@ -33,10 +33,9 @@ import {
 } from '../http/request.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import { requestRow } from '../service/logs.ts';
-import { firingOf, type ServiceParts } from '../service/service.ts';
+import { fireOne, type ServiceParts } from '../service/service.ts';
 import type { IdForm } from '../store/open.ts';
 import { insertRequest } from '../store/rows.ts';
-import type { IDEMPOTENCY, RowOf } from '../store/schema.ts';
 import { endsTransaction, type Sql } from '../store/sql.ts';
 
 /** What became known of a request on its way. */
@@ -141,7 +140,7 @@ function attempted(
   const areTimersDue = facts.due_at !== null && facts.due_at <= now;
   const hasFaults = route.surface === 'service' && passed === undefined && facts.faults === 1;
   if (access === 'read' && (areTimersDue || hasFaults)) return 'needs to write';
-  if (areTimersDue) fireAllDue(sql, firingOf(parts, now));
+  if (areTimersDue) while (fireOne(sql, parts, now) !== undefined);
 
   // Its place under the limit; none where it is not counted.
   const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
@@ -231,7 +230,7 @@ function workedOnce(
     return refuse(new Refused('idempotency_in_progress', inProgress));
   }
   forgetExpired(sql, now);
-  const row = sql.get<RowOf<typeof IDEMPOTENCY>>('select * from idempotency where scope = ?', scope);
+  const row = sql.row('idempotency', { scope });
   if (rival !== undefined || (row?.state === 'done' && row.fingerprint !== fingerprint)) {
     return refuse(new Refused('idempotency_key_reused', 'This idempotency key was used with another body.'));
   }
@@ -247,7 +246,7 @@ function workedOnce(
   if (answer !== undefined && (refused === undefined || 'storedForKey' in REFUSALS[refused.refusal])) {
     const { status, body } = answer;
     const kept = { status, headers: JSON.stringify(answer.headers), body, expires_at: now + KEY_RETENTION };
-    const record = { fingerprint, state: 'done', generation, ...kept };
+    const record = { fingerprint, state: 'done', generation, ...kept } as const;
     if (generation === 0) sql.insert('idempotency', { scope, ...record });
     else sql.update('idempotency', { scope }, record);
   }

@@ -8,12 +8,12 @@ import { rest } from '../../platform/time.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import type { Call, Handlers, PartialReply } from '../calls/handler.ts';
-import { type Firing, fireDue, nextDue, sandboxNow, type TimerActions } from '../clock/clock.ts';
+import { nextDue, sandboxNow, type Timer, type TimerActions, unschedule } from '../clock/clock.ts';
 import type { Dispatcher, SendingParts } from '../delivery/dispatcher.ts';
 import type { LimitsKept } from '../http/answer.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
-import { type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
+import { endsTransaction, type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { RequestLog, RequestNumbers } from './logs.ts';
 
 /** What takes the whole service: many transactions, or none. */
@@ -76,19 +76,6 @@ export interface ServiceParts extends SendingParts, Pick<Host, 'platform' | 'pid
   readonly onStop?: (() => void) | undefined;
 }
 
-/** How timers due up to `upTo` are fired here. */
-export function firingOf({ timerActions: actions, onFault }: ServiceParts, upTo: number): Firing {
-  return {
-    upTo,
-    actions,
-    onFault,
-    callParts: (sql, { dueAt }) => {
-      const idSource = deterministicIds({ sql });
-      return { idSource, emit: (event, data) => recordEvent({ sql, now: dueAt, idSource }, event, data) };
-    },
-  };
-}
-
 // Playing scenarios, which stand above the sandbox: whoever puts the program together hands a player in.
 
 export type ScenarioRun = ReplyOf<AdminOperations['scenarios.show']>;
@@ -111,6 +98,51 @@ export interface ScenarioPlayer {
   find(id: string): ScenarioRun | undefined;
 }
 
+// What falls due.
+
+/** A timer that was taken off the list, and what its action threw; then it is parked and had no effect. */
+export interface Fired extends Timer {
+  readonly error?: unknown;
+}
+
+/** Longest text of an error that is kept. */
+const LONGEST_ERROR = 500;
+
+/**
+ * Runs the earliest timer due up to `upTo` in the open transaction; undefined when there is none. `onTime` is told before the effect.
+ * An action that throws is undone and its timer parked: one thing that cannot happen must not stand in the way of every request after it.
+ */
+export function fireOne(
+  sql: Sql,
+  { timerActions, onFault }: ServiceParts,
+  upTo: number,
+  onTime?: (timer: Timer) => void,
+): Fired | undefined {
+  const timer = nextDue(sql, upTo);
+  if (timer === undefined) return undefined;
+  onTime?.(timer);
+  const { kind, ref, dueAt: now } = timer;
+  const action = Object.hasOwn(timerActions, kind) ? timerActions[kind] : undefined;
+  try {
+    sql.undoable(() => {
+      if (action === undefined) throw new Error(`a timer of the unknown kind ${kind} is due`);
+      unschedule(sql, timer);
+      const idSource = deterministicIds({ sql });
+      const emit: Call['emit'] = (event, data) => recordEvent({ sql, now, idSource }, event, data);
+      action({ sql, now, ref, idSource, emit });
+    });
+    return timer;
+  } catch (error) {
+    // Of these the transaction itself is lost, or must be tried again.
+    if (endsTransaction(error)) throw error;
+    unschedule(sql, timer);
+    const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
+    sql.insert('parked_timers', { kind, ref, due_at: now, error: said.slice(0, LONGEST_ERROR) });
+    onFault(error);
+    return { ...timer, error };
+  }
+}
+
 // Timers that go off by themselves, for a sandbox that is left running: nobody has to ask for something first.
 
 /** Real ms between two looks: timers are set by other processes too, and a scaled clock makes them due any time. */
@@ -129,7 +161,8 @@ export async function runTimersUntil(parts: ServiceParts, signal: AbortSignal): 
         const now = sandboxNow(sql, parts.clock.now());
         return nextDue(sql, now) && now;
       });
-      if (upTo !== undefined) await fireDue(parts.store, firingOf(parts, upTo));
+      // Each in its own transaction.
+      if (upTo !== undefined) while ((await parts.store.write(sql => fireOne(sql, parts, upTo))) !== undefined);
       wasBusy = false;
     } catch (error) {
       const isBusy = error instanceof StoreBusy;

@@ -1,6 +1,6 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
 import { dirname, join } from 'node:path';
-import { type DataSet, type LoadSize, loadSize } from '../../contract/sandbox/admin.ts';
+import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { notSent } from '../../core/errors.ts';
 import type { Cents } from '../../core/money.ts';
@@ -207,8 +207,8 @@ async function fill(
     name: data,
     now: sandboxNow(sql, host.clock.now()),
     idSource: deterministicIds({ sql }),
-    ...(wallet !== undefined && { wallet }),
-    ...(size !== undefined && { size: loadSize(size) }),
+    wallet,
+    size,
   });
 }
 

@@ -99,14 +99,14 @@ export async function serve(
         await sendFaulty({ fault: appliedFault, response, answer, headers, clock, stopping: stopping.signal });
       } else if (file === undefined) response.writeHead(status, headers).end(body);
       else {
-        await pipeline(createReadStream(file.path), response.writeHead(status, headers)).catch((error: unknown) => {
+        await pipeline(createReadStream(file), response.writeHead(status, headers)).catch((error: unknown) => {
           throw LEFT.has(systemCode(error)) ? new Gone('the client went away') : error;
         });
       }
       // Until then stopping would cut the answer off.
       await handedOver;
     } finally {
-      await file?.remove();
+      if (file !== undefined) await rm(file, { force: true });
     }
   };
   server.maxConnections = connections;

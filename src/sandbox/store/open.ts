@@ -5,12 +5,12 @@ import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { QueuedStore, type Store } from './queue.ts';
-import { CLEARED_TABLES, DOMAIN_TABLES, MAKING, type META, type RowOf, SCHEMA } from './schema.ts';
+import { CLEARED_TABLES, DOMAIN_TABLES, MAKING, type RowOf, SCHEMA } from './schema.ts';
 import { KIB_ELSE, type Sql, type StoreBroken } from './sql.ts';
 
-export type IdForm = RowOf<typeof META>['ids'];
+export type IdForm = RowOf<'meta'>['ids'];
 
-export type Meta = Pick<RowOf<typeof META>, 'instance' | 'seed' | 'ids'>;
+export type Meta = Pick<RowOf<'meta'>, 'instance' | 'seed' | 'ids'>;
 
 const APPLICATION = 'cardwright sandbox';
 
@@ -21,7 +21,7 @@ function readMeta(sql: Sql, path: string): Meta | undefined {
   // Another program's table of the same name has other columns.
   const isLikeOurs = tables.some(table => table.name === 'meta' && table.sql.includes('schema_number'));
   const row = isLikeOurs
-    ? sql.get<RowOf<typeof META>>('select application, schema_number, instance, seed, ids from meta where one = 1')
+    ? sql.get<RowOf<'meta'>>('select application, schema_number, instance, seed, ids from meta where one = 1')
     : undefined;
   if (row?.application !== APPLICATION) throw unusable(path, 'is not a sandbox of cardwright');
   if (row.schema_number !== SCHEMA) {

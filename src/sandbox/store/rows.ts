@@ -1,51 +1,24 @@
 /** Rows of the store, and the statements that several ask. Balances are changed by the ledger alone. */
 import type { Cents } from '../../core/money.ts';
-import type {
-  ATTEMPTS,
-  BINS,
-  CARDS,
-  CHALLENGES,
-  DELIVERIES,
-  DEPOSITS,
-  ENTRIES,
-  EVENTS,
-  FAULTS,
-  POSTINGS,
-  REQUESTS,
-  RowOf,
-  TRANSACTIONS,
-  WALLETS,
-  WEBHOOKS,
-} from './schema.ts';
+import type { RowOf } from './schema.ts';
 import { escaped, type Sql } from './sql.ts';
 
-export const walletOf = (sql: Sql) => sql.get<RowOf<typeof WALLETS>>('select * from wallets');
+export const walletOf = (sql: Sql) => sql.get<RowOf<'wallets'>>('select * from wallets');
 
-export type BinRow = Omit<RowOf<typeof BINS>, 'position'>;
+export type BinRow = Omit<RowOf<'bins'>, 'position'>;
 
 export const binById = (sql: Sql, id: string) => sql.known<BinRow>('select * from bins where id = ?', id)[0];
 
 /** All BINs in the order of the data set. */
 export const allBins = (sql: Sql) => sql.all<BinRow>('select * from bins order by position');
 
-export type DepositRow = RowOf<typeof DEPOSITS>;
+export type DepositRow = RowOf<'deposits'>;
 export type Currency = DepositRow['currency'];
 
-export const depositById = (sql: Sql, id: string) => sql.get<DepositRow>('select * from deposits where id = ?', id);
-
-export const updateDeposit = (sql: Sql, { id, status, confirmations, confirmed_at }: DepositRow) =>
-  sql.update('deposits', { id }, { status, confirmations, confirmed_at });
-
-export type ChallengeRow = RowOf<typeof CHALLENGES>;
-
-export const challengeById = (sql: Sql, id: string) =>
-  sql.get<ChallengeRow>('select * from challenges where id = ?', id);
-
-export const updateChallenge = (sql: Sql, { id, status, attempts }: ChallengeRow) =>
-  sql.update('challenges', { id }, { status, attempts });
+export type ChallengeRow = RowOf<'challenges'>;
 
 /** All but number, security code and what is sent. */
-export type CardRow = Omit<RowOf<typeof CARDS>, 'number' | 'cvv' | 'document'> & { readonly last4: string };
+export type CardRow = Omit<RowOf<'cards'>, 'number' | 'cvv' | 'document'> & { readonly last4: string };
 export type CardStatus = CardRow['status'];
 
 const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balance, hold, spending_limit, label,
@@ -53,29 +26,8 @@ const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balan
 
 export const cardById = (sql: Sql, id: string) => sql.get<CardRow>(`select ${COLUMNS} from cards where id = ?`, id);
 
-/** Inserts a card, with what its first entry puts on it, posted in the same transaction, and with the card as it is sent. */
-export function insertCard(
-  sql: Sql,
-  { last4: _, ...card }: CardRow & { readonly number: string; readonly cvv: string; readonly document: string },
-) {
-  return sql.insert('cards', card);
-}
-
-export type TransactionRow = RowOf<typeof TRANSACTIONS>;
+export type TransactionRow = RowOf<'transactions'>;
 export type DeclineReason = NonNullable<TransactionRow['decline_reason']>;
-
-export const authorizationById = (sql: Sql, id: string) =>
-  sql.get<TransactionRow>("select * from transactions where id = ? and type = 'authorization'", id);
-
-/** A record of any kind. */
-export const transactionById = (sql: Sql, id: string) =>
-  sql.get<TransactionRow>('select * from transactions where id = ?', id);
-
-/** Writes status and sums of an authorization, and what was authorized: an increment raises it (I7). */
-export function updateAuthorization(sql: Sql, row: TransactionRow) {
-  const { id, status, amount, held, settled, excess, released, refunded } = row;
-  return sql.update('transactions', { id }, { status, amount, held, settled, excess, released, refunded });
-}
 
 /** What the card's authorizations of a span take of the monthly limit: held and settled (A-161). */
 export function usedBetween(sql: Sql, { card, from, before }: { card: string; from: number; before: number }): Cents {
@@ -91,7 +43,7 @@ export function usedBetween(sql: Sql, { card, from, before }: { card: string; fr
 
 // Events, and entries of one card.
 
-export type EventRow = RowOf<typeof EVENTS>;
+export type EventRow = RowOf<'events'>;
 
 /** Begins the text of an event about a card: its object is the card, or names it. */
 export const ABOUT_CARD = "(body like ? escape '!' or body like ? escape '!')";
@@ -105,16 +57,16 @@ export function aboutCard(id: string): readonly string[] {
 /** Rows of a kind that are looked at; of what lies further back nobody asks card by card. */
 export const MOST_OF_A_KIND = 10_000;
 
-type Posting = Pick<RowOf<typeof POSTINGS>, 'ledger' | 'amount'>;
-export type EntryOfCard = RowOf<typeof ENTRIES> & { readonly postings: readonly Posting[] };
+type Posting = Pick<RowOf<'postings'>, 'ledger' | 'amount'>;
+export type EntryOfCard = RowOf<'entries'> & { readonly postings: readonly Posting[] };
 
 /** Each entry that touches the card or its hold, with all of its postings, oldest first. */
 export function entriesOfCard(sql: Sql, card: string): readonly EntryOfCard[] {
-  const entries: (RowOf<typeof ENTRIES> & { readonly postings: Posting[] })[] = [];
+  const entries: (RowOf<'entries'> & { readonly postings: Posting[] })[] = [];
   const statement = `select e.id, e.kind, e.ref, e.created_at, p.ledger, p.amount
      from (select distinct entry_id from postings where ledger in (?, ?) order by entry_id desc limit ${MOST_OF_A_KIND}) t
      join entries e on e.id = t.entry_id join postings p on p.entry_id = e.id order by e.id, p.ledger`;
-  const rows = sql.all<RowOf<typeof ENTRIES> & Posting>(statement, `card:${card}`, `hold:${card}`);
+  const rows = sql.all<RowOf<'entries'> & Posting>(statement, `card:${card}`, `hold:${card}`);
   for (const { ledger, amount, ...entry } of rows) {
     if (entries.at(-1)?.id !== entry.id) entries.push({ ...entry, postings: [] });
     entries.at(-1)?.postings.push({ ledger, amount });
@@ -132,7 +84,7 @@ export const countAll = (sql: Sql) => sql.known(COUNTS)[0] as Readonly<Record<(t
 
 // Statements on what the sandbox keeps beside the account: requests, keys, faults, deliveries, subscriptions.
 
-export type RequestRow = Omit<RowOf<typeof REQUESTS>, 'position'>;
+export type RequestRow = Omit<RowOf<'requests'>, 'position'>;
 
 /** Rows that are kept at least; at most `SLACK` more. */
 export const KEPT_REQUESTS = 1_000;
@@ -143,17 +95,15 @@ export function insertRequest(sql: Sql, row: RequestRow): void {
   if (position % SLACK === 0) sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
 }
 
-export type FaultRow = RowOf<typeof FAULTS>;
+export type FaultRow = RowOf<'faults'>;
 
 // Statements on `deliveries` and their `attempts`. Times are on the clock of the sandbox, leases in real time.
 
 /** Without who sends it, and the body of an example. */
-export type DeliveryRow = Omit<RowOf<typeof DELIVERIES>, 'body' | `lease_${string}`>;
+export type DeliveryRow = Omit<RowOf<'deliveries'>, 'body' | `lease_${string}`>;
 export type DeliveryState = DeliveryRow['state'];
 
-export type AttemptRow = RowOf<typeof ATTEMPTS>;
-
-export const deliveryById = (sql: Sql, id: string) => sql.get<DeliveryRow>('select * from deliveries where id = ?', id);
+export type AttemptRow = RowOf<'attempts'>;
 
 /** The exact text that is sent on every attempt. */
 export function deliveryBody(sql: Sql, id: string): string {
@@ -179,9 +129,7 @@ export const cancelQueued = (sql: Sql, webhook_id: string) =>
 
 // Statements on `webhooks`, the subscriptions. Deliveries are the outbox's.
 
-export type WebhookRow = RowOf<typeof WEBHOOKS>;
-
-export const webhookById = (sql: Sql, id: string) => sql.get<WebhookRow>('select * from webhooks where id = ?', id);
+export type WebhookRow = RowOf<'webhooks'>;
 
 /** Those that receive events now, oldest first; the reader matches `events`. */
 export const activeWebhooks = (sql: Sql) =>

@@ -17,30 +17,25 @@ import { CHALLENGE_STATUSES, CLOCK_MODES } from '../../contract/sandbox/state.ts
 import type { Cents } from '../../core/money.ts';
 
 /** What SQL says of a column, by its name, and the type of what stands in it. */
-export interface Column<Value> {
+interface Column<Value> {
   (name: string): string;
   readonly value?: Value;
 }
-export type Columns = Readonly<Record<string, Column<unknown>>>;
+type Columns = Readonly<Record<string, Column<unknown>>>;
 
-export interface Table<C extends Columns> {
-  readonly name: string;
+interface Table<Name extends string, C extends Columns> {
+  readonly name: Name;
   readonly columns: C;
   /** The statement that makes it. */
   readonly sql: string;
 }
 
-/** A row as it is read. */
-export type RowOf<T extends Table<Columns>> = {
-  readonly [Name in keyof T['columns']]: T['columns'][Name] extends Column<infer Value> ? Value : never;
-};
-
-function table<const C extends Columns>(
-  name: string,
+function table<const Name extends string, const C extends Columns>(
+  name: Name,
   columns: C,
   rules: readonly string[] = [],
   ending = '',
-): Table<C> {
+): Table<Name, C> {
   const lines = [...Object.entries(columns).map(([column, says]) => says(column)), ...rules];
   return { name, columns, sql: `create table ${name} (\n  ${lines.join(',\n  ')}\n) strict${ending}` };
 }
@@ -73,7 +68,7 @@ const orNull =
 
 const NETWORKS = words(['visa', 'mastercard']);
 
-export const WALLETS = table('wallets', {
+const WALLETS = table('wallets', {
   one,
   data_set: text,
   /** May be below 0 by A-157. */
@@ -85,7 +80,7 @@ export const WALLETS = table('wallets', {
   entries: checked(integer, '>= 0'),
 });
 
-export const BINS = table('bins', {
+const BINS = table('bins', {
   id: key,
   position: integer,
   network: NETWORKS,
@@ -102,7 +97,7 @@ export const BINS = table('bins', {
 });
 
 /** A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
-export const CARDS = table(
+const CARDS = table(
   'cards',
   {
     id: key,
@@ -134,7 +129,7 @@ export const CARDS = table(
  * less work than to find the place of each. A settlement or refund without an authorization is one that nobody authorized:
  * a force post, or a refund of nothing.
  */
-export const TRANSACTIONS = table(
+const TRANSACTIONS = table(
   'transactions',
   {
     id: text,
@@ -165,7 +160,7 @@ export const TRANSACTIONS = table(
   ],
 );
 
-export const CHALLENGES = table('challenges', {
+const CHALLENGES = table('challenges', {
   id: key,
   card_id: idIn('cards'),
   merchant: text,
@@ -180,7 +175,7 @@ export const CHALLENGES = table('challenges', {
   expires_at: integer,
 });
 
-export const DEPOSITS = table(
+const DEPOSITS = table(
   'deposits',
   {
     id: key,
@@ -200,7 +195,7 @@ export const DEPOSITS = table(
 );
 
 /** Subscriptions. */
-export const WEBHOOKS = table(
+const WEBHOOKS = table(
   'webhooks',
   {
     id: key,
@@ -221,9 +216,9 @@ export const WEBHOOKS = table(
 );
 
 /** `ref` names what the entry is about: a transaction, a deposit or a card. Written once, never changed (I1). */
-export const ENTRIES = table('entries', { id: numbered, kind: text, ref: text, created_at: integer });
+const ENTRIES = table('entries', { id: numbered, kind: text, ref: text, created_at: integer });
 
-export const POSTINGS = table(
+const POSTINGS = table(
   'postings',
   {
     entry_id: column<number>('integer not null references entries (id)'),
@@ -249,12 +244,12 @@ export const LATE_INDEXES: readonly string[] = [
 export const ACCOUNT = 'acct_sandbox';
 
 /** In the order in which they can be made. */
-const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS];
+const DOMAIN = [WALLETS, BINS, CARDS, TRANSACTIONS, CHALLENGES, DEPOSITS, WEBHOOKS, ENTRIES, POSTINGS] as const;
 
 /** Number of the schema. A store with another one is refused. */
 export const SCHEMA = 7;
 
-export const META = table(
+const META = table(
   'meta',
   {
     one,
@@ -271,7 +266,7 @@ export const META = table(
   ', without rowid',
 );
 
-export const CLOCK = table('clock', {
+const CLOCK = table('clock', {
   one,
   mode: words(CLOCK_MODES),
   /** frozen: the time; offset: ms ahead of real time; scaled: the time at `real_since`; real: unused. */
@@ -283,7 +278,7 @@ export const CLOCK = table('clock', {
 });
 
 /** Who moves the clock forward now, and where to; one at a time. */
-export const ADVANCES = table('advances', { one, owner: text, token: text, moves_to: integer });
+const ADVANCES = table('advances', { one, owner: text, token: text, moves_to: integer });
 
 const TIMERS = table(
   'timers',
@@ -293,12 +288,12 @@ const TIMERS = table(
 );
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
-export const PARKED_TIMERS = table('parked_timers', { kind: text, ref: text, due_at: integer, error: text }, [
+const PARKED_TIMERS = table('parked_timers', { kind: text, ref: text, due_at: integer, error: text }, [
   'primary key (kind, ref)',
 ]);
 
 /** Answers kept to be repeated; what is expired keeps its generation alone. */
-export const IDEMPOTENCY = table('idempotency', {
+const IDEMPOTENCY = table('idempotency', {
   scope: key,
   fingerprint: text,
   state: words(['done', 'expired']),
@@ -310,9 +305,9 @@ export const IDEMPOTENCY = table('idempotency', {
 });
 
 /** Written one after the other and found by number, so the key is where the rows are. */
-export const EVENTS = table('events', { seq: numbered, id: text, type: text, created_at: integer, body: text });
+const EVENTS = table('events', { seq: numbered, id: text, type: text, created_at: integer, body: text });
 
-export const DELIVERIES = table(
+const DELIVERIES = table(
   'deliveries',
   {
     id: key,
@@ -347,7 +342,7 @@ export const DELIVERIES = table(
   ['check ((event_seq is null) = (body is not null))', "check ((state = 'sending') = (lease_token is not null))"],
 );
 
-export const ATTEMPTS = table(
+const ATTEMPTS = table(
   'attempts',
   {
     delivery_id: text,
@@ -368,7 +363,7 @@ export const ATTEMPTS = table(
 );
 
 /** Rules of faults; `seen` and `struck` count in the transaction of what they met. */
-export const FAULTS = table('faults', {
+const FAULTS = table('faults', {
   id: key,
   position: integer,
   meets: words(['requests', 'deliveries']),
@@ -382,7 +377,7 @@ export const FAULTS = table('faults', {
 });
 
 /** What was asked of the service, without secrets; the newest of it is kept. `took` and the key are no part of a snapshot. */
-export const REQUESTS = table('requests', {
+const REQUESTS = table('requests', {
   position: numbered,
   request_id: text,
   at: integer,
@@ -434,7 +429,16 @@ const DECLINE_FACTS = table('decline_facts', { transaction_id: key, facts: text 
 const SYSTEM = [
   ...[META, CLOCK, ADVANCES, COUNTERS, TIMERS, PARKED_TIMERS, IDEMPOTENCY, EVENTS, DELIVERIES, ATTEMPTS],
   ...[RATE_HITS, FAULTS, REQUESTS, WAITING_SETTLEMENTS, DECLINE_FACTS],
-];
+] as const;
+
+type AnyTable = (typeof DOMAIN)[number] | (typeof SYSTEM)[number];
+export type TableName = AnyTable['name'];
+type ColumnsOf<Name extends TableName> = Extract<AnyTable, { name: Name }>['columns'];
+
+/** A row of a table as it is read. */
+export type RowOf<Name extends TableName> = {
+  readonly [Each in keyof ColumnsOf<Name>]: ColumnsOf<Name>[Each] extends Column<infer Value> ? Value : never;
+};
 
 const INDEXES: readonly string[] = [
   'create index timers_due on timers (due_at, kind, ref)',

@@ -9,11 +9,9 @@ import {
   type Statement,
 } from '../../engine/connection.ts';
 import { engineCode, isBusy, losesAll } from '../../engine/open.ts';
+import type { RowOf, TableName } from './schema.ts';
 
 export type { SqlRow, SqlValue };
-
-/** An object whose members can be stored. Names of tables and members come from the code, never from outside. */
-type Storable<Row> = { readonly [Column in keyof Row]: SqlValue };
 
 interface Prepared {
   readonly statement: Statement;
@@ -31,8 +29,6 @@ export class Sql {
   readonly #connection: Connection;
   /** Kept for the life of the connection. */
   readonly #prepared = new Map<string, Prepared>();
-  /** Text of a row that is added, by its table and columns. */
-  readonly #inserts = new Map<string, string>();
   readonly #known = new Map<string, readonly SqlRow[]>();
   #othersVersion: unknown;
   /** Whether others wrote was asked in this transaction. */
@@ -72,18 +68,33 @@ export class Sql {
     return Number(this.#ready(text, values).statement.run(...values.map(bound)).changes);
   }
 
+  /** The row that has these values; undefined when there is none. */
+  row<Name extends TableName>(table: Name, key: Partial<RowOf<Name>>): RowOf<Name> | undefined {
+    return this.get<RowOf<Name>>(`select * from ${table} where ${equal(key, ' and ')}`, ...valuesOf(key));
+  }
+
   /** Adds a row: its members are its columns. Returns its number, in a table that numbers its rows. */
-  insert<Row extends Storable<Row>>(table: string, row: Row): number {
-    const values = Object.values(row) as SqlValue[];
-    const { statement } = this.#ready(this.#insertInto(table, Object.keys(row)), values);
+  insert<Name extends TableName>(table: Name, row: Partial<RowOf<Name>>): number {
+    const values = valuesOf(row);
+    const text = `insert into ${table} (${Object.keys(row).join()}) values (?${', ?'.repeat(values.length - 1)})`;
+    const { statement } = this.#ready(text, values);
     return Number(statement.run(...values.map(bound)).lastInsertRowid);
   }
 
   /** Changes columns of the rows that `key` names; returns how many. */
-  update<Key extends Storable<Key>, Change extends Storable<Change>>(table: string, key: Key, change: Change): number {
-    const equal = (columns: object, between: string) => Object.keys(columns).join(` = ?${between}`);
-    const text = `update ${table} set ${equal(change, ', ')} = ? where ${equal(key, ' and ')} = ?`;
-    return this.run(text, ...([...Object.values(change), ...Object.values(key)] as SqlValue[]));
+  update<Name extends TableName>(table: Name, key: Partial<RowOf<Name>>, change: Partial<RowOf<Name>>): number {
+    const text = `update ${table} set ${equal(change, ', ')} where ${equal(key, ' and ')}`;
+    return this.run(text, ...valuesOf(change), ...valuesOf(key));
+  }
+
+  /** Changes columns of the row with this id, and gives it as it is then. */
+  change<Name extends TableName, Row extends { readonly id: string }, Change extends Partial<RowOf<Name>>>(
+    table: Name,
+    row: Row,
+    change: Change,
+  ): Row & Change {
+    this.update(table, { id: row.id } as unknown as Partial<RowOf<Name>>, change);
+    return { ...row, ...change };
   }
 
   /** Runs a part of a work. What it wrote is undone where it throws; the rest of the transaction stays. */
@@ -156,15 +167,6 @@ export class Sql {
     this.#prepare(text).statement.get();
   }
 
-  #insertInto(table: string, columns: readonly string[]): string {
-    const name = `${table} ${columns.join()}`;
-    const known = this.#inserts.get(name);
-    if (known !== undefined) return known;
-    const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
-    this.#inserts.set(name, text);
-    return text;
-  }
-
   #prepare(text: string): Prepared {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
@@ -174,6 +176,9 @@ export class Sql {
     return prepared;
   }
 }
+
+const equal = (columns: object, between: string) => `${Object.keys(columns).join(` = ?${between}`)} = ?`;
+const valuesOf = (columns: object) => Object.values(columns) as SqlValue[];
 
 /** The store could not take the write now; nothing of it happened. Answered 503 `service_unavailable`. */
 export class StoreBusy extends Error {
