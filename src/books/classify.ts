@@ -1,7 +1,7 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
 import { addTo } from '../core/objects.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
-import { type LateRow, rowsDone, type UnknownRow } from './own-rows.ts';
+import { type OwnNews, rowsDone, type UnknownRow } from './own-rows.ts';
 import {
   type CardChange,
   type Cause,
@@ -20,10 +20,8 @@ export interface Evidence {
   /** Of all records, with `since` the time of the base. */
   readonly records: RecordSums;
   readonly moves: readonly MoveRow[];
-  /** Own rows, `<op>.<row>`, that became done since the base was made. */
-  readonly late: ReadonlyMap<string, LateRow>;
-  /** Own rows, `<op>.<row>`, that the base did not know. */
-  readonly fresh: ReadonlySet<string>;
+  /** Own rows, `<op>.<row>`, that the base did not know, or not as done. */
+  readonly news: ReadonlyMap<string, OwnNews>;
   readonly soleOperator?: boolean | undefined;
 }
 
@@ -271,7 +269,7 @@ class Classification {
   #rowsUndone(candidates: readonly string[], amount: number): string[] {
     return this.#evidence.moves
       .filter(({ outcome, card_id }) => outcome === 'done' && card_id !== null && candidates.includes(card_id))
-      .filter(move => this.#evidence.fresh.has(rowName(move)) || this.#evidence.late.has(rowName(move)))
+      .filter(move => this.#evidence.news.has(rowName(move)))
       .filter(
         ({ operation, cents }) =>
           (operation === 'cards.withdraw' ? cents : operation === 'cards.terminate' ? 0 : -cents) === amount,

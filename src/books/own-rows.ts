@@ -6,7 +6,6 @@ import {
   type Residuals,
   residualsBetween,
   rowName,
-  selections,
   Unexplained,
   withRow,
 } from './position.ts';
@@ -24,34 +23,43 @@ const causesOf = (rows: readonly UnknownRow[]): readonly Cause[] =>
   rows.map(({ card, amount }) => operatorCause(card, amount));
 
 /** All choices of so many rows are tried. */
-const MOST_UNKNOWN = 10;
-const MOST_LATE = 8;
+const MOST_TRIED = 8;
 
 /**
- * Rows that together leave the least unexplained: all choices of a few rows, else one row after the other. `rest` is
- * left as it came.
+ * The choice of rows that leaves the fewest sums unexplained, of equals the least cents, then the first one: all choices of
+ * a few rows, else one row after the other.
  */
+function leastLeft<Row>(rows: readonly Row[], leftBy: (chosen: readonly Row[]) => ReturnType<Unexplained['without']>) {
+  let best: { readonly chosen: readonly Row[]; count: number; size: number } = { chosen: [], ...leftBy([]) };
+  const consider = (chosen: readonly Row[]) => {
+    const { count, size } = leftBy(chosen);
+    if (count < best.count || (count === best.count && size < best.size)) best = { chosen, count, size };
+  };
+  if (rows.length <= MOST_TRIED) for (const chosen of selections(rows)) consider(chosen);
+  else for (const row of rows) consider([...best.chosen, row]);
+  return best;
+}
+
+/** Every selection of the items, the empty one first. There are 2^n, so give it a few. */
+function* selections<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let choice = 0; choice < 2 ** items.length; choice += 1) {
+    yield items.filter((_, index) => ((choice >> index) & 1) === 1);
+  }
+}
+
+/** Rows that together leave less unexplained. `rest` is left as it came. */
 export function rowsDone(rest: Unexplained, unknown: readonly UnknownRow[]): readonly UnknownRow[] {
   const start = rest.count();
   if (unknown.length === 0 || start === 0) return [];
-  if (unknown.length > MOST_UNKNOWN) {
-    const done = unknown.filter(({ card, amount }) => rest.takeIfLess(operatorCause(card, amount)));
-    for (const cause of causesOf(done)) rest.take(cause, -1);
-    return done;
-  }
-  let best: { count: number; size: number; rows: readonly UnknownRow[] } = { count: start, size: 0, rows: [] };
-  for (const rows of selections(unknown)) {
-    const { count, size } = rest.without(causesOf(rows));
-    if (count < best.count || (count === best.count && count < start && size < best.size)) best = { count, size, rows };
-  }
-  return best.rows;
+  const { chosen, count } = leastLeft(unknown, rows => rest.without(causesOf(rows)));
+  return count < start ? chosen : [];
 }
 
 /**
- * What a checkpoint says of an own row that is done now and that it does not count. `may_be_in`: sent before the checkpoint, and the
- * sums of the checkpoint could not show whether it was done. `not_in`: the checkpoint was explained without it.
+ * An own row that a checkpoint did not know (`new`), or not as done. `may_be_in`: it is done and was sent before the
+ * checkpoint, whose sums could not show whether it was done then. `not_in`: the checkpoint was explained without it.
  */
-export type LateRow = 'may_be_in' | 'not_in';
+export type OwnNews = 'new' | 'may_be_in' | 'not_in';
 
 interface LateMove extends UnknownRow {
   readonly move: MoveRow;
@@ -61,7 +69,7 @@ interface LateEvidence {
   readonly rules: CountingRules;
   readonly moves: readonly MoveRow[];
   /** By `<op>.<row>`. */
-  readonly late: ReadonlyMap<string, LateRow>;
+  readonly news: ReadonlyMap<string, OwnNews>;
   /** Own rows of unknown outcome, `<op>.<row>`, that an earlier checkpoint counts as done. */
   readonly counted: ReadonlyMap<string, string>;
 }
@@ -74,11 +82,11 @@ interface LateEvidence {
 export function residualsSince(
   base: Position,
   now: Position,
-  { rules, moves, late, counted }: LateEvidence,
+  { rules, moves, news, counted }: LateEvidence,
 ): Residuals {
   const residuals = residualsBetween(base, now, rules);
   const all = moves.flatMap(moved);
-  const may = all.filter(({ row, card }) => late.get(row) === 'may_be_in' && base.cards.has(card));
+  const may = all.filter(({ row, card }) => news.get(row) === 'may_be_in' && !counted.has(row) && base.cards.has(card));
   if (may.length === 0) return residuals;
   const unknown = all.filter(({ row, move }) => move.outcome === 'unknown' && !counted.has(row));
   const chosen = alreadyIn(new Unexplained(residuals), may, unknown);
@@ -91,30 +99,17 @@ function moved(move: MoveRow): LateMove[] {
   return [{ row: rowName(move), card, amount: operation === 'cards.withdraw' ? -cents : cents, move }];
 }
 
-/** The rows whose effect the base has already; `unknown` may have been done since. What is unexplained is left as it came. */
+/** The rows whose effect the base has already; `unknown` may have been done since. Of equals the most are in the base. */
 function alreadyIn(rest: Unexplained, rows: readonly LateMove[], unknown: readonly UnknownRow[]): readonly LateMove[] {
-  // Between base and now such a row did nothing, so its sums show `-amount` on the card.
-  const judged = (kept: readonly LateMove[]) =>
+  const without = (left: readonly LateMove[]) => rows.filter(row => !left.includes(row));
+  const { chosen } = leastLeft(rows, left =>
     rest.whileTaken(
-      kept.map(({ card, amount }) => operatorCause(card, -amount)),
-      () => ({ kept, ...rest.without(causesOf(rowsDone(rest, unknown))) }),
-    );
-  type Judged = ReturnType<typeof judged>;
-  /** Of equals the first one. */
-  const better = (one: Judged, other: Judged) =>
-    other.count < one.count || (other.count === one.count && other.size < one.size) ? other : one;
-  let best = judged(rows);
-  // Fewer and fewer of them, so that of equals the most are in the base.
-  if (rows.length <= MOST_LATE) {
-    for (const left of selections(rows)) best = better(best, judged(rows.filter(row => !left.includes(row))));
-    return best.kept;
-  }
-  best = better(best, judged([]));
-  for (const row of rows) {
-    const { kept } = best;
-    best = better(best, judged(kept.includes(row) ? kept.filter(each => each !== row) : [...kept, row]));
-  }
-  return best.kept;
+      // Between base and now such a row did nothing, so its sums show `-amount` on the card.
+      without(left).map(({ card, amount }) => operatorCause(card, -amount)),
+      () => rest.without(causesOf(rowsDone(rest, unknown))),
+    ),
+  );
+  return without(chosen);
 }
 
 function withRows(base: Position, rows: readonly LateMove[]): Position {

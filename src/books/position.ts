@@ -349,11 +349,9 @@ export class Unexplained {
 
   /** Takes the causes together when that leaves less unexplained; otherwise nothing changes. */
   takeIfLess(...causes: readonly Cause[]): boolean {
-    const count = this.count();
+    if (this.without(causes).count >= this.count()) return false;
     for (const cause of causes) this.take(cause);
-    if (this.count() < count) return true;
-    for (const cause of causes) this.take(cause, -1);
-    return false;
+    return true;
   }
 
   #set(card: string, rest: number): void {
@@ -373,11 +371,4 @@ export function recordCause(card_id: string, amount: number): Cause {
 /** Somebody else moved `amount` from the wallet to the card, or back when it is negative. */
 export function operatorCause(card_id: string, amount: number): Cause {
   return { card_id, card: amount, spent: 0, wallet: -amount };
-}
-
-/** Every selection of the items, the empty one first. There are 2^n, so give it a few. */
-export function* selections<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let choice = 0; choice < 2 ** items.length; choice += 1) {
-    yield items.filter((_, index) => ((choice >> index) & 1) === 1);
-  }
 }

@@ -58,7 +58,7 @@ interface Reading {
 
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
 export function reconcile(input: Reconciling): Reconciled {
-  const { base, cards, records, moves, late } = input;
+  const { base, cards, records, moves, news } = input;
   const before: Position = base
     ? { ...base.checkpoint, cards: new Map(base.cards.map(row => [row.card_id, row])) }
     : NOTHING_YET;
@@ -70,10 +70,9 @@ export function reconcile(input: Reconciling): Reconciled {
   // Explained by each way to count that fitted so far.
   const asked = base === undefined ? FIRST_RULES : (JSON.parse(base.checkpoint.rules) as CountingRules[]);
   const evidence = { ...input, counted, cards: new Map(cards.map(card => [card.card_id, card])) };
-  const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
   const readings: Reading[] = [];
   for (const rules of asked) {
-    const residuals = residualsSince(before, now, { rules, moves, late: uncounted, counted });
+    const residuals = residualsSince(before, now, { rules, moves, news, counted });
     const [first] = readings;
     // Where the rules in use explain everything, others need not be explained to be dropped.
     const isPlain = first?.wrong === 0 && first.others === 0 && first.provisional === 0;

@@ -110,28 +110,22 @@ export function statementOf(input: StatementInput): Statement {
   const cards = selection === 'wallet' ? [] : only === undefined ? input.cards : input.cards.filter(only);
   const hasWallet = selection === 'all' || selection === 'wallet';
   const wallet = hasWallet ? walletDrafts(input, moved, newest.checkpoint.at_ms) : [];
-  const isPending = hasWallet
-    ? records.pendingCards.size > 0
-    : cards.some(row => records.pendingCards.has(row.card_id));
+  const isOpen = (key: string | null) => (key === null ? records.pendingCards.size > 0 : records.pendingCards.has(key));
+  const isPending = hasWallet ? isOpen(null) : cards.some(row => isOpen(row.card_id));
   const isPastPeriod = isShown && isPast(period, input.now);
 
-  // Where accounts begin that are not known before the first checkpoint; null is the wallet.
-  const since = new Map<string | null, number | undefined>(
-    (hasWallet ? input.cards : cards).map(card => [card.card_id, knownSince(moved.get(card.card_id) ?? [], period)]),
-  );
-  if (hasWallet) since.set(null, walletKnownSince(wallet, [...since.values()], input));
-  const begins = [...since.values()].filter(at => at !== undefined);
-  const begin = begins.length === 0 ? undefined : Math.max(...begins);
-
+  /** Lines of an account but those of its records; null is the wallet. */
+  const movedOf = (key: string | null) => (key === null ? wallet : (moved.get(key) ?? []));
+  const beginOf = (card: string) => knownSince(movedOf(card), period);
+  // The books of every account that is not known before begin at one instant. The wallet is the other side of every card.
+  const ofCards = (hasWallet ? input.cards : cards).map(row => beginOf(row.card_id)).find(at => at !== undefined);
+  const begin = ofCards ?? (hasWallet ? depositKnownSince(wallet, input) : undefined);
   // Derived lines whose two readings lie on both sides of an end of the period: their day may be another.
-  const straddled = new Map<string | null, readonly string[]>();
-  for (const key of [...cards.map(row => row.card_id), null]) {
-    const drafts = key === null ? wallet : (moved.get(key) ?? []);
-    straddled.set(
-      key,
-      drafts.flatMap(draft => straddlingText(key, draft, input)),
-    );
-  }
+  const straddled = (key: string | null) => movedOf(key).flatMap(draft => straddlingText(key, draft, input));
+  const ofEnds = (at: number | undefined) => [
+    ...(at === undefined ? [] : [beginText(at)]),
+    ...(isShown ? [] : [UNPROVED]),
+  ];
 
   const balances = new Map(balancesIn(newest));
   const shown = new Map<string | null, Shown[]>();
@@ -141,22 +135,16 @@ export function statementOf(input: StatementInput): Statement {
   /** An account with its lines, its balances and what makes it provisional. */
   function account(key: string | null, drafts: readonly Draft[]) {
     const closingNow = balances.get(key) ?? 0;
-    const at: Balances = { closingNow, knownSince: since.get(key), checkpoints: shown.get(key) ?? [] };
-    const provisional = [
-      ...(at.knownSince === undefined ? [] : [beginText(at.knownSince)]),
-      ...(isShown ? [] : [UNPROVED]),
-      ...(straddled.get(key) ?? []),
-      ...missed(key, drafts, at),
-    ];
-    const isOpen = key === null ? records.pendingCards.size > 0 : records.pendingCards.has(key);
-    const final = isPastPeriod && !isOpen && provisional.length === 0;
+    const at = { closingNow, knownSince: key === null ? begin : beginOf(key), checkpoints: shown.get(key) ?? [] };
+    const provisional = [...ofEnds(at.knownSince), ...straddled(key), ...missed(key, drafts, at)];
+    const final = isPastPeriod && !isOpen(key) && provisional.length === 0;
     return { provisional, final, ...balanced(drafts, at, input) };
   }
 
   function* accounts(): Generator<StatementAccount> {
     if (hasWallet) yield { kind: 'wallet', card_id: null, last4: null, label: null, ...account(null, wallet) };
     for (const { card_id, last4, label, metadata } of cards) {
-      const drafts = [...(moved.get(card_id) ?? [])];
+      const drafts = [...movedOf(card_id)];
       for (const row of records.of(card_id)) {
         const draft = ofRecord(row, card_id);
         if (draft.cents !== 0) drafts.push(draft);
@@ -181,11 +169,7 @@ export function statementOf(input: StatementInput): Statement {
     isShown,
     isOver: isPastPeriod && !isPending,
     ...(begin !== undefined && { knownSince: begin }),
-    provisional: [
-      ...(begin === undefined ? [] : [beginText(begin)]),
-      ...(isShown ? [] : [UNPROVED]),
-      ...[...straddled.values()].flat(),
-    ],
+    provisional: [...ofEnds(begin), ...[...cards.map(row => row.card_id), null].flatMap(straddled)],
   };
 }
 
@@ -194,14 +178,11 @@ function knownSince(drafts: readonly Draft[], { from }: Period): number | undefi
   return drafts.find(({ since, begins = 0 }) => since === 0 && begins > from)?.begins;
 }
 
-/** The wallet is the other side of every card. A first deposit may be older than the period where a card is. */
-function walletKnownSince(
+/** A first deposit may be older than the period where a card is. */
+function depositKnownSince(
   drafts: readonly Draft[],
-  ofCards: readonly (number | undefined)[],
   { cards, period: { from, to } }: StatementInput,
 ): number | undefined {
-  const known = ofCards.find(at => at !== undefined);
-  if (known !== undefined) return known;
   const isOlder = cards.some(({ created_ms }) => created_ms !== null && created_ms < from);
   const begins = drafts.find(({ type, since }) => type === 'deposit' && since === 0)?.begins;
   return begins !== undefined && begins >= from && (isOlder || begins >= to) ? begins : undefined;

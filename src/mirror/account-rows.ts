@@ -2,19 +2,14 @@
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
 import type { FactSources } from '../books/facts.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { Spending } from '../books/spending.ts';
 import { isInDollars } from '../contract/resources.ts';
 import type { MirrorDatabase } from './file.ts';
 
 type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 
-/** Extra readers of the records that are counted, from `since` on (ms UTC). */
-interface AlsoCounts {
-  readonly since: number;
-  readonly add: (record: UseRecord) => void;
-}
-
-/** `now` is the instant of the copy, ms UTC. */
-export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts) {
+/** `now` is the instant of the copy, ms UTC. `spending` is given the records of its span. */
+export function accountRows(db: MirrorDatabase, now: number, spending?: Spending) {
   const activities = new Activities(now);
   const since = oldestCounted(now);
   const uses = db.each<{ card_id: string | null; at_ms: number }>(
@@ -26,12 +21,12 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts) 
   const records = db.each<UseRecord>(
     `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant, currency from tx
       where gone_at is null and at_ms >= ?`,
-    Math.min(since, also?.since ?? since),
+    Math.min(since, spending?.oldestCounted ?? since),
   );
   let leftOut = 0;
   for (const record of records) {
     if (record.at_ms >= since) activities.add(record);
-    if (isInDollars(record)) also?.add(record);
+    if (isInDollars(record)) spending?.add(record);
     else leftOut += 1;
   }
   const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');

@@ -1,5 +1,5 @@
 /** Holds the copy against an earlier checkpoint, and keeps the result with its report. */
-import type { LateRow } from '../books/own-rows.ts';
+import type { OwnNews } from '../books/own-rows.ts';
 import { type Reconciled, type Reconciling, reconcile } from '../books/reconcile.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
@@ -102,8 +102,7 @@ function heldAgainst(
     cards,
     records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
-    late: from === undefined ? new Map() : lateRows(db, from),
-    fresh: freshRows(db, from),
+    news: from === undefined ? new Map() : ownNews(db, from),
   });
   return { ...done, from, cards, leftOut: leftOutSince(db, from) };
 }
@@ -147,28 +146,22 @@ function changesSince(db: MirrorDatabase, { at_ms, changes }: KeptCheckpoint): T
   );
 }
 
-/** Own rows that the base did not know: what they did came after it. */
-function freshRows(db: MirrorDatabase, from: KeptCheckpoint | undefined): ReadonlySet<string> {
-  const rows = db.all<{ row: string }>(
-    `select op || '.' || row as row from move where first_sync > ?`,
-    from?.sync ?? -1,
-  );
-  return new Set(rows.map(({ row }) => row));
-}
-
 /**
- * Own rows that became done since the base. Its sums could not show those that it did not know, nor those that were
- * unknown already when the books began: what those did is a part of the first checkpoint, whatever it was.
+ * Own rows that the base did not know, or not as done. Its sums could not show those that it did not know and that were sent
+ * before it, nor those that were unknown already when the books began: what those did is a part of the first checkpoint,
+ * whatever it was.
  */
-function lateRows(db: MirrorDatabase, from: KeptCheckpoint): ReadonlyMap<string, LateRow> {
+function ownNews(db: MirrorDatabase, from: KeptCheckpoint): ReadonlyMap<string, OwnNews> {
   const first = db.get<KeptCheckpoint>('select * from checkpoint where baseline = 1 order by sync limit 1') ?? from;
-  const rows = db.all<{ row: string; may: number }>(
-    `select op || '.' || row as row, first_sync > ? or first_sync <= ? or at_ms < ? or ? = 0 as may from move
-      where outcome = 'done' and done_sync > ? and (first_sync <= ? or at_ms < ?)`,
-    ...[from.sync, first.sync, first.at_ms, from.exact],
-    ...[from.sync, from.sync, from.at_ms],
+  const rows = db.all<{ row: string; news: OwnNews }>(
+    `select op || '.' || row as row, case
+        when outcome <> 'done' or first_sync > ? and at_ms >= ? then 'new'
+        when first_sync > ? or first_sync <= ? or at_ms < ? or ? = 0 then 'may_be_in'
+        else 'not_in' end as news
+      from move where first_sync > ? or outcome = 'done' and done_sync > ?`,
+    ...[from.sync, from.at_ms, from.sync, first.sync, first.at_ms, from.exact, from.sync, from.sync],
   );
-  return new Map(rows.map(({ row, may }) => [row, may === 1 ? 'may_be_in' : 'not_in']));
+  return new Map(rows.map(({ row, news }) => [row, news]));
 }
 
 // Reads wallet, balances and records of one instant, as far as a service that gives no snapshot lets one.

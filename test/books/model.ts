@@ -3,7 +3,7 @@
  * account or of the view are planted by hand; random steps come from a seed.
  */
 
-import type { LateRow } from '../../src/books/own-rows.ts';
+import type { OwnNews } from '../../src/books/own-rows.ts';
 import { rowName } from '../../src/books/position.ts';
 import { type Reconciled, reconcile } from '../../src/books/reconcile.ts';
 import { addUp } from '../../src/books/records.ts';
@@ -335,8 +335,7 @@ export class Reader {
       ),
       records: addUp(rows, { since, changes, terminated }),
       moves: this.#account.moves,
-      late: this.#late(),
-      fresh: this.#fresh(),
+      news: this.#news(),
       ...options,
     });
     this.checkpoints.push(done);
@@ -344,8 +343,8 @@ export class Reader {
     return done;
   }
 
-  /** As the mirror tells rows that the base does not count. */
-  #late(): ReadonlyMap<string, LateRow> {
+  /** As the mirror tells rows that the base did not know, or not as done. */
+  #news(): ReadonlyMap<string, OwnNews> {
     const checkpoint = this.checkpoints.length;
     for (const move of this.#account.moves) {
       const name = rowName(move);
@@ -353,14 +352,13 @@ export class Reader {
       if (move.outcome === 'done' && !this.#doneCut.has(name)) this.#doneCut.set(name, checkpoint);
     }
     const base = this.#base === undefined ? -1 : this.checkpoints.indexOf(this.#base);
-    const late = [...this.#doneCut].filter(([name, done]) => done > base && (this.#firstCut.get(name) ?? 0) <= base);
-    return new Map(late.map(([name]) => [name, this.#firstCut.get(name) === 0 ? 'may_be_in' : 'not_in']));
-  }
-
-  /** Own rows that the base did not know. */
-  #fresh(): ReadonlySet<string> {
-    const base = this.#base === undefined ? -1 : this.checkpoints.indexOf(this.#base);
-    return new Set([...this.#firstCut].filter(([, first]) => first > base).map(([name]) => name));
+    return new Map(
+      [...this.#firstCut].flatMap(([name, first]): (readonly [string, OwnNews])[] => {
+        if (first > base) return [[name, 'new']];
+        const isLate = (this.#doneCut.get(name) ?? base) > base;
+        return isLate ? [[name, first === 0 ? 'may_be_in' : 'not_in']] : [];
+      }),
+    );
   }
 
   /** Cards as they are shown now. */

@@ -119,10 +119,7 @@ export const showOverview = command({
     const { profile, mode } = await ctx.api.identity();
     const now = Date.parse(as_of);
     const spending = new Spending(now, days);
-    const { cards, known, leftOut } = accountRows(db, now, {
-      since: spending.oldestCounted,
-      add: record => spending.add(record),
-    });
+    const { cards, known, leftOut } = accountRows(db, now, spending);
     if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
     const wallet = newestWallet(db);
     if (wallet === undefined) throw notSent('unreachable', 'the mirror holds no wallet yet', 'cardwright books sync');
