@@ -1,5 +1,6 @@
 /** The account as far as a fleet is concerned: its cards, which of them is which of the file, and where they differ. */
 
+import type { Item } from '../contract/calls.ts';
 import { notSent } from '../core/errors.ts';
 import { type Cents, centsOf, plainAmount } from '../core/money.ts';
 import { addTo } from '../core/objects.ts';
@@ -63,22 +64,14 @@ export interface Account {
   readonly now: number;
 }
 
-/** A card as the service lists it. */
-export interface ListedCard {
-  readonly id: string;
-  readonly bin_id?: string | null;
-  readonly last4: string;
-  readonly status: string;
-  readonly balance: number;
-  readonly spending_limit?: number | null;
-  readonly label?: string | null;
-  readonly allowed_categories?: readonly string[] | null;
-  readonly auto_freeze_at?: number | null;
-  readonly metadata?: Readonly<Record<string, string>> | null;
-  readonly created_at?: string | null;
-}
+/** What of a listed card a plan looks at. */
+export type ListedCard = Pick<
+  Item<'cards.list'>,
+  | ('id' | 'bin_id' | 'last4' | 'status' | 'balance' | 'spending_limit' | 'label')
+  | ('allowed_categories' | 'auto_freeze_at' | 'metadata' | 'created_at')
+>;
 
-/** The fields that a plan looks at; undefined where the balance is no amount of money. */
+/** Undefined where the balance is no amount of money. */
 export function observedCard(card: ListedCard): ObservedCard | undefined {
   const balance = centsOf(card.balance);
   if (balance === undefined) return undefined;

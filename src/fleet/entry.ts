@@ -1,54 +1,27 @@
 /** A card as a line of a fleet file, and what a new file says. */
-import { type Cents, plainAmount } from '../core/money.ts';
+import { cents, plainAmount } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { NO_KEYS } from '../terminal/yaml-file.ts';
+import type { Entry } from './fleet-file.ts';
 
-/** What is written of one card. */
-export interface NewEntry {
-  readonly name: string;
-  /** Undefined for a card that its marker tells. */
-  readonly card: string | undefined;
-  readonly amount?: Cents | undefined;
-  readonly label?: string | undefined;
-  readonly limit?: Cents | undefined;
-  readonly categories?: readonly string[] | undefined;
-  readonly autoFreezeAt?: Cents | null | undefined;
-  readonly owner?: string | undefined;
-  readonly team?: string | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly state?: 'active' | 'frozen' | undefined;
-}
-
-/** `  search: {card: card_1, label: "ads", limit: 500.00}`, as it stands under `cards:`. */
-export function entryText(entry: NewEntry): string {
-  const { name, card, amount, label, limit, categories, autoFreezeAt, owner, team, metadata = {}, state } = entry;
-  const pairs = Object.entries(metadata).map(([key, value]) => `${plainOrQuoted(key)}: ${quoted(value)}`);
-  const fields = [
-    ...(card === undefined ? [] : [`card: ${plainOrQuoted(card)}`]),
-    ...(amount === undefined ? [] : [`amount: ${plainAmount(amount)}`]),
-    ...(label === undefined ? [] : [`label: ${quoted(label)}`]),
-    ...(limit === undefined ? [] : [`limit: ${plainAmount(limit)}`]),
-    ...(categories === undefined ? [] : [`categories: [${categories.map(quoted).join(', ')}]`]),
-    ...(autoFreezeAt === undefined
-      ? []
-      : [`auto_freeze_at: ${autoFreezeAt === null ? 'null' : plainAmount(autoFreezeAt)}`]),
-    ...(owner === undefined ? [] : [`owner: ${quoted(owner)}`]),
-    ...(team === undefined ? [] : [`team: ${quoted(team)}`]),
-    ...(pairs.length === 0 ? [] : [`metadata: {${pairs.join(', ')}}`]),
-    ...(state === undefined ? [] : [`state: ${state}`]),
-  ];
-  return `  ${plainOrQuoted(name)}: {${fields.join(', ')}}`;
+/** `  search: {card: card_1, label: ads, limit: 500.00}`, as it stands under `cards:`. */
+export function entryText(name: string, fields: Entry): string {
+  return `  ${written(name)}: ${written(fields)}`;
 }
 
 const WORDS_OF_YAML = new Set(['true', 'false', 'null']);
 
-/** YAML takes `2` and `1e3` for numbers, and some words for truths; all others that begin with a letter are text. */
-function plainOrQuoted(text: string): string {
-  return /^[a-z]/i.test(text) && !WORDS_OF_YAML.has(text.toLowerCase()) ? text : quoted(text);
-}
-
-/** A JSON string is one of YAML; braces of a label would be filled in, and stand for nothing here. */
-function quoted(text: string): string {
-  return JSON.stringify(text);
+/** A value of a file as YAML. Its numbers are amounts, in cents. */
+function written(value: unknown): string {
+  if (typeof value === 'number') return plainAmount(cents(value));
+  if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
+  if (isObject(value)) {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return `{${members.map(([key, member]) => `${written(key)}: ${written(member)}`).join(', ')}}`;
+  }
+  // YAML takes `2` and `1e3` for numbers, and some words for truths; a JSON string is one of YAML.
+  const isPlain = typeof value === 'string' && /^[a-z][a-z0-9_-]*$/i.test(value);
+  return isPlain && !WORDS_OF_YAML.has(value.toLowerCase()) ? value : JSON.stringify(value);
 }
 
 /** A name for a card by its label: `ads: search` is `ads-search`; never one of those taken, or one that can be no key. */

@@ -11,7 +11,7 @@ import type { Account } from './account.ts';
 import type { Fleet } from './fleet-file.ts';
 import { type Allowed, type Deed, GUARDED_CLASSES, moneyParts, type NumberedStep, PHASES, type Scope } from './step.ts';
 
-const DEEDS = Object.keys(PHASES) as Deed[];
+export const DEEDS = Object.keys(PHASES) as Deed[];
 const COUNT = tells.count('How many steps.');
 
 const STEP = {

@@ -5,7 +5,7 @@ import { addTo } from '../core/objects.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Difference } from './account.ts';
 import { byName } from './plan.ts';
-import type { PlanDocument } from './plan-file.ts';
+import { DEEDS, type PlanDocument } from './plan-file.ts';
 import type { GuardedClass, NumberedStep } from './step.ts';
 
 /** `-` takes away, `+` makes, `~` changes, `!` waits for a person, `?` is not known. */
@@ -14,32 +14,31 @@ type Sign = '-' | '+' | '~' | '!' | '?';
 interface PlanLine {
   readonly sign: Sign;
   readonly name: string;
-  /** Id; empty for a card that is yet to be made. */
-  readonly card: string;
-  readonly last4: string;
+  /** Id and last four digits; none for a card that is yet to be made. */
+  readonly card?: string;
+  readonly last4?: string;
   /** `freeze`, `blocked`. */
   readonly what: string;
-  readonly amount: Cents | undefined;
+  readonly amount?: Cents | undefined;
   readonly why: string;
   /** More lines below it. */
-  readonly below: readonly string[];
+  readonly below?: readonly string[];
 }
 
 /** Steps first, then what is blocked, unknown and held back, each by name. */
-function planLines(document: PlanDocument): readonly PlanLine[] {
-  const { steps, blocked, unknown, held_back: heldBack, differences } = document;
+function planLines({ steps, blocked, unknown, held_back: heldBack, differences }: PlanDocument): readonly PlanLine[] {
   const fixed = new Map<string, Difference[]>();
   for (const each of differences) if (each.class === 'fixed') addTo(fixed, each.name, each);
   return [
     ...steps.map(lineOf),
     ...blocked.map(name => blockedLine(name, fixed.get(name) ?? [])),
-    ...unknown.map(({ name, op }) => ({
-      ...nothing(name),
-      sign: '?' as const,
-      what: 'unknown',
-      why: `cardwright ops resume ${op}`,
-    })),
-    ...heldBack.flatMap(({ class: held, count, names }) => heldLines(held, count, names)),
+    ...unknown.map(({ name, op }) => {
+      return { sign: '?' as const, name, what: 'unknown', why: `cardwright ops resume ${op}` };
+    }),
+    ...heldBack.flatMap(({ class: held, count, names }) => {
+      const why = `${HELD[held]}; --allow ${held}=${count}`;
+      return [...names].sort(byName).map(name => ({ sign: '!' as const, name, what: 'held back', why }));
+    }),
   ];
 }
 
@@ -70,16 +69,12 @@ function lineOf(step: NumberedStep): PlanLine {
   const sign = SIGN[what];
   if (step.do === 'create') {
     const why = `${WHY[step.why]}; ${step.body.bin_id}`;
-    return { ...nothing(name), sign, what, amount: toCents(step.body.amount), why };
+    return { sign, name, what, amount: toCents(step.body.amount), why };
   }
   const { card, last4 } = step;
   const amount = step.do === 'terminate' ? toCents(step.returns) : 'amount' in step ? toCents(step.amount) : undefined;
   const balance = 'amount' in step ? `balance ${dollars(toCents(step.seen.balance))}, ` : '';
-  return { ...nothing(name), sign, card, last4, what, amount, why: `${balance}${WHY[step.why]}` };
-}
-
-function nothing(name: string) {
-  return { name, card: '', last4: '', amount: undefined, below: [] };
+  return { sign, name, card, last4, what, amount, why: `${balance}${WHY[step.why]}` };
 }
 
 function blockedLine(name: string, fixed: readonly Difference[]): PlanLine {
@@ -87,7 +82,7 @@ function blockedLine(name: string, fixed: readonly Difference[]): PlanLine {
   const why = fixed.map(({ field, is, wanted }) => `${field} ${valueText(is)} -> ${valueText(wanted)}`).join(', ');
   const back = fixed.map(({ field, is }) => `${field} ${valueText(is)}`).join(', ');
   const below = [`put back ${back}, or  replace: ${card}  (a new number; the old card is frozen first)`];
-  return { ...nothing(name), sign: '!', card, what: 'blocked', why: `${why}, fixed at creation`, below };
+  return { sign: '!', name, card, what: 'blocked', why: `${why}, fixed at creation`, below };
 }
 
 function valueText(value: unknown): string {
@@ -106,16 +101,9 @@ const HELD: Readonly<Record<GuardedClass, string>> = {
   removals: 'the file removes more cards than one edit may',
 };
 
-function heldLines(held: GuardedClass, count: number, names: readonly string[]): readonly PlanLine[] {
-  const why = `${HELD[held]}; --allow ${held}=${count}`;
-  return [...names].sort(byName).map(name => ({ ...nothing(name), sign: '!' as const, what: 'held back', why }));
-}
-
 /** `1 to freeze, 2 to create`; empty where there is no step. */
 export function countsText({ totals }: PlanDocument): string {
-  const deeds = ['freeze', 'withdraw', 'terminate', 'create', 'fund', 'unfreeze'] as const;
-  return deeds
-    .filter(deed => totals[deed] > 0)
+  return DEEDS.filter(deed => totals[deed] > 0)
     .map(deed => `${totals[deed]} to ${deed}`)
     .join(', ');
 }
@@ -129,7 +117,7 @@ const LONGEST_ID = 12;
 export function planText(document: PlanDocument, { amounts = true } = {}): string {
   const lines = planLines(document);
   const width = Math.min(WIDEST_NAME, Math.max(0, ...lines.map(({ name }) => name.length)));
-  const body = lines.flatMap(line => [lineText(line, width), ...line.below.map(each => `    ${each}`)]);
+  const body = lines.flatMap(line => [lineText(line, width), ...(line.below ?? []).map(each => `    ${each}`)]);
   const page = `${[headText(document), ...body, ...footLines(document)].join('\n')}\n`;
   return amounts ? page : page.replace(/\$[\d,]+\.\d{2}/g, '$…');
 }
@@ -140,9 +128,9 @@ function headText({ fleet, bound, totals, cards_after: cards, strangers }: PlanD
   return `${fleet}: ${cards} ${cards === 1 ? 'card' : 'cards'} when done, ${others} untouched · ${mode} · wallet ${dollars(toCents(totals.wallet))}`;
 }
 
-function lineText({ sign, name, card, last4, what, amount, why }: PlanLine, width: number): string {
+function lineText({ sign, name, card = '', last4, what, amount, why }: PlanLine, width: number): string {
   const shownCard = card.length > LONGEST_ID ? `${card.slice(0, 5)}…${card.slice(-4)}` : card;
-  const digits = last4 === '' ? '' : `··${last4}`;
+  const digits = last4 === undefined ? '' : `··${last4}`;
   const money = amount === undefined ? '' : dollars(amount);
   const columns = [
     sign,

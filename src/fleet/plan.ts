@@ -365,7 +365,7 @@ function bodyOf(wish: Wish, { bin, marker }: { readonly bin: string; readonly ma
   const sorted = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     bin_id: bin,
-    amount: amount === undefined ? 0 : toUsd(amount),
+    amount: toUsd(amount ?? cents(0)),
     ...(label !== undefined && { label }),
     ...(limit !== undefined && { spending_limit: toUsd(limit) }),
     ...(categories !== undefined && { allowed_categories: [...categories] }),

@@ -1,6 +1,8 @@
 /** The steps of a plan: what they are, their keys, how much a top-up is, and what they are made from. */
 
 import { createHash } from 'node:crypto';
+import type { CREATE_CARD } from '../contract/card.ts';
+import type { ValueOf } from '../contract/field.ts';
 import { type Cents, cents, toUsd } from '../core/money.ts';
 import { base32 } from '../core/names.ts';
 import type { Account, CardRecords, Match, ObservedCard } from './account.ts';
@@ -26,15 +28,7 @@ export type Why =
   | 'quarantine_over';
 
 /** Body of a create as it is sent, with the marker. */
-export interface CreateBody {
-  readonly bin_id: string;
-  readonly amount: number;
-  readonly label?: string;
-  readonly spending_limit?: number;
-  readonly allowed_categories?: readonly string[];
-  readonly auto_freeze_at?: number;
-  readonly metadata: Readonly<Record<string, string>>;
-}
+export type CreateBody = ValueOf<typeof CREATE_CARD> & { readonly metadata: Readonly<Record<string, string>> };
 
 type OnCard = Readonly<Record<'name' | 'card' | 'last4', string>> & { readonly why: Why };
 

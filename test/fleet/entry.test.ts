@@ -34,17 +34,17 @@ test('an adopted account has an empty plan', () => {
         const name = nameFor(card.label, '1234', taken);
         taken.add(name);
         const isPlain = card.label !== '' && !/\p{Cc}|\{name\}|\{n\}/u.test(card.label);
-        return {
-          name,
+        const fields = {
           card: id,
           ...(isPlain && { label: card.label }),
           limit: cents(card.limit),
           ...(card.categories.length > 0 && { categories: card.categories }),
-          ...(card.autoFreezeAt !== null && { autoFreezeAt: cents(card.autoFreezeAt) }),
+          ...(card.autoFreezeAt !== null && { auto_freeze_at: cents(card.autoFreezeAt) }),
           ...(card.status === 'frozen' && { state: 'frozen' as const }),
         };
+        return entryText(name, fields);
       });
-      const after = [starterText('team'), ...entries.map(entry => `${entryText(entry)}\n`)].join('');
+      const after = [starterText('team'), ...entries.map(entry => `${entry}\n`)].join('');
       expect(fleetOf(after).wishes).toHaveLength(cards.length);
       const plan = planFleet(inputOf(account, after));
       expect([plan.steps, plan.blocked, plan.held_back, plan.differences]).toEqual([[], [], [], []]);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CliError } from '../../src/core/errors.ts';
+import { cents, toUsd } from '../../src/core/money.ts';
 import { AccountCards } from '../../src/fleet/account.ts';
 import { planFleet } from '../../src/fleet/plan.ts';
 import type { Planned } from '../../src/fleet/plan-file.ts';
@@ -162,7 +163,7 @@ function orderIsNothing(each: Case, seed: number): void {
   const cards = new AccountCards(input.fleet);
   for (const card of shuffled(account.listed())) cards.add(card);
   for (let n = 0; n < seed % 5; n += 1) {
-    cards.add({ id: `card_x${n}`, last4: '0000', status: 'active', balance: n, metadata: { team: 'other' } });
+    cards.add({ id: `card_x${n}`, last4: '0000', status: 'active', balance: toUsd(cents(n)), metadata: { team: 'other' } });
   }
   const { bins, wallet } = input.account;
   expect(planFleet({ ...input, account: cards.account({ bins, wallet, now: NOW }) })).toEqual(plan);

@@ -10,8 +10,9 @@ import { CARD, CARD_ID } from '../../contract/card.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
-import { entryText, type NewEntry, nameFor, starterText } from '../../fleet/entry.ts';
+import { entryText, nameFor, starterText } from '../../fleet/entry.ts';
 import {
+  type Entry,
   type Fleet,
   isName,
   isSecretName,
@@ -84,11 +85,11 @@ export const importFleet = command({
     return { file, start, ...chosenOf(parsed, found, { name, isOne: card !== undefined }) };
   },
   show({ file, start, entries, leftOut }) {
-    const text = `${start}${entries.map(({ entry }) => `${entryText(entry)}\n`).join('')}`;
+    const text = `${start}${entries.map(({ name, entry }) => `${entryText(name, entry)}\n`).join('')}`;
     return {
       data: {
         text,
-        imported: entries.map(({ entry: { name }, card }) => ({ name, card: card.id })),
+        imported: entries.map(({ name, card }) => ({ name, card: card.id })),
         left_out: leftOut,
       },
       noun: 'card',
@@ -132,7 +133,7 @@ function chosenOf(
 ) {
   const taken = new Set(fleet.wishes.map(({ name }) => name));
   const byPin = new Map(fleet.wishes.flatMap(({ pin, name }) => (pin === undefined ? [] : [[pin, name] as const])));
-  const entries: { readonly entry: NewEntry; readonly card: ObservedCard }[] = [];
+  const entries: { readonly name: string; readonly entry: Entry; readonly card: ObservedCard }[] = [];
   const leftOut: { readonly card: string; readonly why: string; readonly name: string | null }[] = [];
   const age = ({ createdAt, id }: ObservedCard) => `${createdAt} ${id}`;
   for (const card of [...cards].sort((a, b) => (age(a) < age(b) ? -1 : 1))) {
@@ -149,7 +150,7 @@ function chosenOf(
       continue;
     }
     taken.add(name);
-    entries.push({ entry: entryOf(fleet, card, name), card });
+    entries.push({ name, entry: entryOf(fleet, card), card });
   }
   return { entries, leftOut };
 }
@@ -170,28 +171,27 @@ function whyNot(fleet: Fleet, card: ObservedCard, byPin: ReadonlyMap<string, str
 }
 
 /** What was seen. Where the defaults say something else, the card says so for itself. */
-function entryOf(fleet: Fleet, card: ObservedCard, name: string): NewEntry {
+function entryOf(fleet: Fleet, card: ObservedCard): Entry {
   const { label, limit, categories = [], autoFreezeAt = null, status } = card;
   const says = fleet.defaultFields;
   return {
-    name,
-    card: isMarked(fleet, card) ? undefined : card.id,
+    ...(!isMarked(fleet, card) && { card: card.id }),
     ...(isMarked(fleet, card) && !says.has('amount') && { amount: cents(2_500) }),
     ...(label !== '' && isWritable(label) && { label }),
     ...(limit !== undefined && { limit }),
-    ...((categories.length > 0 || says.has('categories')) && { categories }),
-    ...((autoFreezeAt !== null || says.has('auto_freeze_at')) && { autoFreezeAt }),
+    ...((categories.length > 0 || says.has('categories')) && { categories: [...categories] }),
+    ...((autoFreezeAt !== null || says.has('auto_freeze_at')) && { auto_freeze_at: autoFreezeAt }),
     ...seenMetadata(card),
     ...((status === 'frozen' || says.has('state')) && { state: status === 'frozen' ? 'frozen' : 'active' }),
   };
 }
 
 /** Owner, team and metadata that were seen, without the marker: a file that was lost gets them back. */
-function seenMetadata({ metadata = {} }: ObservedCard): Pick<NewEntry, 'owner' | 'team' | 'metadata'> {
+function seenMetadata({ metadata = {} }: ObservedCard): Pick<Entry, 'owner' | 'team' | 'metadata'> {
   const isKept = ([key, value]: readonly [string, string]) =>
     key !== MARKER_KEY && /^[a-z][a-z0-9_-]*$/i.test(key) && value !== '' && isWritable(value) && !isSecretName(key);
   const { owner, team, ...others } = Object.fromEntries(Object.entries(metadata).filter(isKept));
-  return { owner, team, metadata: others };
+  return { owner, team, ...(Object.keys(others).length > 0 && { metadata: others }) };
 }
 
 /** What cannot stand in a file is left out, and then it is not compared. */
