@@ -93,6 +93,9 @@ type Picked<N, Ref> = N extends RowName
 export type FlagValue<N, Source> =
   Source extends OwnFlag<infer V, infer Needed> ? (Needed extends true ? V : V | undefined) : Picked<N, Source>;
 
+/** What flags of ours come to. */
+export type FlagValues<Flags> = { readonly [K in keyof Flags]: FlagValue<undefined, Flags[K]> };
+
 /** A positional argument. `many` takes one or more values, `-` among them reads more from standard input. */
 export interface Argument<Value = unknown> {
   readonly field: AnyField;

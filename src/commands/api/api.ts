@@ -18,7 +18,7 @@ import { centsOf } from '../../core/money.ts';
 import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
-import { idempotencyKey, intent, intentNamed, withIntent } from '../cards/create.ts';
+import { NAME_FLAGS, nameOf, withIntent } from '../cards/create.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
@@ -47,8 +47,8 @@ export const api = command({
     ),
     paginate: option(takes.flag('Merge all pages of a list.')),
     include: without(['paginate'], withShort('i', option(takes.flag('Also print status and headers.')))),
-    intent,
-    idempotencyKey,
+    intent: NAME_FLAGS.intent,
+    idempotencyKey: NAME_FLAGS.idempotencyKey,
     marker: option(takes.flag('Add the metadata key cardwright to a card that is created, to find it again.')),
   },
   examples: {
@@ -57,11 +57,11 @@ export const api = command({
     'Status and headers too': 'api GET /bins -i',
     'A change, shown before it is sent': 'api POST /cards/card_1/fund -F amount:=25 --dry-run',
   },
-  async run(ctx, { field, typed, input: file, paginate, include = false, intent: name, marker = false, ...asked }) {
+  async run(ctx, { field, typed, input: file, paginate, include = false, marker = false, ...asked }) {
     const body = (path: string) => (path === '-' ? ctx.files.stdin.readAll(RAW_BODY_BYTES) : ctx.files.readFile(path));
     const input = file === undefined ? undefined : await body(file);
-    const { method, idempotencyKey: key } = asked;
-    const call = rawCallOf({ ...asked, texts: (field ?? {}) as Texts, values: (typed ?? {}) as Texts, input });
+    const { method, path, intent, idempotencyKey } = asked;
+    const call = rawCallOf(method, path, input === undefined ? membersOf(field, typed) : objectIn(input), input);
     if (revealsSecret(call.path, await ctx.api.overrides()))
       throw notSent(
         'guarded',
@@ -70,14 +70,15 @@ export const api = command({
       );
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
-      return change(ctx, call, { key, intentName: intentNamed(name), include, marker });
+      return change(ctx, call, { ...nameOf(asked), include, marker });
     }
-    if (name !== undefined) throw usage('--intent is for changes; a GET does not need one');
-    if (key !== undefined) throw usage('--idempotency-key is for changes; a GET does not need one');
+    if (intent !== undefined) throw usage('--intent is for changes; a GET does not need one');
+    if (idempotencyKey !== undefined) throw usage('--idempotency-key is for changes; a GET does not need one');
     if (marker) throw usage(MARKER_USE);
-    const path = `${call.path}${call.query}`;
-    if (!paginate) return { ...answerOf(ctx, await ctx.api.read('api.read', { method, path }), include), isRead: true };
-    const pages = (await ctx.api.reader()).pages('api.pages', { path });
+    const whole = `${call.path}${call.query}`;
+    if (!paginate)
+      return { ...answerOf(ctx, await ctx.api.read('api.read', { method, path: whole }), include), isRead: true };
+    const pages = (await ctx.api.reader()).pages('api.pages', { path: whole });
     const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.ui.progress });
     return { listing, isRead: true };
   },
@@ -92,15 +93,10 @@ export const api = command({
 
 const MARKER_USE = '--marker is for a request that creates a card; no other request can carry it';
 
-interface Wishes {
-  readonly key: string | undefined;
-  readonly intentName: string | undefined;
-  readonly include: boolean;
-  readonly marker: boolean;
-}
+type Wishes = ReturnType<typeof nameOf> & { readonly include: boolean; readonly marker: boolean };
 
 /** Sends the bytes that were given; a marker, which cannot be added to them, makes the body anew. */
-async function change(ctx: Context, asked: RawCall, { key, intentName, include, marker }: Wishes) {
+async function change(ctx: Context, asked: RawCall, { include, marker, ...named }: Wishes) {
   const { method, path, query, body, text } = asked;
   const matched = matchOperation(asked, await ctx.api.overrides());
   if (matched !== undefined && isWriteName(matched.operation)) {
@@ -109,9 +105,8 @@ async function change(ctx: Context, asked: RawCall, { key, intentName, include, 
     if (include) throw usage(`-i shows one answer, and ${operation} may take several; remove it`);
     if (marker && operation !== 'cards.create') throw usage(MARKER_USE);
     const intent = `Send ${method} ${path} (${operation})`;
-    const exact = { marker, ...(!marker && { body: text }) };
-    const sent = { intent, intentName, key, ...exact };
-    const { result, intent: used } = await ctx.api.write(operation, inputOf(operation, matched), sent);
+    const options = { intent, ...named, marker, ...(!marker && { body: text }) };
+    const { result, intent: used } = await ctx.api.write(operation, inputOf(operation, matched), options);
     return { body: withIntent(shownResult(result), used) };
   }
   if (marker) throw usage(MARKER_USE);
@@ -119,7 +114,7 @@ async function change(ctx: Context, asked: RawCall, { key, intentName, include, 
   const [secret] = [...membersIn(body)].find(([name]) => isSecretName(name)) ?? [];
   if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and cannot be journaled`);
   const sent = { method, path: `${path}${query}`, ...(text !== undefined && { body: text }) };
-  const options = { intent: `Send ${method} ${path}`, intentName, key };
+  const options = { intent: `Send ${method} ${path}`, ...named };
   const { result, intent: used } = await ctx.api.write('api.write', sent, options);
   // What was answered then is not kept.
   return used?.repeated ? { body: { intent: used } } : answerOf(ctx, result, include);
@@ -181,17 +176,7 @@ function* membersIn(value: unknown): Generator<readonly [name: string, member: u
 const isSecretName = (name: string) => SECRET_NAMES.has(name.toLowerCase());
 
 type Members = Readonly<Record<string, unknown>>;
-
 type Texts = Readonly<Record<string, string>>;
-
-interface Typed {
-  readonly method: string;
-  readonly path: string;
-  /** `-f key=value`; `-F key:=json`, keys with their colon; text of `--input`. */
-  readonly texts: Texts;
-  readonly values: Texts;
-  readonly input: string | undefined;
-}
 
 interface RawCall {
   readonly method: string;
@@ -204,13 +189,11 @@ interface RawCall {
   readonly text: string | undefined;
 }
 
-/** Throws `usage`; nothing was sent. Members of a GET are its query. */
-function rawCallOf(typed: Typed): RawCall {
-  const { method, input } = typed;
+/** Throws `usage`; nothing was sent. Members of a GET are its query; `input` is the text that they were read from. */
+function rawCallOf(method: string, typed: string, members: Members, input: string | undefined): RawCall {
   const isRead = method === 'GET';
   if (isRead && input !== undefined) throw usage('a GET has no body; remove --input');
-  const { path, query: given } = partsOf(typed.path);
-  const members = input === undefined ? membersOf(typed) : objectIn(input);
+  const { path, query: given } = partsOf(typed);
   refuseSecrets(members);
   const parts = [given, isRead ? queryOf(members) : ''].filter(part => part !== '');
   const query = parts.length === 0 ? '' : `?${parts.join('&')}`;
@@ -255,7 +238,8 @@ function partsOf(typed: string): { readonly path: string; readonly query: string
   return { path, query: at < 0 ? '' : typed.slice(at + 1) };
 }
 
-function membersOf({ texts, values }: Typed): Members {
+/** Of `-f key=value` and `-F key:=json`, keys of the latter with their colon. */
+function membersOf(texts: Texts = {}, values: Texts = {}): Members {
   const parsed = Object.entries(values).map(([key, text]) => {
     if (!key.endsWith(':') || key.length < 2) throw usage(`-F ${quote(`${key}=${text}`)} is not key:=json`);
     return [key.slice(0, -1), jsonIn(text, key.slice(0, -1))] as const;

@@ -1,7 +1,7 @@
 /** Creating cards, one or many. `--intent` is the caller's own name for one purchase, also when the command is repeated. */
 
 import { command } from '../../cli/parsing/command.ts';
-import { needs, option, takes, typedOnly } from '../../cli/parsing/flag.ts';
+import { type FlagValues, needs, option, takes, typedOnly } from '../../cli/parsing/flag.ts';
 import { usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { intentFault, purposeFault } from '../../core/names.ts';
@@ -10,33 +10,27 @@ import type { UsedIntent } from '../../writes/single-write.ts';
 import { bestBin, binFor } from '../bins/bins.ts';
 import { CARD_COLUMNS, cardName, money } from './cards.ts';
 
-export const idempotencyKey = option(
-  takes.text('Your own idempotency key; a new one by default.', { maxLength: 64 }),
-  '<key>',
-);
+/** How a change is named. */
+export const NAME_FLAGS = {
+  intent: option(
+    takes.text('Your own name for this purchase: one purchase, one intent, also when repeated.'),
+    '<name>',
+  ),
+  purpose: option(
+    takes.text('What the purchase is for, at most 100 characters. Approvers and the books show it.'),
+    '<text>',
+  ),
+  idempotencyKey: option(takes.text('Your own idempotency key; a new one by default.', { maxLength: 64 }), '<key>'),
+} as const;
 
-export const intent = option(
-  takes.text('Your own name for this purchase: one purchase, one intent, also when repeated.'),
-  '<name>',
-);
-
-export const purpose = option(
-  takes.text('What the purchase is for, at most 100 characters. Approvers and the books show it.'),
-  '<text>',
-);
-
-/** What it is for, as it may be kept. Throws `usage`. */
-export function purposeGiven(words: string | undefined): string | undefined {
-  const fault = words === undefined ? undefined : purposeFault(words);
-  if (fault !== undefined) throw usage(`--purpose ${fault}`);
-  return words?.normalize('NFC').trim();
-}
-
-/** The name as it may be used. Throws `usage`. */
-export function intentNamed(name: string | undefined): string | undefined {
-  const fault = name === undefined ? undefined : intentFault(name);
-  if (fault !== undefined) throw usage(`--intent ${fault}`);
-  return name;
+/** What those flags say, as it may be used. Throws `usage`. */
+export function nameOf({ intent, purpose, idempotencyKey }: Partial<FlagValues<typeof NAME_FLAGS>>) {
+  const refuse = (flag: string, fault: string | undefined) => {
+    if (fault !== undefined) throw usage(`${flag} ${fault}`);
+  };
+  if (intent !== undefined) refuse('--intent', intentFault(intent));
+  if (purpose !== undefined) refuse('--purpose', purposeFault(purpose));
+  return { intentName: intent, purpose: purpose?.normalize('NFC').trim(), key: idempotencyKey };
 }
 
 /** For JSON: what came of the name, where one was given. */
@@ -72,9 +66,7 @@ export const createCard = command({
     allowCategory: 'body.allowed_categories',
     autoFreezeAt: 'body.auto_freeze_at',
     metadata: 'body.metadata',
-    intent,
-    purpose,
-    idempotencyKey,
+    ...NAME_FLAGS,
     noMarker: typedOnly(
       option(
         takes.flag('Leave out the metadata key cardwright. A card whose answer was lost can then not be found again.'),
@@ -89,7 +81,7 @@ export const createCard = command({
       'cards create --bin auto --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
   },
   asks: ['label'],
-  async run(ctx, { bin, amount, intent: name, purpose: why, idempotencyKey: key, noMarker, ...more }) {
+  async run(ctx, { bin, amount, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     const body = {
       bin_id: binId,
@@ -101,9 +93,7 @@ export const createCard = command({
       metadata: more.metadata,
     };
     const made = await ctx.api.write('cards.create', body, {
-      key,
-      intentName: intentNamed(name),
-      purpose: purposeGiven(why),
+      ...nameOf(more),
       // Another BIN may be the best one when the command is repeated.
       ...(bin === 'auto' && { asked: { bin_id: bin } }),
       intent: `Create a card with ${dollars(amount)} from the wallet`,

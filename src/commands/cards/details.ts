@@ -1,7 +1,6 @@
 /** Card details: revealed, or handed to a program. */
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
-
 import { usage } from '../../core/errors.ts';
 import { card, PROGRAM_FLAGS } from './cards.ts';
 

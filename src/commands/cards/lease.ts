@@ -21,7 +21,7 @@ import type { GuardDecision } from '../../writes/guard.ts';
 import type { UsedIntent, WriteOptions } from '../../writes/single-write.ts';
 import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
-import { intent, intentNamed, purpose, purposeGiven } from './create.ts';
+import { NAME_FLAGS, nameOf } from './create.ts';
 
 const DEFAULT_TTL = '20m';
 
@@ -52,8 +52,8 @@ export const leaseCard = command({
     bin: option(takes.text('BIN to issue from; the best one by default.', { names: 'bin' }), '<bin|auto>'),
     label: 'body.label',
     ttl: option(takes.text(`Longest life of the card; ${DEFAULT_TTL} by default.`), '<duration>'),
-    intent,
-    purpose,
+    intent: NAME_FLAGS.intent,
+    purpose: NAME_FLAGS.purpose,
     ...PROGRAM_FLAGS,
     reap: option(takes.flag('Only terminate cards that earlier runs left behind.')),
   },
@@ -62,12 +62,11 @@ export const leaseCard = command({
     'Pay with $25': 'cards lease --amount 25 --reveal --yes -- ./checkout.sh',
     'What runs that were killed left': 'cards lease --reap --yes',
   },
-  async run(ctx, { amount, bin, label, ttl, intent: name, purpose: why, reveal = false, mask = false, reap }) {
+  async run(ctx, { amount, bin, label, ttl, reveal = false, mask = false, reap, ...named }) {
     if (reap) return { reaped: await reapLeases(ctx), exit: 0 };
     if (amount === undefined) throw usage('cards lease needs --amount <usd>', 'cardwright cards lease --help');
     if (ctx.rest.length === 0) throw usage('cards lease needs a program after --', 'cardwright cards lease --help');
-    const intentName = intentNamed(name);
-    const purpose = purposeGiven(why);
+    const { intentName, purpose } = nameOf(named);
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
     if (!ctx.dryRun) {
       await ctx.journal.pipeline.admit({

@@ -4,24 +4,17 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Cents, dollars } from '../../core/money.ts';
 import { card, money } from './cards.ts';
-import { doneText, idempotencyKey, intent, intentNamed, purpose, purposeGiven, withIntent } from './create.ts';
+import { doneText, NAME_FLAGS, nameOf, withIntent } from './create.ts';
 
-interface Transfer {
-  readonly card: string;
-  readonly amount: Cents;
-  readonly intent: string | undefined;
-  readonly purpose?: string | undefined;
-  readonly idempotencyKey: string | undefined;
-}
+type Transfer = Parameters<typeof nameOf>[0] & { readonly card: string; readonly amount: Cents };
 
 async function transfer(
   ctx: Context,
   operation: 'cards.fund' | 'cards.withdraw',
-  { card, amount, intent: name, purpose, idempotencyKey: key }: Transfer,
+  { card, amount, ...named }: Transfer,
   intent: string,
 ) {
-  const options = { key, intentName: intentNamed(name), purpose: purposeGiven(purpose), intent };
-  const made = await ctx.api.write(operation, { card_id: card, amount }, options);
+  const made = await ctx.api.write(operation, { card_id: card, amount }, { ...nameOf(named), intent });
   return withIntent(made.result, made.intent);
 }
 
@@ -45,10 +38,10 @@ export const fundCard = command({
   operation: 'cards.fund',
   bulk: {},
   args: { card },
-  flags: { amount: 'body.amount', intent, purpose, idempotencyKey },
+  flags: { amount: 'body.amount', ...NAME_FLAGS },
   examples: {
     'Top up a card by $25': 'cards fund card_1 --amount 25',
-    'Look first': 'cards fund card_1 --amount 25 --dry-run',
+    'See the request first': 'cards fund card_1 --amount 25 --dry-run',
     'Bring every card below $30 to $50': "cards fund --to 50 --where 'balance<30' --yes",
   },
   run: (ctx, input) =>
@@ -69,7 +62,7 @@ export const withdrawCard = command({
   operation: 'cards.withdraw',
   bulk: {},
   args: { card },
-  flags: { amount: 'body.amount', intent, idempotencyKey },
+  flags: { amount: 'body.amount', intent: NAME_FLAGS.intent, idempotencyKey: NAME_FLAGS.idempotencyKey },
   examples: {
     'Take $5 back': 'cards withdraw card_1 --amount 5',
     'See the request first': 'cards withdraw card_1 --amount 5 --dry-run',

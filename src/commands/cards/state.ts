@@ -13,9 +13,8 @@ import { asCliError, CliError, ERROR_KINDS, type ErrorKind, notSent } from '../.
 import { dollars, toCents } from '../../core/money.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
-import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
-import { doneText, intent, intentNamed, withIntent } from './create.ts';
+import { doneText, NAME_FLAGS, nameOf, withIntent } from './create.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
@@ -44,16 +43,6 @@ const STATE_ANSWERS: Answers = {
   ],
 };
 
-type StateResult =
-  | {
-      readonly card: Card;
-      readonly changed: boolean;
-      readonly used?: UsedIntent;
-      /** What went back to the wallet, for a person. */
-      readonly returned?: string | undefined;
-    }
-  | { readonly attempts: readonly Attempt[]; readonly failure: CliError | undefined };
-
 /** Kinds after which the other cards would fare no better, or nothing may be sent any more. */
 const STOPPING: readonly ErrorKind[] = [
   'not_authenticated',
@@ -69,7 +58,7 @@ async function forEachCard(
   ctx: Context,
   ids: readonly string[],
   act: (id: string) => Promise<{ readonly changed: boolean; readonly result: Card }>,
-): Promise<StateResult> {
+) {
   const attempts: Attempt[] = [];
   const tally = new RunTally({ total: ids.length, single: false });
   let stopped: CliError | undefined;
@@ -124,7 +113,8 @@ async function returnedBalance(
   };
 }
 
-function unread(thrown: unknown): undefined {
+/** For what is read for a remark alone: a command does not fail where it cannot be read. */
+export function unread(thrown: unknown): undefined {
   if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
   return undefined;
 }
@@ -135,7 +125,7 @@ async function changeState(
   operation: StateOperation,
   { cards: ids, fromInput }: { readonly cards: readonly string[]; readonly fromInput?: true },
   intentName?: string,
-): Promise<StateResult> {
+) {
   const verb = operation.split('.')[1] ?? operation;
   const intent = (id: string) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${id}`;
   const [only] = ids;
@@ -153,7 +143,7 @@ async function changeState(
   };
   if (isSingle && only !== undefined) {
     const { result, changed, intent: used, returned } = await watched(only, { intentName });
-    return { card: result, changed, returned, ...(used && { used }) };
+    return { card: result, changed, returned, used };
   }
   if (intentName !== undefined)
     throw notSent('usage', '--intent names one change, and these are several cards', {
@@ -167,7 +157,10 @@ async function changeState(
 }
 
 /** The card with `changed` beside its fields; for several cards one row each. */
-function showState(result: StateResult, words: { readonly done: string; readonly already: string }): Shown {
+function showState(
+  result: Awaited<ReturnType<typeof changeState>>,
+  words: { readonly done: string; readonly already: string },
+): Shown {
   if ('attempts' in result) {
     return {
       listing: rowsListing(result.attempts),
@@ -235,12 +228,12 @@ export const terminateCards = command({
   operation: 'cards.terminate',
   bulk: {},
   args: { cards },
-  flags: { intent },
+  flags: { intent: NAME_FLAGS.intent },
   examples: {
     'End one card, asked for by its last four digits': 'cards terminate card_1',
     'In a script': 'cards terminate card_1 --yes',
     'Every card of one campaign': "cards terminate --where 'label~ads' --yes",
   },
-  run: (ctx, { intent: name, ...named }) => changeState(ctx, 'cards.terminate', named, intentNamed(name)),
+  run: (ctx, input) => changeState(ctx, 'cards.terminate', input, nameOf(input).intentName),
   show: result => showState(result, { done: 'Terminated', already: 'Terminated already' }),
 });

@@ -25,6 +25,7 @@ import { type Allowed, type CreateBody, type NumberedStep, PHASES } from '../../
 import type { PlannedRow, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
+import { unread } from '../cards/state.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
 import { type MadePlan, makePlan, overCaps, type PlanOptions, refuseLowWallet } from './plan.ts';
 
@@ -179,7 +180,13 @@ async function execute(
   document: PlanDocument,
   { concurrency, maxTotal, resendAbsent = false, applies }: Limits,
 ): Promise<Shown> {
-  if (document.steps.length === 0) return nothingToDo(ctx, word, document);
+  if (document.steps.length === 0) {
+    const waiting = waitingText(document, word);
+    const says = waiting === undefined ? 'need no step.' : `have no step by itself. ${waiting}`;
+    const page = { done: 0, fleet: document.fleet, plan: document.id, spent: 0 };
+    const columns = [...RESULT_COLUMNS, ...COLUMNS];
+    return { ...noRows(ctx, `The cards of ${document.fleet} ${says}`, page), columns };
+  }
   const rows = rowsOfSteps(document.steps, fleet);
   const plan: RunPlan = {
     command: 'fleet apply',
@@ -251,15 +258,12 @@ function extrasOf(ctx: Context, document: PlanDocument, word: string, before?: C
 }
 
 async function walletRemark(ctx: Context, before: Cents, change: Cents): Promise<string | undefined> {
-  try {
-    const now = toCents((await ctx.api.read('wallet.get', {})).balance);
-    const short = cents(before + change - now);
-    if (short <= 0) return undefined;
-    return `note: the wallet went from ${dollars(before)} to ${dollars(now)}, ${dollars(short)} less than the done steps explain. The balance of a terminated card may come later, and others may use the wallet: cardwright wallet`;
-  } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    return undefined;
-  }
+  const wallet = await ctx.api.read('wallet.get', {}).catch(unread);
+  if (wallet === undefined) return undefined;
+  const now = toCents(wallet.balance);
+  const short = cents(before + change - now);
+  if (short <= 0) return undefined;
+  return `note: the wallet went from ${dollars(before)} to ${dollars(now)}, ${dollars(short)} less than the done steps explain. The balance of a terminated card may come later, and others may use the wallet: cardwright wallet`;
 }
 
 /** Before the first step that spends: what came back meanwhile is in the wallet, and so is what others have taken. */
@@ -282,14 +286,6 @@ function waitingText({ blocked, held_back: heldBack }: PlanDocument, word: strin
   return left === 0
     ? undefined
     : `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
-}
-
-function nothingToDo(ctx: Context, word: string, document: PlanDocument): Shown {
-  const waiting = waitingText(document, word);
-  const says = waiting === undefined ? 'need no step.' : `have no step by itself. ${waiting}`;
-  const why = `The cards of ${document.fleet} ${says}`;
-  const page = { done: 0, fleet: document.fleet, plan: document.id, spent: 0 };
-  return { ...noRows(ctx, why, page), columns: [...RESULT_COLUMNS, ...COLUMNS] };
 }
 
 /**
