@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { constants as os } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CliError, notSent } from '../core/errors.ts';
+import { type CliError, notSent, undefinedOn } from '../core/errors.ts';
 import { replaced } from '../core/objects.ts';
 import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
 import type { Environment, OutputStream } from '../platform/host.ts';
@@ -94,10 +94,7 @@ export async function runForAccount(
 ): Promise<number> {
   const { programEnvironment } = await import('../profile/resolve.ts');
   const { cwd, platform } = host;
-  const identity = await opened.identity().catch(thrown => {
-    if (thrown instanceof CliError && thrown.kind === 'not_authenticated') return undefined;
-    throw thrown;
-  });
+  const identity = await undefinedOn('not_authenticated', opened.identity());
   const contract = globals.contract === undefined ? undefined : resolve(cwd, globals.contract);
   const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
   const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);

@@ -1,7 +1,7 @@
 /** Cards as they are where a list is behind: what this journal has done moments ago counts beside it. */
 import type { Item } from '../contract/calls.ts';
 import { fromWholeList } from '../contract/whole-list.ts';
-import { CliError } from '../core/errors.ts';
+import { undefinedOn } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import type { Change } from '../journal/records.ts';
 import type { Context } from './context.ts';
@@ -77,10 +77,5 @@ function agrees(card: Card, changes: readonly Change[]): boolean {
 }
 
 async function cardAlone(ctx: Context, id: string): Promise<Card | undefined> {
-  try {
-    return (await ctx.api.read('cards.get', { card_id: id })) as Card;
-  } catch (thrown) {
-    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
-    throw thrown;
-  }
+  return undefinedOn('not_found', ctx.api.read('cards.get', { card_id: id }) as Promise<Card>);
 }

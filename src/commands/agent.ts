@@ -5,7 +5,7 @@ import { skillPages } from '../cli/docs/skill.ts';
 import { countOf } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { eachTime, option, takes, tells } from '../cli/parsing/flag.ts';
-import { CliError, usage } from '../core/errors.ts';
+import { undefinedOn, usage } from '../core/errors.ts';
 import { utf8Text } from '../core/text.ts';
 import {
   HOST_NAMES,
@@ -195,11 +195,7 @@ async function editsFor(
 
 /** The account of this run by its name, and the options of the tools. Without a profile the host's environment says it. */
 async function entryOf(ctx: Context): Promise<ServerEntry> {
-  const identity = await ctx.api.identity().catch((thrown: unknown) => {
-    if (thrown instanceof CliError && thrown.kind === 'not_authenticated') return undefined;
-    throw thrown;
-  });
-  const { mode, profile } = identity ?? {};
+  const { mode, profile } = (await undefinedOn('not_authenticated', ctx.api.identity())) ?? {};
   const chosen = mode === 'sandbox' ? ['--sandbox'] : profile === undefined || profile === 'env' ? [] : ['-p', profile];
   return { command: 'cardwright', args: [...chosen, 'mcp', ...(ctx.rest.length > 0 ? ctx.rest : ['--read-only'])] };
 }

@@ -203,3 +203,11 @@ export function errorDocument(error: CliError): { error: Record<string, unknown>
   };
   return { error: withoutUndefined(parts) };
 }
+
+/** What a promise comes to; undefined where it fails with that kind. Every other failure is thrown. */
+export async function undefinedOn<T>(kind: ErrorKind, promise: Promise<T>): Promise<T | undefined> {
+  return promise.catch((thrown: unknown) => {
+    if (thrown instanceof CliError && thrown.kind === kind) return undefined;
+    throw thrown;
+  });
+}

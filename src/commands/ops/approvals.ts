@@ -31,7 +31,6 @@ export const approveOp = command({
   args: { op },
   examples: {
     'What ops list shows as pending': 'ops approve op_00000000000000000000000001',
-    'And its id alone': 'ops approve op_00000000000000000000000001 -q',
   },
   async run(ctx, { op: id }) {
     if (ctx.ui.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
@@ -150,10 +149,7 @@ export const showApprovalKey = command({
   answers: { one: OWN_KEY },
   reach: 'files',
   about: 'The line is "person ed25519 key". It holds no secret.',
-  examples: {
-    'For an admin of a shared journal': 'ops keys show -q',
-    'As data': 'ops keys show --json',
-  },
+  examples: { 'For an admin of a shared journal': 'ops keys show -q' },
   run: async ctx => (await ctx.journal.approvals()).ownKey(),
   show: keyView,
 });

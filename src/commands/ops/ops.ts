@@ -9,7 +9,7 @@ import { argument, maybe, option, orNull, takes, tells, typedOnly } from '../../
 import { must, type ValueOf } from '../../contract/field.ts';
 import { READ_LAG } from '../../contract/spans.ts';
 import { isoSeconds, SECOND } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { undefinedOn } from '../../core/errors.ts';
 import { cents, dollars, toUsd } from '../../core/money.ts';
 import { withoutUndefined } from '../../core/objects.ts';
 import { type Change, rowState } from '../../journal/records.ts';
@@ -168,7 +168,6 @@ export const listOps = command({
     'Operations with an unknown outcome': 'ops list --state unknown',
     'All of them, newest first': 'ops list',
     'Who works now': 'ops list --state running',
-    'Their ids': 'ops list -o id',
   },
   async run(ctx, { state, limit }) {
     const all = await (await ctx.journal.open()).list();
@@ -209,7 +208,6 @@ export const showOp = command({
   args: { op },
   examples: {
     'Every row of it': 'ops show op_00000000000000000000000001',
-    'As data, for a ticket': 'ops show op_00000000000000000000000001 --json',
   },
   async run(ctx, { op }) {
     const detail = await (await ctx.journal.open()).show(op);
@@ -223,13 +221,8 @@ const MOST_REVIEWED = 20;
 
 /** How many have approved an op that waits; undefined where its request was changed, which approving and resuming refuse. */
 async function approvalOf(ctx: Context, op: string): Promise<ValueOf<typeof APPROVAL> | undefined> {
-  try {
-    const { persons, needed } = await (await ctx.journal.approvals()).review(op);
-    return { have: persons.length, needed, persons };
-  } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed') throw thrown;
-    return undefined;
-  }
+  const request = await undefinedOn('check_failed', (await ctx.journal.approvals()).review(op));
+  return request && { have: request.persons.length, needed: request.needed, persons: request.persons };
 }
 
 export function showDetail(detail: OpDetail, approval?: ValueOf<typeof APPROVAL>): Shown {

@@ -4,8 +4,7 @@ import { parseDuration } from '../../app/globals.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
-
-import { CliError } from '../../core/errors.ts';
+import { asCliError, type CliError } from '../../core/errors.ts';
 import type { LiveView, Waiting } from '../../events/poll.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
@@ -77,18 +76,7 @@ export function liveView<T extends { readonly id: string }>(
     isLive: true,
     footer: rows => `${countOf(rows, noun)} in ${durationText(ctx.clock.monotonic() - began)}.`,
   };
-  return { listing, exit: () => exitOf(ctx.signal) };
-}
-
-/** A view ended by Ctrl-C did what it was for, and still says that it was stopped. */
-function exitOf(signal: AbortSignal): number {
-  const reason: unknown = signal.aborted ? signal.reason : undefined;
-  return typeof reason === 'object' && reason !== null && 'exitCode' in reason ? Number(reason.exitCode) : 0;
-}
-
-/** The error of a session that a signal ended. */
-export function endedBy(signal: NodeJS.Signals): CliError {
-  return signal === 'SIGINT'
-    ? new CliError('interrupted', { message: 'stopped by Ctrl-C' })
-    : new CliError('terminated', { message: 'stopped by a signal' });
+  // A view ended by Ctrl-C did what it was for, and still says that it was stopped.
+  const exit = () => (ctx.signal.aborted ? asCliError(ctx.signal.reason).exitCode : 0);
+  return { listing, exit };
 }

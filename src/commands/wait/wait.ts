@@ -9,6 +9,7 @@ import type { Shape } from '../../contract/field.ts';
 import { TRANSACTION, WALLET } from '../../contract/resources.ts';
 import { CliError } from '../../core/errors.ts';
 import { durationText } from '../../terminal/times.ts';
+import type { Row } from '../../terminal/view.ts';
 import { CARD_COLUMNS, card, cardPage } from '../cards/cards.ts';
 import { TRANSACTION_COLUMNS } from '../tx/transactions.ts';
 import { showsWallet } from '../wallet/wallet.ts';
@@ -36,13 +37,13 @@ async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Pro
   const look = async (signal: AbortSignal) => {
     last = await asked.read(signal);
     isFinal = asked.isFinal?.(last) === true;
-    const isSo = test(last as Readonly<Record<string, unknown>>);
+    const isSo = test(last as Row);
     return isSo || isFinal ? { record: last, isSo } : undefined;
   };
   const found = await awaited(ctx, timeoutMs, look);
   if (found?.isSo) return found.record;
   const values = fieldsIn(until).map(field => {
-    const value = valueIn(last, field);
+    const value = field.split('.').reduce<unknown>((at, name) => (at as Row | null | undefined)?.[name], last);
     return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
   });
   const when = isFinal ? 'and can no longer become so' : `within ${durationText(timeoutMs)}`;
@@ -51,12 +52,6 @@ async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Pro
     notes: [`Last seen: ${values.join(', ')}.`],
     evidence: { last: last ?? null, wait_timeout_ms: timeoutMs },
   });
-}
-
-function valueIn(record: object | undefined, path: string): unknown {
-  let value: unknown = record;
-  for (const name of path.split('.')) value = (value as Readonly<Record<string, unknown>> | undefined | null)?.[name];
-  return value;
 }
 
 /** What a wait for one thing declares. */
@@ -149,7 +144,7 @@ export const waitTransaction = command({
         { signal },
       )) {
         newest = data[0];
-        return data.find(row => test(row as Readonly<Record<string, unknown>>));
+        return data.find(row => test(row as Row));
       }
       return undefined;
     };

@@ -5,11 +5,12 @@ import { allOf, CONDITION_VALUES, CONDITIONS, type Test } from '../../cli/condit
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { type Answers, argument, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, type FlagValues, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
+import { stoppedBy } from '../../cli/run.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
 import { SECOND } from '../../core/durations.ts';
-import { asCliError, CliError, usage } from '../../core/errors.ts';
+import { asCliError, CliError, undefinedOn, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { randomName } from '../../core/names.ts';
 import { type Arrived, type Counts, EVENT_ROW, type ReceivedEvent } from '../../events/listener.ts';
@@ -17,7 +18,7 @@ import { patient, pollTimes } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
-import { endedBy, LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
+import { LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
 import { checkPatterns } from './subscriptions.ts';
 import { SECRET_FILES_IF_ANY, secretsFor } from './verify.ts';
 
@@ -27,10 +28,7 @@ const MOST_SILENT_LOOKS = 4;
 
 /** Whether the service runs on this machine and so can reach a receiver here: a sandbox. */
 async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
-  const identity = await ctx.api.identity().catch((error: unknown) => {
-    if (error instanceof CliError && error.kind === 'not_authenticated') return undefined;
-    throw error;
-  });
+  const identity = await undefinedOn('not_authenticated', ctx.api.identity());
   const isHere =
     identity !== undefined && /^embedded$|^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(identity.baseUrl);
   return isHere ? identity : undefined;
@@ -53,9 +51,7 @@ async function endAbandoned(ctx: Context): Promise<readonly string[]> {
 
 async function endSubscription(ctx: Context, id: string): Promise<void> {
   const intent = `End subscription ${id}`;
-  await ctx.api.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
-    if (!(error instanceof CliError && error.kind === 'not_found')) throw error;
-  });
+  await undefinedOn('not_found', ctx.api.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }));
 }
 
 /** Rejects when the subscription is gone, switched off, or the service no longer answers; resolves at the signal. */
@@ -112,24 +108,6 @@ export const RECEIVED_COLUMNS = columnsOf(
   },
 );
 
-const LISTEN_ANSWERS: Answers = {
-  either: [
-    {
-      list: EVENT_ROW,
-      page: {
-        events: maybe(tells.count('Events that were shown.')),
-        duplicates: maybe(tells.count('Deliveries of events shown already.')),
-        out_of_order: maybe(tells.count('Events out of order.')),
-        refused: maybe(tells.count('Deliveries with a wrong signature.')),
-        unwished: maybe(tells.count('Deliveries of other kinds.')),
-        forwarded: tells.count('Deliveries that were passed on.'),
-        not_forwarded: tells.count('Deliveries that could not be passed on.'),
-      },
-    },
-    { one: { ended: tells.texts('Subscriptions that were ended, with --reap.') } },
-  ],
-};
-
 /** What may keep a session from beginning. */
 const SESSION_ENDS = { unreachable: 'The port is taken, or a subscription could not be made.' } as const;
 
@@ -144,11 +122,6 @@ const SESSION_FLAGS = {
   readyFile: option(local('file', 'File for the address (one line) while it listens.'), '<file>'),
 } as const;
 
-const EVENT_PATTERNS = option(
-  takes.list(takes.text('Event, or a pattern such as card.*'), 'Only these, such as card.*,3ds.challenge'),
-  '<pattern>',
-);
-
 /** How long deliveries are waited for once the program has failed. */
 const AFTER_FAILURE_MS = 2 * SECOND;
 
@@ -161,12 +134,8 @@ interface Hearing {
   stopped: CliError | undefined;
 }
 
-interface SessionOptions {
-  readonly port: number | undefined;
+interface SessionOptions extends FlagValues<typeof SESSION_FLAGS> {
   readonly events: readonly string[] | undefined;
-  readonly secretFile: readonly string[] | undefined;
-  readonly signatureHeader: string | undefined;
-  readonly readyFile: string | undefined;
   /** Whose answer becomes ours to the sender. */
   readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
@@ -194,7 +163,7 @@ async function* hear(
   // From before there is anything to clean up. A second signal stops the cleaning too.
   const takeBack = ctx.takeSignals(name => {
     takeBack();
-    hearing.stopped = endedBy(name);
+    hearing.stopped = stoppedBy(name === 'SIGINT' ? 'interrupted' : 'terminated');
     finish();
   });
   const undo: (() => Promise<unknown>)[] = [async () => takeBack()];
@@ -293,7 +262,23 @@ async function* hear(
 export const listenWebhooks = command({
   path: 'webhooks listen',
   summary: 'Receive webhooks on this machine and verify each before it is shown',
-  answers: LISTEN_ANSWERS,
+  answers: {
+    either: [
+      {
+        list: EVENT_ROW,
+        page: {
+          events: maybe(tells.count('Events that were shown.')),
+          duplicates: maybe(tells.count('Deliveries of events shown already.')),
+          out_of_order: maybe(tells.count('Events out of order.')),
+          refused: maybe(tells.count('Deliveries with a wrong signature.')),
+          unwished: maybe(tells.count('Deliveries of other kinds.')),
+          forwarded: tells.count('Deliveries that were passed on.'),
+          not_forwarded: tells.count('Deliveries that could not be passed on.'),
+        },
+      },
+      { one: { ended: tells.texts('Subscriptions that were ended, with --reap.') } },
+    ],
+  },
   about: [
     'A sandbox on this machine is subscribed to during the run, with a new secret. For another service give its secret, and send its deliveries to this address.',
     'A delivery goes to each target once. The sender of one that a target does not take gets 502 and tries again, so each event arrives at least once.',
@@ -305,7 +290,10 @@ export const listenWebhooks = command({
   ends: SESSION_ENDS,
   flags: {
     ...SESSION_FLAGS,
-    event: EVENT_PATTERNS,
+    event: option(
+      takes.list(takes.text('Event, or a pattern such as card.*'), 'Only these, such as card.*,3ds.challenge'),
+      '<pattern>',
+    ),
     forwardTo: option(
       takes.list(local('address', 'Address.'), 'Forward the bytes to [pattern=]url: https, or this machine.'),
       '<url>',

@@ -101,10 +101,7 @@ export const listWebhooks = command({
   path: 'webhooks list',
   summary: 'List subscriptions',
   operation: 'webhooks.list',
-  examples: {
-    'All of them': 'webhooks list',
-    'The ids alone': 'webhooks list -o id',
-  },
+  examples: { 'All of them': 'webhooks list' },
   run: ctx => ctx.api.read('webhooks.list', {}),
   noun: 'webhook',
   columns: WEBHOOK_COLUMNS,
@@ -172,10 +169,7 @@ export const listEvents = command({
       basis: tells.text('Where it is known from.'),
     },
   },
-  examples: {
-    'All of them': 'webhooks events',
-    'Names for a script': 'webhooks events -o id',
-  },
+  examples: { 'All of them': 'webhooks events' },
   async run() {
     return Object.entries(EVENTS).map(([name, { meaning, data: shape, basis }]) => {
       return { name, meaning, object: namedShape(shape)?.name ?? null, basis: basisText(basis) };
