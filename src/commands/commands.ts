@@ -8,8 +8,6 @@ import { usage } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { REGISTRY } from './registry.ts';
 
-const EFFECT_WORDS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'];
-
 const PART = {
   name: tells.text('Name.'),
   needed: tells.yes('Whether it must be given.'),
@@ -20,7 +18,13 @@ const PART = {
 const NAME_ROW = {
   path: tells.text('Words of the command.'),
   summary: tells.text('What it does.'),
-  effect: tells.word('What running it may do.', EFFECT_WORDS),
+  effect: tells.word('What running it may do.', [
+    'read',
+    'reversible',
+    'moves-money',
+    'irreversible',
+    'reveals-secret',
+  ]),
 } as const;
 
 const COMMAND_ROW = {

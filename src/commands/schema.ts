@@ -2,7 +2,6 @@ import { command } from '../cli/parsing/command.ts';
 import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { optionalArguments, takes } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
-
 import { usage } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Row } from '../terminal/view.ts';
@@ -31,7 +30,11 @@ export const printSchema = command({
     const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
     const { commandSchema, errorSchema } = await import('../cli/docs/answers.ts');
     const path = words.join(' ');
-    if (path === MIRROR) return viewsOf(await import('../mirror/schema.ts'));
+    if (path === MIRROR) {
+      const { VIEWS } = await import('../mirror/schema.ts');
+      const views = VIEWS.map(({ name, says, columns }) => ({ name, says, columns }));
+      return { title: 'Views of the mirror', views };
+    }
     if (path === ERROR) return { ...DIALECT, ...errorSchema() };
     if (path !== '') return { ...DIALECT, ...commandSchema(named(path, commands)) };
     const all = commands.map(each => [each.path, commandSchema(each)] as const);
@@ -45,11 +48,6 @@ export const printSchema = command({
   idField: 'title',
   show: schema => ({ data: schema as Row, prose: `${JSON.stringify(schema, undefined, 2)}\n` }),
 });
-
-/** The views of the mirror, without how they are made. */
-function viewsOf({ VIEWS }: typeof import('../mirror/schema.ts')) {
-  return { title: 'Views of the mirror', views: VIEWS.map(({ name, says, columns }) => ({ name, says, columns })) };
-}
 
 function named(path: string, commands: readonly Command[]): Command {
   const found = commands.find(each => each.path === path);

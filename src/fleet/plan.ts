@@ -121,28 +121,22 @@ function chosen(candidates: readonly Candidate[], allowed: Allowed, most: number
     if (isFree || allowed[name] === of.length) continue;
     hold(name, of);
     left = left.filter(each => !of.includes(each) && !(name === 'removals' && each.follows === true));
-    if (name === 'unfreeze') left = withoutMoneyFor(of, left);
+    // A card that stays frozen gets no money.
+    const frozen = new Set(name === 'unfreeze' ? of.map(({ step }) => 'card' in step && step.card) : []);
+    left = left.filter(({ step }) => step.do !== 'fund' || !frozen.has(step.card));
   }
   for (const name of GUARDED_CLASSES) {
     const said = allowed[name];
-    if (said !== undefined && said !== counts[name]) throw otherNumber(name, said, counts[name] ?? 0);
+    const is = counts[name] ?? 0;
+    if (said === undefined || said === is) continue;
+    throw new CliError('guarded', {
+      reason: 'other_number',
+      message: `--allow ${name}=${said}, but the plan has ${is}. Nothing was planned`,
+      notes: [`Look at the plan without it; when ${is} is right: --allow ${name}=${is}`],
+      outcome: 'not_sent',
+    });
   }
   return { steps: left.map(({ step }) => step), heldBack };
-}
-
-/** A card that stays frozen gets no money. */
-function withoutMoneyFor(frozen: readonly Candidate[], candidates: readonly Candidate[]): readonly Candidate[] {
-  const cards = new Set(frozen.map(({ step }) => ('card' in step ? step.card : '')));
-  return candidates.filter(({ step }) => step.do !== 'fund' || !cards.has(step.card));
-}
-
-function otherNumber(name: GuardedClass, said: number, is: number): CliError {
-  return new CliError('guarded', {
-    reason: 'other_number',
-    message: `--allow ${name}=${said}, but the plan has ${is}. Nothing was planned`,
-    notes: [`Look at the plan without it; when ${is} is right: --allow ${name}=${is}`],
-    outcome: 'not_sent',
-  });
 }
 
 /** By phase, then by name, then by card: the order of the account and of the file changes nothing. */

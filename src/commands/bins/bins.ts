@@ -125,10 +125,7 @@ export const pickBin = command({
     for: option(takes.text('Purpose; BINs made for it come first.'), '<tag>'),
     minTransaction: option(takes.money('Single transaction that it must allow, USD.', { min: 1 })),
   },
-  examples: {
-    'For advertising, with Apple Pay and 3DS': 'bins pick --for ads --need apple_pay,3ds',
-    'Ids alone, the best one first': 'bins pick -o id',
-  },
+  examples: { 'For advertising, with Apple Pay and 3DS': 'bins pick --for ads --need apple_pay,3ds' },
   async run(ctx, { need, for: purpose, minTransaction }) {
     const { data } = await ctx.api.read('bins.list', {});
     const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });

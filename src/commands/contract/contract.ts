@@ -2,7 +2,7 @@
 
 import type { Context } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
-import { columnsOf, rowsListing } from '../../cli/listing.ts';
+import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
@@ -33,20 +33,6 @@ const FACT_ROW = {
   variants: maybe(tells.json('Variants that are read too.')),
   yours: maybe(tells.json('What this profile overrides it with.')),
 } as const;
-
-const COLUMNS = columnsOf(FACT_ROW, 'section kind:3+ name what basis confidence:4+ taken:5+', {
-  section: '§',
-  name: { shrink: true },
-  what: { shrink: true },
-  confidence: 'SURE',
-  taken: { shrink: true },
-});
-
-/** Facts of a section; 4 takes 4.1 to 4.5 along. */
-function factsOfSection(all: readonly Fact[], section: string): readonly Fact[] {
-  const part = section.replace(/^§/, '');
-  return all.filter(fact => fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`)));
-}
 
 /** Everything of the fact; `what` is what holds now, `without_override` what the contract says. */
 function factRow({ override, what, ...fact }: Fact): Readonly<Record<string, unknown>> {
@@ -161,8 +147,6 @@ async function probeOf(ctx: Context) {
   return (await ctx.journal.open()).probe(id);
 }
 
-const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
-
 /** Guards, limits, question and audit lines as for every other write; a dry run goes as far as the plan. */
 async function probe(ctx: Context): Promise<Row[]> {
   const { rows, check, run } = await probeOf(ctx);
@@ -170,7 +154,8 @@ async function probe(ctx: Context): Promise<Row[]> {
     audited: { event: 'run', operation: 'cards.create', rows: rows.length },
     operations: [...rows].map(({ operation }) => operation),
     check,
-    ask: async () => (ctx.ui.yes ? undefined : ctx.ui.ask({ intent: INTENT })),
+    ask: async () =>
+      ctx.ui.yes ? undefined : ctx.ui.ask({ intent: 'Create a $1.00 card, use keys twice on it and terminate it' }),
   });
   if ((await ctx.api.identity()).mode !== 'sandbox')
     ctx.ui.notice(
@@ -214,7 +199,11 @@ export const showContract = command({
         `--id ${id} is no assumption; they go from ${ASSUMPTION_IDS[0]} to ${ASSUMPTION_IDS.at(-1)}`,
         'cardwright contract show',
       );
-    const within = section === undefined ? all : factsOfSection(all, section);
+    const part = section?.replace(/^§/, '');
+    const within = all.filter(
+      fact =>
+        part === undefined || fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`)),
+    );
     if (within.length === 0)
       throw usage(
         `--section ${section} has no facts; sections: ${[...new Set(all.map(fact => fact.section))].join(' ')}`,
@@ -228,7 +217,16 @@ export const showContract = command({
   },
   noun: 'fact',
   idField: 'name',
-  columns: COLUMNS,
+  columns: [
+    'section kind:3+ name what basis confidence:4+ taken:5+',
+    {
+      section: '§',
+      name: { shrink: true },
+      what: { shrink: true },
+      confidence: 'SURE',
+      taken: { shrink: true },
+    },
+  ],
   show: ({ found, about }) => ({
     listing: rowsListing(found),
     notes: about === undefined ? [] : assumptionNotes(about),

@@ -4,7 +4,6 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
-
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { plainAmount, toUsd } from '../../core/money.ts';

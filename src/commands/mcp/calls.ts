@@ -42,7 +42,9 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes) {
   async function executed(tool: Tool, input: ToolInput): Promise<{ result: ToolResult; isNothing: boolean }> {
     const { words, stdin } = tool.command(input);
     const { code, out, err } = await run(words, { stdin });
-    if (tool.effect === 'uses') return { result: programResult(code, err), isNothing: false };
+    // Exit codes that are cardwright's own have a line on standard error, and the program was not run then.
+    if (tool.effect === 'uses' && err === '') return { result: resultOf({ exit_code: code }), isNothing: false };
+    if (tool.effect === 'uses') return { result: errorResult(errorOf(err, code)), isNothing: false };
     if (code === 0) return { result: resultOf(answerOf(out)), isNothing: false };
     const error = errorOf(err, code);
     const isNothing =
@@ -82,11 +84,6 @@ export function toolServer(run: CommandRunner, wishes: ToolServerWishes) {
 }
 
 const refused = (message: string) => errorResult({ kind: 'usage', message, outcome: 'not_sent' });
-
-/** Exit codes that are cardwright's own have a line on standard error, and the program was not run then. */
-function programResult(code: number, err: string): ToolResult {
-  return err === '' ? resultOf({ exit_code: code }) : errorResult(errorOf(err, code));
-}
 
 function answerOf(out: string): Record<string, unknown> {
   const answer: unknown = JSON.parse(out);

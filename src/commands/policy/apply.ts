@@ -87,7 +87,13 @@ export const applyPolicy = command({
         rows,
         total,
         skipped,
-        found: [`${counted}: ${named.name}.`, ...changes.slice(0, SHOWN_CARDS).map(changeLine)],
+        found: [
+          `${counted}: ${named.name}.`,
+          ...changes.slice(0, SHOWN_CARDS).map(({ rule, card, amount }) => {
+            const does = amount === undefined ? 'freeze' : `withdraw ${dollars(amount)}`;
+            return `  ${rule}  ${card.card_id}  ${card.last4 ?? '-'}  ${does}`;
+          }),
+        ],
         digest: inputDigest(rows.map(({ operation, input }) => ({ operation, input }))),
         aimed: true,
       },
@@ -170,11 +176,6 @@ function countedText(changes: readonly PlannedChange[]): string {
   ];
   const text = parts.join(', ');
   return text === '' ? 'Change nothing' : `${text[0]?.toUpperCase()}${text.slice(1)}`;
-}
-
-function changeLine({ rule, card, operation, amount }: PlannedChange): string {
-  const does = operation === 'cards.freeze' ? 'freeze' : `withdraw ${dollars(amount ?? withdrawnBy([]))}`;
-  return `  ${rule}  ${card.card_id}  ${card.last4 ?? '-'}  ${does}`;
 }
 
 function tooMany(over: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {

@@ -22,7 +22,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
-import { type Column, lineBlock, type Row, tableBlock } from '../../terminal/view.ts';
+import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 
 export const policyFile = optionalArgument(
@@ -61,8 +61,7 @@ export function onlyRule({ policy, name }: NamedPolicy, rule: string | undefined
 
 async function settingOf(ctx: Context): Promise<string> {
   const { profile } = await ctx.api.identity();
-  const profiles = await ctx.profiles();
-  const found = (await profiles.list()).find(({ name }) => name === profile);
+  const found = (await (await ctx.profiles()).list()).find(({ name }) => name === profile);
   const path = found?.settings['policy'];
   if (typeof path === 'string') return path;
   throw usage(
@@ -177,7 +176,15 @@ export const checkPolicy = command({
       each => `skipped ${each.rule}: ${each.fact} of ${countOf(each.cards, 'card')} is not known`,
     );
     return {
-      data: { as_of, cards, findings: findings.map(findingRow), skipped },
+      data: {
+        as_of,
+        cards,
+        findings: findings.map(({ rule, severity, card: { card_id }, facts, change }) => {
+          const amount = change?.do === 'withdraw' ? toUsd(change.amount) : null;
+          return { rule, severity, card_id, facts, then: change?.do ?? null, amount };
+        }),
+        skipped,
+      },
       noun: 'finding',
       idField: 'card_id',
       quiet: [...new Set(findings.map(({ card }) => card.card_id))],
@@ -188,11 +195,6 @@ export const checkPolicy = command({
     };
   },
 });
-
-function findingRow({ rule, severity, card, facts, change }: Finding): Row {
-  const amount = change?.do === 'withdraw' ? toUsd(change.amount) : null;
-  return { rule, severity, card_id: card.card_id, facts, then: change?.do ?? null, amount };
-}
 
 /** `unused_days 44, balance 80.00`. */
 function whyOf({ facts }: Finding): string {

@@ -51,10 +51,7 @@ export const listProfiles = command({
   summary: 'List saved profiles',
   answers: { list: PROFILE_ROW },
   reach: 'files',
-  examples: {
-    'All of them': 'profiles list',
-    'The names alone': 'profiles list -o id',
-  },
+  examples: { 'All of them': 'profiles list' },
   run: async ctx => (await ctx.profiles()).list(),
   noun: 'profile',
   idField: 'name',

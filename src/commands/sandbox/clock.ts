@@ -1,10 +1,8 @@
 /** The clock of the sandbox. */
 
-import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
-import type { ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
@@ -34,35 +32,8 @@ export const sandboxClock = adminCommand({
   ...SHOWN,
 });
 
-type Advanced = ResultOf<AdminOperations['clock.advance']>;
-
-const FIRED = columnsOf(TIMER, 'due_at kind ref', {
-  due_at: { title: 'AT', kind: 'text' },
-  kind: { title: 'WHAT', kind: 'word' },
-  ref: { title: 'OF', kind: 'id' },
-});
-
 /** A line of a log says it too, where there is no table. */
 const HAPPENED = tells.text('What happened on the way, how often by kind; empty for nothing.');
-
-function countsOf(fired: Advanced['fired']): string {
-  const kinds = [...new Set(fired.map(({ kind }) => kind))];
-  return kinds.map(kind => `${fired.filter(each => each.kind === kind).length} ${kind}`).join(', ');
-}
-
-function showAdvanced(advanced: Advanced): Shown {
-  const { now, fired } = advanced;
-  const things = fired.length === 1 ? 'One thing' : `${fired.length} things`;
-  return {
-    ...{ noun: 'clock', idField: 'now' },
-    data: { ...advanced, happened: countsOf(fired) },
-    columns: columnsOf({ ...CLOCK, happened: HAPPENED }, 'now mode happened:2'),
-    blocks: [
-      lineBlock(`${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.`),
-      ...(fired.length === 0 ? [] : [tableBlock(FIRED, fired)]),
-    ],
-  };
-}
 
 export const setSandboxClock = adminCommand({
   path: 'sandbox clock set',
@@ -118,7 +89,27 @@ export const advanceSandboxClock = command({
       throw isLost ? thrown.with({ hint: 'cardwright sandbox clock' }) : thrown;
     });
   },
-  show: showAdvanced,
+  noun: 'clock',
+  idField: 'now',
+  columns: 'now mode happened:2',
+  show(advanced) {
+    const { now, fired } = advanced;
+    const kinds = [...new Set(fired.map(({ kind }) => kind))];
+    const happened = kinds.map(kind => `${fired.filter(each => each.kind === kind).length} ${kind}`).join(', ');
+    const things = fired.length === 1 ? 'One thing' : `${fired.length} things`;
+    const columns = columnsOf(TIMER, 'due_at kind ref', {
+      due_at: { title: 'AT', kind: 'text' },
+      kind: { title: 'WHAT', kind: 'word' },
+      ref: { title: 'OF', kind: 'id' },
+    });
+    return {
+      data: { ...advanced, happened },
+      blocks: [
+        lineBlock(`${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.`),
+        ...(fired.length === 0 ? [] : [tableBlock(columns, fired)]),
+      ],
+    };
+  },
 });
 
 export const clockTimers = adminCommand({
@@ -128,7 +119,6 @@ export const clockTimers = adminCommand({
   operation: 'timers',
   examples: {
     'What comes next': 'sandbox clock timers --limit 5',
-    'All of it, as data': 'sandbox clock timers --all --json',
   },
   noun: 'timer',
   idField: 'ref',

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { local, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import type { ItemOf, ResultOf } from '../../contract/operation.ts';
+import type { ItemOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { ATTEMPT, DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import { usage } from '../../core/errors.ts';
@@ -61,10 +61,6 @@ export const listDeliveries = adminCommand({
   columns: DELIVERY_COLUMNS,
 });
 
-type WholeDelivery = ResultOf<AdminOperations['deliveries.get']>;
-
-const COLUMNS = DELIVERY_COLUMNS.filter(({ field }) => field !== 'last');
-
 const ATTEMPT_COLUMNS = columnsOf(ATTEMPT, 'number at:2 status duration_ms:3 error:2 address:4', {
   number: 'TRY',
   at: { kind: 'text' },
@@ -72,34 +68,27 @@ const ATTEMPT_COLUMNS = columnsOf(ATTEMPT, 'number at:2 status duration_ms:3 err
   error: { shrink: true },
 });
 
-function show(whole: WholeDelivery): Shown {
-  const { id, event, webhook_id, state, attempts = [], body, body_hidden: hidden } = whole;
-  const rows = attempts ?? [];
-  return {
-    noun: 'delivery',
-    idField: 'id',
-    columns: COLUMNS,
-    blocks: [
-      pairsBlock([
-        ['Delivery', `${id}: ${event} to ${webhook_id}`],
-        ['State', state],
-        ['Body', `${whole.body_bytes} bytes, SHA-256 ${whole.body_sha256}`],
-      ]),
-      // Not broken: it is JSON, which is copied.
-      copiedLine(body),
-      tableBlock(ATTEMPT_COLUMNS, rows),
-    ],
-    notes: hidden ? ['The one-time code in the text is replaced; 3ds list shows it.'] : [],
-  };
-}
-
 export const showDelivery = adminCommand({
   path: 'sandbox deliveries show',
   about:
     'The digest is that of the bytes that are sent. webhooks verify --explain tells why a receiver gets another signature. Looking changes nothing in the sandbox.',
   operation: 'deliveries.get',
   examples: { 'In words': 'sandbox deliveries show dlv_1' },
-  show,
+  noun: 'delivery',
+  show: ({ id, event, webhook_id, state, attempts, body, body_bytes, body_sha256, body_hidden }) => ({
+    columns: DELIVERY_COLUMNS.filter(({ field }) => field !== 'last'),
+    blocks: [
+      pairsBlock([
+        ['Delivery', `${id}: ${event} to ${webhook_id}`],
+        ['State', state],
+        ['Body', `${body_bytes} bytes, SHA-256 ${body_sha256}`],
+      ]),
+      // Not broken: it is JSON, which is copied.
+      copiedLine(body),
+      tableBlock(ATTEMPT_COLUMNS, attempts ?? []),
+    ],
+    notes: body_hidden ? ['The one-time code in the text is replaced; 3ds list shows it.'] : [],
+  }),
 });
 
 export const redeliver = adminCommand({

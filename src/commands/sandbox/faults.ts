@@ -106,10 +106,7 @@ export const listFaults = adminCommand({
   summary: 'List fault rules and how often each was applied',
   answers: { list: FAULT_ROW },
   operation: 'faults',
-  examples: {
-    'All rules': 'sandbox faults list',
-    'The ids alone': 'sandbox faults list -o id',
-  },
+  examples: { 'All rules': 'sandbox faults list' },
   as: inWords,
   noun: 'rule',
   columns: FAULT_COLUMNS,

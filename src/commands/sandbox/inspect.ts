@@ -5,8 +5,8 @@ import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
-import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
-import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
+import { TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
+import { INVARIANT } from '../../contract/sandbox/state.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
@@ -84,13 +84,6 @@ export const whyDeclined = adminCommand({
   }),
 });
 
-const TIMELINE_COLUMNS = columnsOf(TIMELINE_ITEM, 'at:2 kind number:4 text amount:3 id:5', {
-  at: { kind: 'text' },
-  number: 'NO',
-  text: { title: 'WHAT', shrink: true },
-  id: { kind: 'id' },
-});
-
 export const cardTimeline = adminCommand({
   path: 'sandbox timeline',
   summary: 'Show what happened to a card: requests, money, challenges, events, deliveries',
@@ -110,14 +103,10 @@ export const cardTimeline = adminCommand({
     return undefined;
   },
   noun: 'item',
-  columns: TIMELINE_COLUMNS,
-});
-
-const EVENT_COLUMNS = columnsOf(EVENT, 'seq type created_at:2 id:3 body:6', {
-  seq: 'NO',
-  created_at: { title: 'AT', kind: 'text' },
-  id: 'EVENT ID',
-  body: { shrink: true },
+  columns: [
+    'at:2 kind number:4 text amount:3 id:5',
+    { at: { kind: 'text' }, number: 'NO', text: { title: 'WHAT', shrink: true }, id: { kind: 'id' } },
+  ],
 });
 
 export const sandboxEvents = adminCommand({
@@ -139,5 +128,8 @@ export const sandboxEvents = adminCommand({
   },
   as: (event: Event) => ({ ...event, body: withoutCode(event.type, event.body) }),
   noun: 'event',
-  columns: EVENT_COLUMNS,
+  columns: [
+    'seq type created_at:2 id:3 body:6',
+    { seq: 'NO', created_at: { title: 'AT', kind: 'text' }, id: 'EVENT ID', body: { shrink: true } },
+  ],
 });

@@ -31,12 +31,10 @@ const COLUMNS = columnsOf(RESTORED, 'restored made_at:2 cards:2 transactions:2 w
 });
 
 function showRestored(done: Restored): Shown {
-  return { data: done, noun: 'sandbox', idField: 'made_at', columns: COLUMNS, notes: webhooksIn(done) };
-}
-
-/** Where deliveries go is as important as what came back, and easily missed. */
-function webhooksIn({ webhooks_active: active }: Restored): readonly string[] {
-  return !active ? [] : [`What this sandbox delivers goes to ${countOf(active, 'active subscription')}.`];
+  const { webhooks_active: active } = done;
+  // Where deliveries go is as important as what came back, and easily missed.
+  const notes = active ? [`What this sandbox delivers goes to ${countOf(active, 'active subscription')}.`] : [];
+  return { data: done, noun: 'sandbox', idField: 'made_at', columns: COLUMNS, notes };
 }
 
 /** Asks, and puts something in place of everything. Throws `check_failed` where it is damaged: nothing was put back. */
@@ -136,10 +134,7 @@ export const exportSandbox = command({
     unreachable: 'The sandbox elsewhere does not answer.',
   },
   args: { file: argument(local('file', 'File to write.')) },
-  examples: {
-    'A copy to hand on': 'sandbox export sandbox.snapshot',
-    'How large it is, as data': 'sandbox export before.snapshot --json',
-  },
+  examples: { 'A copy to hand on': 'sandbox export sandbox.snapshot' },
   async run(ctx, { file }) {
     if (ctx.dryRun) {
       throw usage('sandbox export sends nothing to the service; it has no dry run');

@@ -5,10 +5,10 @@ import { columnsOf, countOf, pagesWithProgress, rowsListing } from '../../cli/li
 import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
-
 import { isInDollars } from '../../contract/resources.ts';
-import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import type { Column, Listing } from '../../terminal/view.ts';
+import { cents, toCents, toUsd } from '../../core/money.ts';
+import type { Column } from '../../terminal/view.ts';
+import { money } from '../cards/cards.ts';
 import { labelsOf, MATCH_FLAGS, RANGE_FLAGS, refuseBackwards, testsOf } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
@@ -42,7 +42,13 @@ export class Summary {
     const key = this.#groupOf(record) ?? null;
     const group = this.#groups.get(key) ?? emptyTally();
     this.#groups.set(key, group);
-    for (const tally of [group, this.#all]) tallyRecord(tally, record);
+    const { id, type, status = null, amount, authorization_id = null } = record;
+    const effect = effectOf({ tx_id: id, type, status, authorization_id, cents: toCents(amount) });
+    for (const tally of [group, this.#all]) {
+      tally.transactions += 1;
+      for (const column of ['settled', 'refunded', 'pending', 'declined'] as const)
+        tally[column] = cents(tally[column] + effect[column]);
+    }
   }
 
   #groupOf({ created_at, merchant, card_id, type }: Transaction): string | null | undefined {
@@ -73,15 +79,6 @@ function spanOf(time: string, by: Grouping): string {
   const two = (part: number) => String(part).padStart(2, '0');
   const month = `${at.getFullYear()}-${two(at.getMonth() + 1)}`;
   return by === 'month' ? month : `${month}-${two(at.getDate())}`;
-}
-
-function tallyRecord(tally: Tally, { id, type, status, amount, authorization_id }: Transaction): void {
-  tally.transactions += 1;
-  const columns = { tx_id: id, type, status: status ?? null, authorization_id: authorization_id ?? null };
-  const effect = effectOf({ ...columns, cents: toCents(amount) });
-  for (const column of ['settled', 'refunded', 'pending', 'declined'] as const) {
-    tally[column] = cents(tally[column] + effect[column]);
-  }
 }
 
 type Tally = ReturnType<typeof emptyTally>;
@@ -155,26 +152,24 @@ export const summarizeTransactions = command({
       for (const record of data) if (tests.every(test => test(record))) summary.add(record);
     }
     if (summary.leftOut > 0) ctx.ui.notice(leftOutText(summary.leftOut));
-    return { by, listing: listingOf(summary, by) };
+    return { by, total: summary.total(), groups: summary.groups() };
   },
   noun: 'group',
   idField: 'group',
-  show: ({ by, listing }) => ({ listing, columns: columnsFor(by), bars: 'spent' }),
+  show: ({ by, total, groups }) => ({
+    listing: rowsListing(groups, {
+      page: { total: groups.length, by, ...total },
+      footer(rows) {
+        if (rows === 0) return 'No transactions.';
+        const words = [`${money(total.spent)} spent`, countOf(total.transactions, 'transaction')];
+        if (total.pending > 0) words.push(`${money(total.pending)} pending`);
+        return `${words.join(', ')}.`;
+      },
+    }),
+    columns: columnsFor(by),
+    bars: 'spent',
+  }),
 });
-
-function listingOf(summary: Summary, by: Grouping): Listing {
-  const total = summary.total();
-  const groups = summary.groups();
-  return rowsListing(groups, {
-    page: { total: groups.length, by, ...total },
-    footer(rows) {
-      if (rows === 0) return 'No transactions.';
-      const words = [`${dollars(toCents(total.spent))} spent`, countOf(total.transactions, 'transaction')];
-      if (toCents(total.pending) > cents(0)) words.push(`${dollars(toCents(total.pending))} pending`);
-      return `${words.join(', ')}.`;
-    },
-  });
-}
 
 function columnsFor(by: Grouping): readonly Column[] {
   const group = { title: by.toUpperCase(), ...(by === 'card' && { kind: 'id' as const }) };

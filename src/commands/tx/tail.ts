@@ -1,7 +1,6 @@
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
-
 import { LIVE_FLAGS, liveFor, liveView, waitingOf } from '../wait/flags.ts';
 import { TRANSACTION_COLUMNS } from './transactions.ts';
 

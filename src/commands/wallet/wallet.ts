@@ -5,7 +5,7 @@ import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
-import { ADDRESS, WALLET } from '../../contract/resources.ts';
+import { WALLET } from '../../contract/resources.ts';
 import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
 import { usage } from '../../core/errors.ts';
 import { plainAmount, toCents } from '../../core/money.ts';
@@ -38,11 +38,6 @@ export function showsWallet(wallet: Result<'wallet.get'>): Shown {
   };
 }
 
-const ADDRESS_COLUMNS = columnsOf(ADDRESS, 'currency network address memo:2 min_confirmations:3', {
-  address: { kind: 'id' },
-  min_confirmations: 'CONFIRMATIONS',
-});
-
 type Addresses = Result<'wallet.addresses'>;
 
 export const listAddresses = command({
@@ -57,19 +52,22 @@ export const listAddresses = command({
   },
   examples: {
     'For one currency': 'wallet addresses --currency usdt',
-    'All of them, as data': 'wallet addresses --json',
   },
   async run(ctx, { currency, qr }) {
     if (qr && !ctx.ui.forPeople) throw usage('--qr draws on a terminal, for a person', 'cardwright wallet addresses');
     const list = await ctx.api.read('wallet.addresses', { currency });
-    if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS))) ctx.ui.notice(NOT_REAL);
+    if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS)))
+      ctx.ui.notice('The addresses of the sandbox are of no chain: no money can be sent to them.');
     return { list, qr: qr === true };
   },
-  show({ list, qr }) {
-    const shown = { noun: 'address', idField: 'address', columns: ADDRESS_COLUMNS };
-    if (qr) return { ...shown, data: list.data, blocks: list.data.flatMap(codeOf) };
-    return { ...shown, listing: rowsListing(list.data, { page: list.page, noun: 'address' }) };
-  },
+  noun: 'address',
+  idField: 'address',
+  columns: [
+    'currency network address memo:2 min_confirmations:3',
+    { address: { kind: 'id' }, min_confirmations: 'CONFIRMATIONS' },
+  ],
+  show: ({ list: { data, page }, qr }) =>
+    qr ? { data, blocks: data.flatMap(codeOf) } : { listing: rowsListing(data, { page, noun: 'address' }) },
 });
 
 function codeOf({ currency, network, address, memo }: Addresses['data'][number]): readonly Block[] {
@@ -79,5 +77,3 @@ function codeOf({ currency, network, address, memo }: Addresses['data'][number])
     { kind: 'qr', text: address },
   ];
 }
-
-const NOT_REAL = 'The addresses of the sandbox are of no chain: no money can be sent to them.';
