@@ -163,7 +163,13 @@ function orderIsNothing(each: Case, seed: number): void {
   const cards = new AccountCards(input.fleet);
   for (const card of shuffled(account.listed())) cards.add(card);
   for (let n = 0; n < seed % 5; n += 1) {
-    cards.add({ id: `card_x${n}`, last4: '0000', status: 'active', balance: toUsd(cents(n)), metadata: { team: 'other' } });
+    cards.add({
+      id: `card_x${n}`,
+      last4: '0000',
+      status: 'active',
+      balance: toUsd(cents(n)),
+      metadata: { team: 'other' },
+    });
   }
   const { bins, wallet } = input.account;
   expect(planFleet({ ...input, account: cards.account({ bins, wallet, now: NOW }) })).toEqual(plan);
