@@ -2,9 +2,8 @@
 import { resolve as resolvePath } from 'node:path';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
-import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
-import { refuseEmptyVariables } from '../core/setting-names.ts';
+import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Whose } from '../id-cache/shown.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
@@ -23,7 +22,7 @@ export async function resolve(run: BegunRun): Promise<ResolvedProfile> {
   const { stdin, stderr } = host.streams;
   const resolved = await chosenProfile(run, stdin.isTerminal && stderr.isTerminal);
   for (const warning of resolved.warnings) warn(warning);
-  if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
+  if (resolved.mode === 'live') notice(`LIVE · ${resolved.profile}`);
   if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
   return resolved;
 }
@@ -53,12 +52,6 @@ async function secretFile({ host, warn }: BegunRun, path: string, called: 'key f
   return readKeyFile(path, { platform, signal, called, warn });
 }
 
-/** What is told of the profile. */
-export function identityOf(resolved: ResolvedProfile): Identity {
-  const { name, mode, baseUrl, chosenBy, keyHint, keySource, keyHome, contractFile } = resolved;
-  return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, keySource, keyHome, contractFile };
-}
-
 const URL_VARIABLE = 'CARDWRIGHT_SANDBOX_URL';
 const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
 const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
@@ -69,10 +62,10 @@ export async function checkSandboxIsMeant(run: BegunRun): Promise<void> {
   const profile = await chosenProfile(run, false).catch(thrown =>
     isNothingChosen(thrown) ? undefined : Promise.reject(thrown),
   );
-  if (profile?.mode !== 'test' || profile.baseUrl === undefined) return;
+  if (profile?.mode !== 'test') return;
   const { findServer } = await import('../sandbox/serving/started.ts');
   const served = await findServer(run.host.folders.data, run.files);
-  const { name, baseUrl, variables } = profile;
+  const { profile: name, baseUrl, variables } = profile;
   if (new URL(baseUrl).origin === served?.origin) return;
   const [missing, remedy] =
     variables === undefined
@@ -173,9 +166,9 @@ function halfNamed(given: string, missing: string): CliError {
 
 /** What is seen with another key, address or contract, or in another dialect, is another's. */
 export function whoseOf(host: AppHost, profile: ResolvedProfile): Whose {
-  const { name, mode, baseUrl, keyHint, contractFile } = profile;
-  const dialect = baseUrl === undefined ? host.env['CARDWRIGHT_SANDBOX_DIALECT'] : undefined;
+  const { mode, baseUrl, keyHint, contractFile } = profile;
+  const dialect = mode === 'sandbox' ? host.env['CARDWRIGHT_SANDBOX_DIALECT'] : undefined;
   const contract = contractFile === undefined ? undefined : resolvePath(host.cwd, contractFile);
   const parts = [mode, baseUrl, keyHint, contract, dialect];
-  return { profile: name, place: JSON.stringify(parts.map(part => part ?? null)) };
+  return { profile: profile.profile, place: JSON.stringify(parts.map(part => part ?? null)) };
 }

@@ -14,7 +14,7 @@ import { LIMIT_NAMES, limitWords, readLimits, type SourcedLimits, sourceWords, s
 import { readManagedLimits } from '../limits/managed-file.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve, whoseOf } from './account.ts';
+import { checkSandboxIsMeant, isNothingChosen, namedElsewhere, resolve, whoseOf } from './account.ts';
 import type { BegunRun } from './run.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
@@ -125,7 +125,7 @@ export function connections(settings: BegunRun) {
 
   const service = once(async () => {
     const { baseUrl, key, variables, mode } = await resolved();
-    const place = baseUrl === undefined ? inside('/v1', 'key') : outside({ baseUrl, key, variables }, mode);
+    const place = mode === 'sandbox' ? inside('/v1', 'key') : outside({ baseUrl, key, variables }, mode);
     return (await client('service', await place, mode)) as Service;
   });
 
@@ -158,17 +158,17 @@ export function connections(settings: BegunRun) {
     },
     /** The API key of the service. */
     key: async (): Promise<Secret> => {
-      const profile = await resolved();
-      return profile.baseUrl === undefined ? (await embedded()).key : profile.key();
+      const { mode, key } = await resolved();
+      return mode === 'sandbox' ? (await embedded()).key : key();
     },
     /** The embedded sandbox's own sender; undefined when another service is spoken to. */
-    deliver: async () => ((await resolved()).baseUrl === undefined ? (await embedded()).deliver : undefined),
+    deliver: async () => ((await resolved()).mode === 'sandbox' ? (await embedded()).deliver : undefined),
     /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
-    identity: async (): Promise<Identity> => identityOf(await resolved()),
+    identity: (): Promise<Identity> => resolved(),
     /** The account as journals and copies know it. */
     async acting() {
-      const { profile, mode, baseUrl: origin } = identityOf(await resolved());
+      const { profile, mode, baseUrl: origin } = await resolved();
       return { profile, mode, origin };
     },
     settings: async (): Promise<ProfileSettings> => (await resolved()).settings,
@@ -186,7 +186,7 @@ export function connections(settings: BegunRun) {
     /** `acknowledge` comes last: whoever is killed before has ended without an exit code, and may type the same command again. */
     async close(acknowledge: () => Promise<void>) {
       for (const close of closers.splice(0)) await close();
-      if (shown.length > 0 && isKept(host, (await resolved()).name)) {
+      if (shown.length > 0 && isKept(host, (await resolved()).profile)) {
         const { rememberShown, idsIn } = await import('../id-cache/shown.ts');
         const seen = shown.map(each => idsIn(...each)).filter(each => each !== undefined);
         await rememberShown(host, whoseOf(host, await resolved()), seen);

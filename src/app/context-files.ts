@@ -5,14 +5,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
-import {
-  clearReadyFile,
-  readUsersFile,
-  removeReadyFile,
-  replaceUsersFile,
-  writeAtomically,
-  writeReadyFile,
-} from '../files/users-file.ts';
+import { readUsersFile, readyFile, replaceUsersFile, writeAtomically } from '../files/users-file.ts';
 import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
@@ -89,14 +82,7 @@ export function contextFiles(run: Run) {
       return changes.map(({ planned }) => planned);
     },
     /** A file that tells a script that we are there. Takes away what an earlier run left there. Throws `usage` for something else. */
-    async readyFile(path: string) {
-      const place = resolve(cwd, path);
-      await clearReadyFile(place);
-      return {
-        write: (address: string) => writeReadyFile(place, address, files),
-        remove: (address: string) => removeReadyFile(place, address),
-      };
-    },
+    readyFile: (path: string) => readyFile(resolve(cwd, path), files),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Options of every command, as typed or as the environment says. */
 import { durationOf } from '../core/durations.ts';
 import { usage } from '../core/errors.ts';
-import { refuseEmptyVariables } from '../core/setting-names.ts';
+import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Environment } from '../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../terminal/view.ts';
 import { repeatedOptions } from './repeated.ts';

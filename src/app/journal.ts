@@ -1,5 +1,6 @@
 /** Where the operations of a run are kept: the file of this machine, or the journal that several people share. */
 import { readApprovers } from '../approvals/request.ts';
+import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { keyPrint } from '../core/key-print.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { type Self, selfOf } from '../journal/holder.ts';
@@ -95,9 +96,6 @@ export function selfFor(host: AppHost, { user = host.user }: Pick<JournalPlace, 
   return selfOf({ holder: `${user}@${machine}`, pid, isRunning: other => host.isRunning(other) });
 }
 
-/** The total of one write when `--timeout` does not say otherwise; the client's own. */
-const WRITE_TOTAL_MS = 75_000;
-
 /** What a claim asks of limits and approvals. */
 export function rulesSettings({ host, opened, limits }: Run, { user }: JournalPlace): RulesSettings {
   return {
@@ -128,7 +126,7 @@ export function journalFor(run: Run, place: JournalPlace, afterAnswer: (work: Af
     self: selfFor(host, place),
     afterAnswer,
     ...{ clock, random, service, acting, sandboxHonoursKeys, serviceNow, stop, cut, notice },
-    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
+    writeTotalMs: globals.timeoutMs ?? REQUEST_TOTAL_MS.write,
     hold: () => host.holdCut(),
   });
 }

@@ -6,7 +6,7 @@ import { isLimitName } from '../limits/limits.ts';
 import type { NewKey } from '../profile/keys.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
-import { checkSettingName, loosens, PATH_SETTINGS, type ProfileSettings, parseSetting } from '../profile/settings.ts';
+import { checkSettingName, loosens, type ProfileSettings, parseSetting, SETTINGS } from '../profile/settings.ts';
 import type { ProfileRow } from './answer-shapes.ts';
 import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
@@ -59,7 +59,7 @@ export async function profilesFor({ host, warn }: Run) {
     async foresee(name: string, setting: string, value: string) {
       const which = checkSettingName(setting);
       const row = await get(name);
-      const typed = PATH_SETTINGS.has(which) && value !== 'none' ? resolvePath(host.cwd, value) : value;
+      const typed = 'isPath' in SETTINGS[which] && value !== 'none' ? resolvePath(host.cwd, value) : value;
       const next = name === 'sandbox' ? undefined : parseSetting(which, typed);
       const settings = row.settings as ProfileSettings;
       const before =
@@ -73,7 +73,8 @@ export async function profilesFor({ host, warn }: Run) {
     },
     async set(name: string, setting: string, value: string) {
       if (name === 'sandbox') throw builtInStays('has no settings: its money is not real and its address is fixed');
-      if (!PATH_SETTINGS.has(setting) || value === 'none') return rowOf(await store.set(name, setting, value));
+      if (!('isPath' in SETTINGS[checkSettingName(setting)]) || value === 'none')
+        return rowOf(await store.set(name, setting, value));
       await get(name);
       await checkFile(host, setting, value);
       return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));

@@ -55,8 +55,7 @@ function openTerminal(opening: Opening) {
   const notice = (text: string) => {
     if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
   };
-  const forPeople = watched && stdout.isTerminal && !globals.machine;
-  const life = createSignOfLife({ mode, watched, forPeople, progress, clock });
+  const life = createSignOfLife({ mode, watched, progress, clock });
   return {
     stdin: typedInput(host.streams.stdin, notice),
     prompts: createPrompts({

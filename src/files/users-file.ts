@@ -1,6 +1,5 @@
 /** Files in places of the user, written beside their targets, synced, renamed: those of ours, and one of theirs that we change. */
 import { constants, promises as disk } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Host } from '../platform/host.ts';
@@ -35,18 +34,12 @@ export async function writeAtomically(
 ): Promise<number> {
   const replacing = async () => {
     await refuseForeign(path, around);
-    return replaceFile(path, { ...around, mode: 0o600 }, file => writeAll(file, pieces));
+    return replaceFile(path, { ...around, mode: 0o600 }, async file => {
+      await disk.writeFile(file, pieces);
+      return (await file.stat()).size;
+    });
   };
   return replacing().catch(asUsage(`cannot write ${JSON.stringify(around.name)}`));
-}
-
-async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
-  let size = 0;
-  for await (const piece of pieces) {
-    for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
-    size += piece.length;
-  }
-  return size;
 }
 
 async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
@@ -130,7 +123,7 @@ const LONGEST = 4_096;
  * Takes away what an earlier run left, so that whoever waits sees only what is written from now on. Throws `usage` when
  * something else stands there: nobody's file is overwritten because of a mistyped name.
  */
-export async function clearReadyFile(path: string): Promise<void> {
+export async function readyFile(path: string, around: FileDependencies) {
   await inOurWords(path, async () => {
     const found = await statIfThere(path);
     if (found === undefined) return;
@@ -140,18 +133,16 @@ export async function clearReadyFile(path: string): Promise<void> {
     }
     await disk.rm(path);
   });
-}
-
-/** Appears whole. Throws `guarded` when it cannot be written. */
-export async function writeReadyFile(path: string, address: string, around: FileDependencies): Promise<void> {
-  await writePrivate(path, `${address}\n`, around);
-}
-
-/** Takes it away at the end, unless another run has written its own there. */
-export async function removeReadyFile(path: string, address: string): Promise<void> {
-  const bytes = await readOrdinary(path).catch((error: unknown) => {
-    if (systemCode(error) !== undefined || error instanceof CliError) return undefined;
-    throw error;
-  });
-  if (bytes?.toString('utf8') === `${address}\n`) await disk.rm(path, { force: true });
+  return {
+    /** It appears whole. Throws `guarded` when it cannot be written. */
+    write: (address: string) => writePrivate(path, `${address}\n`, around),
+    /** Takes it away at the end, unless another run has written its own there. */
+    async remove(address: string): Promise<void> {
+      const bytes = await readOrdinary(path).catch((error: unknown) => {
+        if (systemCode(error) !== undefined || error instanceof CliError) return undefined;
+        throw error;
+      });
+      if (bytes?.toString('utf8') === `${address}\n`) await disk.rm(path, { force: true });
+    },
+  };
 }

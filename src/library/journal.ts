@@ -8,11 +8,12 @@ import { notSent, usage } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { intentFault } from '../core/names.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Database, Transaction } from '../journal/database.ts';
+import type { Database } from '../journal/database.ts';
 import { selfOf } from '../journal/holder.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createJournal } from '../journal/journal.ts';
 import { claimRules } from '../journal/rules.ts';
+import type { SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import { readerOf } from '../journal/work.ts';
 import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
@@ -41,16 +42,8 @@ export interface NamedCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where the ops of a client are kept. */
-interface Place {
-  open(): Promise<Database>;
-  existing(): Promise<Database | undefined>;
-  readonly account?: (tx: Pick<Transaction, 'all'>) => Promise<string>;
-  /** Of a shared journal: the role that this program works as. */
-  readonly user?: string;
-  keyPrint(salt: string): Promise<string>;
-  close(): Promise<void>;
-}
+/** Where the ops of a client are kept; a shared journal has accounts, and a role that this program works as. */
+type Place = ReturnType<typeof folderPlace> & Partial<Pick<SharedPlace, 'account' | 'user'>>;
 
 /** A connection to a database that nobody uses is closed after this, ms: the program may end. */
 const IDLE_MS = 5_000;
@@ -117,7 +110,7 @@ export function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' 
 }
 
 /** The journal of a folder of this machine: `ops list` of a command line with the same state folder shows its operations. */
-function folderPlace({ clock, random, platform, key, notice }: NamedCalls, stateFolder: string): Place {
+function folderPlace({ clock, random, platform, key, notice }: NamedCalls, stateFolder: string) {
   let database: Promise<Database> | undefined;
   const open = () => {
     database ??= openSqlite({ stateFolder, files: { platform, random, warn: notice }, clock }).catch(
@@ -130,8 +123,8 @@ function folderPlace({ clock, random, platform, key, notice }: NamedCalls, state
   };
   return {
     open,
-    existing: async () => (hasJournal(stateFolder) ? open() : undefined),
-    keyPrint: async salt => keyPrint(key, salt),
+    existing: async (): Promise<Database | undefined> => (hasJournal(stateFolder) ? open() : undefined),
+    keyPrint: async (salt: string) => keyPrint(key, salt),
     close: async () => (await database?.catch(() => undefined))?.close(),
   };
 }

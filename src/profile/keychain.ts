@@ -114,25 +114,15 @@ async function runChild(order: Order, around: KeychainDependencies): Promise<Ans
   try {
     const input = JSON.stringify({ service: SERVICE, ...order });
     const limits = { clock: around.clock, patienceMs: PATIENCE_MS, maxBuffer: MOST_BYTES };
-    return readAnswer(
-      await outputOf([node, '-e', CHILD], { cwd, env: childEnvironment(around.env), input, ...limits }),
-    );
-  } catch (thrown) {
-    const { code, syscall } = thrown as NodeJS.ErrnoException;
-    if (code === 'ABORT_ERR') return { problem: 'the keychain did not answer within 3 s' };
-    if (syscall?.startsWith('spawn')) return { problem: 'the program that speaks to it cannot be started' };
-    // What it said on the way may hold the key and is not looked at.
-    return { problem: 'the keychain gave no answer' };
-  }
-}
-
-function readAnswer(text: string): Answer {
-  try {
+    const text = await outputOf([node, '-e', CHILD], { cwd, env: childEnvironment(around.env), input, ...limits });
     const { value, failed } = JSON.parse(text) as { value?: unknown; failed?: unknown };
     if (failed === 'missing') return { problem: 'the optional package @napi-rs/keyring is not installed' };
     if (failed !== null) return { problem: 'the keychain refused' };
     return { value: typeof value === 'string' ? value : undefined };
-  } catch {
+  } catch (thrown) {
+    const { code, syscall } = thrown as NodeJS.ErrnoException;
+    if (code === 'ABORT_ERR') return { problem: 'the keychain did not answer within 3 s' };
+    if (syscall?.startsWith('spawn')) return { problem: 'the program that speaks to it cannot be started' };
     // It died before it answered; what it said on the way may hold the key and is not looked at.
     return { problem: 'the keychain gave no answer' };
   }

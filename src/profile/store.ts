@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import type Conf from 'conf';
 import { type CliError, notSent } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-import type { SettingName } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { withLock } from '../files/lock.ts';
 import {
@@ -27,7 +26,7 @@ import {
   profileFileText,
   profilePath,
 } from './profile-file.ts';
-import { checkSettingName, parseSetting, withSetting } from './settings.ts';
+import { checkSettingName, parseSetting, type SettingName, withSetting } from './settings.ts';
 
 /** What to save. */
 type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;

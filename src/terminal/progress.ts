@@ -213,15 +213,13 @@ interface SignSettings {
   readonly mode: ProgressMode;
   /** False where nobody looks: requests are not spoken of, pauses are. */
   readonly watched: boolean;
-  /** No program reads the answer, on the screen or elsewhere: for what is waited for beside the service. */
-  readonly forPeople: boolean;
   readonly progress: Pick<Progress, 'say' | 'status' | 'reports'>;
   readonly clock: Clock;
 }
 
 export type SignOfLife = ReturnType<typeof createSignOfLife>;
 
-export function createSignOfLife({ mode, watched, forPeople, progress, clock }: SignSettings) {
+export function createSignOfLife({ mode, watched, progress, clock }: SignSettings) {
   let open = 0;
   let showing: AbortController | undefined;
   let saidUntil = Number.NEGATIVE_INFINITY;
@@ -262,7 +260,7 @@ export function createSignOfLife({ mode, watched, forPeople, progress, clock }: 
     },
     /** Something else than the service is waited for, for `mostMs()` in all; call the result when that is over. */
     awaited(whom: string, mostMs: () => number): () => void {
-      if (!forPeople || mode === 'none') return () => undefined;
+      if (!watched || mode === 'none') return () => undefined;
       const seconds = (ms: number) => Math.round(ms / SECOND);
       show(LONG_WAIT_MS, ms => `waiting for ${whom}: ${seconds(ms)} s, at most ${seconds(mostMs())}`);
       const own = showing;

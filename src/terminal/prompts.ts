@@ -36,7 +36,8 @@ export interface Choice<Value> {
 
 type Library = typeof import('./questions.ts');
 type Streamed = Pick<PromptOptions, 'input' | 'output'> & { readonly signal: AbortSignal };
-type Question<Answer> = (library: Library, context: Streamed) => Promise<Answer>;
+/** Asks with the library; the words are broken for the screen. */
+type Question<Answer> = (library: Library, message: string, context: Streamed) => Promise<Answer>;
 
 const plain = (text: string) => text;
 
@@ -72,7 +73,12 @@ const END_OF_INPUT = 'end of input';
  * Asks once. ^C is `interrupted`; a closed input is no answer and never leaves the question open: readline
  * only pauses its input at ^D, and the library would wait for ever.
  */
-async function ask<Answer>(options: PromptOptions, question: Question<Answer>, noAnswer: CliError): Promise<Answer> {
+async function ask<Answer>(
+  options: PromptOptions,
+  message: string,
+  question: Question<Answer>,
+  noAnswer: CliError,
+): Promise<Answer> {
   const library = await import('./questions.ts');
   const ended = new AbortController();
   const end = () => setImmediate(() => ended.abort(END_OF_INPUT));
@@ -82,7 +88,7 @@ async function ask<Answer>(options: PromptOptions, question: Question<Answer>, n
   // An input that ended earlier says so no more.
   if ('readableEnded' in input && input.readableEnded === true) end();
   try {
-    return await question(library, { input, output, signal: any });
+    return await question(library, message, { input, output, signal: any });
   } catch (thrown) {
     throw promptError(thrown, any, noAnswer);
   } finally {
@@ -122,27 +128,26 @@ export function createPrompts(options: PromptOptions) {
   const { streams, allowed } = options;
   const available = allowed && streams.stdin.isTerminal && streams.stderr.isTerminal;
 
-  const run = async <Answer>(refusal: (why: string) => CliError, question: Question<Answer>): Promise<Answer> => {
-    if (!available) throw refusal(NOBODY);
-    return ask(options, question, refusal(NO_ANSWER));
-  };
-  const worded = (question: string, behind: number) =>
-    wordedQuestion(question, streams.stderr.columns ?? DEFAULT_COLUMNS, behind);
-  const input = (
+  const columns = streams.stderr.columns ?? DEFAULT_COLUMNS;
+  /** `behind`: cells that stay free behind the question. */
+  const run = async <Answer>(
     question: string,
     behind: number,
-    problem?: (text: string) => string | undefined,
-  ): Question<string> => {
-    const validate = (text: string) => printable(problem?.(text) ?? '') || true;
-    return async (library, context) => {
-      const message = await worded(question, behind);
+    refusal: (why: string) => CliError,
+    show: Question<Answer>,
+  ): Promise<Answer> => {
+    if (!available) throw refusal(NOBODY);
+    return ask(options, await wordedQuestion(question, columns, behind), show, refusal(NO_ANSWER));
+  };
+  const input =
+    (problem?: (text: string) => string | undefined): Question<string> =>
+    (library, message, context) => {
+      const validate = (text: string) => printable(problem?.(text) ?? '') || true;
       return library.input({ message, validate, theme: PLAIN_THEME }, context);
     };
-  };
   const choose = <Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value> =>
-    run(missing(substitute), async (library, context) => {
+    run(question, BEHIND.text, missing(substitute), (library, message, context) => {
       const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
-      const message = await worded(question, BEHIND.text);
       return library.rawlist({ message, choices: named, theme: PLAIN_THEME }, context);
     });
 
@@ -150,13 +155,12 @@ export function createPrompts(options: PromptOptions) {
     available,
     /** Yes or no, default No. */
     confirm: (question: string, substitute: Substitute): Promise<boolean> =>
-      run(unconfirmed(substitute), async (library, context) => {
-        const message = await worded(question, BEHIND.yesNo);
-        return library.confirm({ message, default: false, theme: PLAIN_THEME }, context);
-      }),
+      run(question, BEHIND.yesNo, unconfirmed(substitute), (library, message, context) =>
+        library.confirm({ message, default: false, theme: PLAIN_THEME }, context),
+      ),
     /** True when exactly `expect` was typed, an amount in any of its forms: `1600.00`, `1600`, `$1,600.00`. */
     async typed(question: string, { expect, flag }: Substitute & { readonly expect: string }): Promise<boolean> {
-      const answer = await run(unconfirmed({ flag }), input(question, BEHIND.word));
+      const answer = await run(question, BEHIND.word, unconfirmed({ flag }), input());
       return (
         answer.trim() === expect ||
         (/\.\d{2}$/.test(expect) && parseAmount(answer.trim(), { grouped: true }) === parseAmount(expect))
@@ -166,22 +170,23 @@ export function createPrompts(options: PromptOptions) {
     text: (
       question: string,
       { flag, problem }: Substitute & { readonly problem?: (text: string) => string | undefined },
-    ): Promise<string> => run(missing({ flag }), input(question, BEHIND.text, problem)),
+    ): Promise<string> => run(question, BEHIND.text, missing({ flag }), input(problem)),
     /** Typed without echo. */
     async secret(question: string, substitute: Substitute): Promise<Secret> {
-      const typed = await run(missing(substitute), async (library, context) => {
-        const message = await worded(question, BEHIND.text);
+      const typed = await run(question, BEHIND.text, missing(substitute), (library, message, context) =>
         // By default ^T would show what was typed.
-        return library.password({ message, toggleMask: false, theme: PLAIN_THEME }, context);
-      });
+        library.password({ message, toggleMask: false, theme: PLAIN_THEME }, context),
+      );
       return new Secret(typed);
     },
     choose,
     /** One of many, found by typing parts of its name. */
     async search<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value> {
       if (options.accessible) return choose(question, choices, substitute);
-      const place = await run(missing(substitute), async (library, context) =>
-        library.pick(await searched(question, choices, streams.stderr.columns), context),
+      const find = await searched(choices, columns);
+      const typed = `${question} (type to search)`;
+      const place = await run(typed, BEHIND.word, missing(substitute), (library, message, context) =>
+        library.pick({ message, find }, context),
       );
       const choice = choices[place];
       if (choice === undefined) throw new CliError('internal', { message: `there is no choice ${place}` });
@@ -190,19 +195,17 @@ export function createPrompts(options: PromptOptions) {
   };
 }
 
-/** The question, each choice in one line of the screen, and the search over what was left out of it too. */
-async function searched(question: string, choices: readonly Choice<unknown>[], columns = DEFAULT_COLUMNS) {
+/** The search over the choices, each in one line of the screen, and over what was left out of it too. */
+async function searched(choices: readonly Choice<unknown>[], columns: number) {
   const measure = await createMeasure('...');
   const listed = choices.map(({ name }, place) => {
     const whole = printable(name);
     return { place, whole, name: measure.shorten(whole, columns - BESIDE_CHOICE) };
   });
-  const find = (typed: string) => {
+  return (typed: string) => {
     const words = typed.toLowerCase().split(/\s+/);
     return listed.filter(({ whole }) => words.every(word => whole.toLowerCase().includes(word)));
   };
-  const message = await wordedQuestion(`${question} (type to search)`, columns, BEHIND.word);
-  return { message, find };
 }
 
 /**

@@ -91,9 +91,9 @@ describe('every combination of what may choose', () => {
     }[winner];
     const [, mode, , key] = expected;
     const shownKey = mode === 'sandbox' ? undefined : (await resolved.key()).expose();
-    expect([resolved.name, resolved.mode, resolved.keySource, shownKey]).toEqual(expected);
+    expect([resolved.profile, resolved.mode, resolved.keySource, shownKey]).toEqual(expected);
     expect(resolved.chosenBy).toBe(winner);
-    expect(resolved.baseUrl).toBe(mode === 'sandbox' ? undefined : BASE);
+    expect(resolved.baseUrl).toBe(mode === 'sandbox' ? 'embedded' : BASE);
     expect(resolved.keyHint).toBe(key && `${key.slice(0, 8)}…${key.slice(-4)}`);
     // The file behind the store costs a package: what decides before it must not open it.
     expect(opened > 0).toBe(winner === '--profile' || !(row.flag || row.key));
@@ -154,10 +154,8 @@ describe('contradictions', () => {
     for (const profile of ['work', 'prod']) {
       const input = asked({ flags: { profile }, env: { CARDWRIGHT_BASE_URL: baseUrl }, store: async () => store });
       const { baseUrl: used, warnings } = await resolveProfile(input);
-      expect([used, warnings]).toEqual([
-        BASE,
-        [`CARDWRIGHT_BASE_URL is not used: --profile names ${profile}, at ${BASE}`],
-      ]);
+      const says = `CARDWRIGHT_BASE_URL is not used: profile ${profile} has its own address ${BASE}`;
+      expect([used, warnings]).toEqual([BASE, [says]]);
     }
   });
 

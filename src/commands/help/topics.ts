@@ -22,7 +22,7 @@ import {
   sizeText,
   WHOLE_INPUT_BYTES,
 } from '../../core/input-limits.ts';
-import { EMPTY_VARIABLES } from '../../core/setting-names.ts';
+import { EMPTY_VARIABLES } from '../../core/variables.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
 import type { OutputFormat } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';

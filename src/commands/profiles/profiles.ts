@@ -9,8 +9,8 @@ import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
-import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
 import { isLimitName } from '../../limits/limits.ts';
+import { KEPT_SETTINGS, SETTINGS } from '../../profile/settings.ts';
 import { type Column, lineBlock } from '../../terminal/view.ts';
 
 const profile = argument(takes.text(`Name of the profile. It has ${GIVEN_NAME_RULE}.`, { names: 'profile' }));

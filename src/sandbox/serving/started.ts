@@ -23,7 +23,7 @@ import {
   systemCode,
   writePrivate,
 } from '../../files/private-files.ts';
-import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/users-file.ts';
+import { readyFile } from '../../files/users-file.ts';
 import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { PageFiles } from '../page/inspector-sessions.ts';
@@ -231,7 +231,6 @@ export function serveUnderLock<Shown extends object>(
  */
 export async function startServer(around: StartDependencies, options: ServerOptions) {
   const { folders, platform, noise: random, warn, clock } = around;
-  const { readyFile } = options;
   const paths = serverPaths(folders.data);
   const files: FileDependencies = { platform, random, warn };
   const removeFacts = async () => {
@@ -241,7 +240,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
   const open = async (end: (error?: Error) => void) => {
     // What a killed one left would be believed by nobody, but it would be read.
     await removeFacts();
-    if (readyFile !== undefined) await clearReadyFile(readyFile);
+    const ready = options.readyFile === undefined ? undefined : await readyFile(options.readyFile, files);
     const path = storeFile(folders.data);
     const made = await assemble({
       ...around,
@@ -267,7 +266,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
     const facts: ServerFacts = { url, pid: around.pid, started_at: new Date(clock.now()).toISOString(), instance };
     const close = async () => {
       // Who looks for the server stops finding it first.
-      if (readyFile !== undefined) await removeReadyFile(readyFile, url);
+      await ready?.remove(url);
       await removeFacts();
       await made.stop();
     };
@@ -275,7 +274,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
       await writeSecret(paths.key, made.key, files);
       await writeSecret(paths.token, made.adminToken, files);
       await writePrivate(paths.facts, `${JSON.stringify(facts)}\n`, files);
-      if (readyFile !== undefined) await writeReadyFile(readyFile, url, files);
+      await ready?.write(url);
     } catch (error) {
       await close();
       throw error;
