@@ -1,13 +1,13 @@
 /** The wire itself: what was sent or not, time, size, sockets, proxies, and that no secret leaks on the way. */
 
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/client/transport.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { CARD, clock, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
+import { CARD, clock, json, KEY, listen, type Served, serve, speak, thrown, WALLET } from './served.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -20,25 +20,17 @@ async function served(...facts: Parameters<typeof serve>): Promise<Served> {
   return one;
 }
 
-async function listen(onSocket: (socket: Socket) => void): Promise<{ port: number; sockets: Socket[] }> {
-  const sockets: Socket[] = [];
-  const server: Server = createServer(socket => {
-    sockets.push(socket.on('error', () => socket.destroy()));
-    onSocket(socket);
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { port: (server.address() as { port: number }).port, sockets };
+async function listening(onSocket: (socket: Socket) => void) {
+  const one = await listen(onSocket);
+  closing.push(one.close);
+  return one;
 }
 
 const fund = { card_id: 'card_1', amount: cents(500) };
 
 describe('not sent', () => {
   test('refused: not sent, and said with host, port and code', async () => {
-    const { port } = await listen(() => undefined);
+    const { port } = await listening(() => undefined);
     for (const close of closing.splice(0)) await close();
     const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
     expect(failed).toMatchObject({ kind: 'unreachable', facts: { outcome: 'not_sent' } });
@@ -126,7 +118,7 @@ describe('sockets', () => {
       const body = JSON.stringify({ ...CARD, id });
       return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     };
-    const { port, sockets } = await listen(socket =>
+    const { port, sockets } = await listening(socket =>
       socket.on('data', bytes => {
         const [, id = ''] = /cards\/(\w+)/.exec(String(bytes)) ?? [];
         if (later === 0) return socket.write(answer(id) + answer('card_9'));
@@ -215,7 +207,7 @@ describe('proxies', () => {
     ['', 'closed the connection'],
   ])('a proxy that says %j: not sent, no key and no password told', async (answer, text) => {
     const heard: string[] = [];
-    const { port } = await listen(socket =>
+    const { port } = await listening(socket =>
       socket.on('data', data => {
         heard.push(String(data));
         socket.end(answer);

@@ -45,6 +45,5 @@ test.each([
   '3ds list --card card_2 -o tsv',
 ])('%s prints nothing and ends with 13', async line => {
   await using here = await world();
-  const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: 'sk_test_filters_1', CARDWRIGHT_BASE_URL: served.baseUrl };
-  expect(await here.run(line, { env })).toMatchObject({ code: 13, out: '' });
+  expect(await here.run(line, { env: served.env })).toMatchObject({ code: 13, out: '' });
 });

@@ -1,7 +1,7 @@
 /** A real HTTP server of a few lines, and a client that speaks to it. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../../src/client/api.ts';
 import type { ServiceSettings } from '../../src/client/request.ts';
@@ -34,13 +34,15 @@ export interface Seen {
   readonly body: string;
 }
 
-export interface Served {
+export interface Served extends AsyncDisposable {
   readonly baseUrl: string;
+  /** With it the program speaks to the service, under a test key. */
+  readonly env: Readonly<Record<'CARDWRIGHT_PROFILE' | 'CARDWRIGHT_API_KEY' | 'CARDWRIGHT_BASE_URL', string>>;
   readonly seen: Seen[];
   close(): Promise<void>;
 }
 
-export type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
+export type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => unknown;
 
 export async function serve(handler: Handler, socketPath?: string): Promise<Served> {
   const seen: Seen[] = [];
@@ -60,15 +62,31 @@ export async function serve(handler: Handler, socketPath?: string): Promise<Serv
   });
   const address = server.address();
   const host = typeof address === 'string' ? 'localhost' : `127.0.0.1:${(address as AddressInfo).port}`;
-  return {
-    baseUrl: `http://${host}/v1`,
-    seen,
-    close: () =>
-      new Promise(resolve => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+  const baseUrl = `http://${host}/v1`;
+  const close = () =>
+    new Promise<void>(resolve => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: KEY, CARDWRIGHT_BASE_URL: baseUrl };
+  return { baseUrl, env, seen, close, [Symbol.asyncDispose]: close };
+}
+
+/** Plain sockets: what is done with each is told. */
+export async function listen(
+  onSocket: (socket: Socket) => void,
+): Promise<{ port: number; sockets: Socket[]; close(): void }> {
+  const sockets: Socket[] = [];
+  const server = createSocketServer(socket => {
+    sockets.push(socket.on('error', () => socket.destroy()));
+    onSocket(socket);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
   };
+  return { port: (server.address() as AddressInfo).port, sockets, close };
 }
 
 export interface Spoken {

@@ -1,10 +1,9 @@
 /** A service that pays nothing back when a card is terminated: the apply says what is missing. */
 import { writeFile } from 'node:fs/promises';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
+import { json, serve } from '../client/served.ts';
 import { type World, world } from '../support/world.ts';
 
 const FILE = `version: 1
@@ -16,43 +15,27 @@ retired:
 
 /** A server before that of the world, which shows its wallet without the 30.00 that a termination has paid back. */
 async function unpaying({ sandbox }: World) {
-  const upstream = new URL(sandbox.url);
   let hidden = 0;
-  const server = createServer(async (incoming, outgoing) => {
-    const { method = '', url = '' } = incoming;
-    const headers = { ...incoming.headers, host: upstream.host };
-    const to = { host: upstream.hostname, port: upstream.port, method, path: url, headers };
-    const body = await textOf(incoming);
-    send(to, async answered => {
-      const { 'content-length': _, 'transfer-encoding': __, ...others } = answered.headers;
-      const text = await textOf(answered);
-      if (url.endsWith('/terminate')) hidden = 30;
-      const balance = JSON.parse(text).balance - hidden;
-      outgoing.sendDate = false;
-      outgoing.writeHead(answered.statusCode ?? 502, others);
-      outgoing.end(url === '/v1/wallet' ? JSON.stringify({ ...JSON.parse(text), balance }) : text);
-    }).end(body);
+  const front = await serve(async ({ method, url, headers, body }, response) => {
+    const { authorization = '', 'x-idempotency-key': key = '' } = headers;
+    const sent = {
+      authorization,
+      'content-type': 'application/json',
+      ...(key !== '' && { 'x-idempotency-key': String(key) }),
+    };
+    const address = `${new URL(sandbox.url).origin}${url}`;
+    const answered = await fetch(address, { method, headers: sent, ...(body !== '' && { body }) });
+    const told = (await answered.json()) as { readonly balance: number };
+    if (url.endsWith('/terminate')) hidden = 30;
+    response.setHeader('date', answered.headers.get('date') ?? '');
+    json(response, answered.status, url === '/v1/wallet' ? { ...told, balance: told.balance - hidden } : told);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const env = {
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: sandbox.key.expose(),
-    CARDWRIGHT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-  };
+  const env = { ...front.env, CARDWRIGHT_API_KEY: sandbox.key.expose() };
   return {
     env,
     patient: { env, onPause: () => undefined, longestPause: READ_LAG },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(closed => server.close(closed));
-    },
+    [Symbol.asyncDispose]: front.close,
   };
-}
-
-async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part);
-  return Buffer.concat(parts).toString();
 }
 
 it('plans what is to come back, and tells what did not', async () => {

@@ -45,7 +45,7 @@ test.each(SHELLS)('%s reads each word back as it was, and runs nothing', shell =
 test('an id of the service is no shell command in what is proposed to be copied', async () => {
   const id = 'card_1; touch hacked #';
   let wallet = 100;
-  const service = await serve((request, response) => {
+  await using service = await serve((request, response) => {
     if (request.method === 'POST') wallet -= 5;
     if (request.url?.includes('wallet')) return json(response, 200, { balance: wallet, currency: 'USD' });
     return json(response, 200, {
@@ -59,11 +59,7 @@ test('an id of the service is no shell command in what is proposed to be copied'
     });
   });
   await using here = await world({ terminal: 100 });
-  const env = {
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
-    CARDWRIGHT_BASE_URL: service.baseUrl,
-  };
+  const { env } = service;
   const { code, err } = await here.run('cards create --bin bin_1 --amount 5', { env });
   expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining(`details '${id}'`) });
   const asked = await here.run(`cards terminate '${id}'`, { env, terminal: 100, stdin: '' });
@@ -71,5 +67,4 @@ test('an id of the service is no shell command in what is proposed to be copied'
   const gate = await here.run(`cards details '${id}'`, { env, stdin: '' });
   expect(gate.err).toContain(`cards details '${id}' --reveal`);
   expect(gate.err).toContain(`cards exec '${id}' --reveal`);
-  await service.close();
 });

@@ -7,13 +7,8 @@ const THROWER = `data:text/javascript,${encodeURIComponent("setImmediate(() => {
 
 async function crash(...options: readonly string[]) {
   await using place = await home();
-  const service = await serve(() => undefined);
-  try {
-    const { baseUrl } = service;
-    return await place.run(['cards', 'list', ...options], { baseUrl, node: ['--import', THROWER] });
-  } finally {
-    await service.close();
-  }
+  await using service = await serve(() => undefined);
+  return await place.run(['cards', 'list', ...options], { baseUrl: service.baseUrl, node: ['--import', THROWER] });
 }
 
 describe('an error that nothing caught', () => {

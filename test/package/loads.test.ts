@@ -36,15 +36,11 @@ describe('what a start loads', () => {
   });
 
   it('a list of one page as JSON loads no sandbox and no package that draws, compiled', async () => {
-    const service = await serve((_seen, response) => json(response, 200, { data: [CARD] }));
-    try {
-      const { files, compiled } = await loadedBy(['cards', 'list', '--json'], { baseUrl: service.baseUrl });
-      expect(compiled).toEqual([]);
-      expect(files).toContain('undici.js');
-      const unused = /^(?:sandbox|assemble|conf|yaml|.*valibot.*|pg|inquirer.*|cli-table3|chalk|jq.*)\.js$/;
-      expect(files.filter(name => unused.test(name))).toEqual([]);
-    } finally {
-      await service.close();
-    }
+    await using service = await serve((_seen, response) => json(response, 200, { data: [CARD] }));
+    const { files, compiled } = await loadedBy(['cards', 'list', '--json'], { baseUrl: service.baseUrl });
+    expect(compiled).toEqual([]);
+    expect(files).toContain('undici.js');
+    const unused = /^(?:sandbox|assemble|conf|yaml|.*valibot.*|pg|inquirer.*|cli-table3|chalk|jq.*)\.js$/;
+    expect(files.filter(name => unused.test(name))).toEqual([]);
   });
 });

@@ -21,41 +21,33 @@ function manyCards(): Promise<Served> {
 describe('output', () => {
   it('reaches a slow reader whole', async () => {
     await using place = await home();
-    const service = await manyCards();
-    try {
-      const child = place.start(['cards', 'list', '--all', '--json'], { baseUrl: service.baseUrl });
-      // Nobody reads before the last page was asked for: the pipe is full by then, many times over.
-      child.stdout?.pause();
-      const errors = ended(child);
-      child.stdout?.pause();
-      while (service.seen.length < PAGES) await new Promise(resolve => setImmediate(resolve));
-      child.stdout?.resume();
-      const { code, out, err } = await errors;
-      expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(out.length).toBeGreaterThan(500_000);
-      const { data } = JSON.parse(out) as { data: { id: string }[] };
-      expect(data).toHaveLength(PAGES * 100);
-      expect(data.at(-1)?.id).toBe(`card_${PAGES}_99`);
-    } finally {
-      await service.close();
-    }
+    await using service = await manyCards();
+    const child = place.start(['cards', 'list', '--all', '--json'], { baseUrl: service.baseUrl });
+    // Nobody reads before the last page was asked for: the pipe is full by then, many times over.
+    child.stdout?.pause();
+    const errors = ended(child);
+    child.stdout?.pause();
+    while (service.seen.length < PAGES) await new Promise(resolve => setImmediate(resolve));
+    child.stdout?.resume();
+    const { code, out, err } = await errors;
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.length).toBeGreaterThan(500_000);
+    const { data } = JSON.parse(out) as { data: { id: string }[] };
+    expect(data).toHaveLength(PAGES * 100);
+    expect(data.at(-1)?.id).toBe(`card_${PAGES}_99`);
   });
 
   it.each(firstOf(['json', 'ndjson', 'tsv', 'id'], { isWhole }))(
     'as %s ends quietly when the reader leaves',
     async format => {
       await using place = await home();
-      const service = await manyCards();
-      try {
-        const child = place.start(['cards', 'list', '--all', '-o', format], { baseUrl: service.baseUrl });
-        child.stdout?.once('data', () => child.stdout?.destroy());
-        const { code, signal, err } = await ended(child);
-        expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: '' });
-        // Rows that nobody reads are not asked for either.
-        if (format === 'ndjson') expect(service.seen.length).toBeLessThan(PAGES);
-      } finally {
-        await service.close();
-      }
+      await using service = await manyCards();
+      const child = place.start(['cards', 'list', '--all', '-o', format], { baseUrl: service.baseUrl });
+      child.stdout?.once('data', () => child.stdout?.destroy());
+      const { code, signal, err } = await ended(child);
+      expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: '' });
+      // Rows that nobody reads are not asked for either.
+      if (format === 'ndjson') expect(service.seen.length).toBeLessThan(PAGES);
     },
   );
 

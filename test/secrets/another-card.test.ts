@@ -50,12 +50,7 @@ const LINES = [
 it.each(LINES)('%s', async line => {
   await using here = await world();
   await fakeXclip(here.folder);
-  const env = {
-    DISPLAY: ':0',
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: 'sk_test_another_card',
-    CARDWRIGHT_BASE_URL: service.baseUrl,
-  };
+  const env = { ...service.env, DISPLAY: ':0' };
   number = OTHER;
   // The look for what became of a lease ends at once, as the wait before the clipboard is cleared does.
   const passing = line.includes('lease') ? { onPause: () => undefined } : { hurried: true };

@@ -5,12 +5,11 @@
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
-import { json, type Served, serve, WALLET } from '../client/served.ts';
+import { json, listen, type Served, serve, WALLET } from '../client/served.ts';
 import { CODE_CACHE, ended, ROOT } from '../package/built.ts';
 import { LIVE_ADDRESS, type LiveFront, liveFront } from '../support/live-front.ts';
 import { requires } from '../support/programs.ts';
@@ -65,17 +64,6 @@ describe.skipIf(requires('strace'))('connections (needs strace)', () => {
   });
 });
 
-async function listening(): Promise<{ server: Server; port: number; came: string[] }> {
-  const came: string[] = [];
-  const server = createServer(socket => {
-    came.push('connected');
-    socket.on('data', data => came.push(String(data))).on('error', () => undefined);
-    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  return { server, port: (server.address() as { port: number }).port, came };
-}
-
 describe('a proxy', () => {
   let service: Served;
   beforeAll(async () => {
@@ -84,7 +72,12 @@ describe('a proxy', () => {
   afterAll(() => service.close());
 
   it('sees neither the sandbox nor this machine; another host goes through it, and its password is told nobody', async () => {
-    const { server, port, came } = await listening();
+    const came: string[] = [];
+    const { port, close } = await listen(socket => {
+      came.push('connected');
+      socket.on('data', data => came.push(String(data)));
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    });
     const address = `http://user:CANARYPASS@127.0.0.1:${port}`;
     const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
     const env = { ...Object.fromEntries(names.map(name => [name, address])), NO_PROXY: '', no_proxy: '' };
@@ -100,7 +93,7 @@ describe('a proxy', () => {
     // The password goes to the proxy, and the key does not.
     expect(came.join('').toLowerCase()).toContain('proxy-authorization: basic');
     expect(came.join('')).not.toContain('sk_test_');
-    server.close();
+    close();
   });
 });
 

@@ -57,14 +57,9 @@ export async function walkHostile(least: number): Promise<Walked> {
   const reading = [...cases.filter(({ command }) => effectOf(command) === 'read').map(({ line }) => line), ...REFUSED];
   const writing = cases.filter(writes).map(({ line }) => `${line} --yes --timeout 2s`);
   const { answer, handedOut } = hostileService();
-  const service = await serve(answer);
+  await using service = await serve(answer);
   await using here = await world({ terminal: 200 });
-  const env = {
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
-    CARDWRIGHT_BASE_URL: service.baseUrl,
-    NO_COLOR: '1',
-  };
+  const env = { ...service.env, NO_COLOR: '1' };
   const shown = new Map<string, number>();
   const lasting = new Set<string>();
   let runs = 0;
@@ -77,24 +72,20 @@ export async function walkHostile(least: number): Promise<Walked> {
     inert(`${line} -o ${format}${look}, seed ${SEED}`, format, ran);
     return ran;
   };
-  try {
-    for (let round = 0; handedOut() < least; round += 1) {
-      const look = LOOKS[round % LOOKS.length] ?? '';
-      for (const [nth, line] of reading.entries()) {
-        if (lasting.has(line) && round > 0) continue;
-        for (const format of lasting.has(line) ? FEW_FORMATS : formatsOf(nth + round)) {
-          const { code, err } = await one(line, format, look);
-          // An error would hide the view; only `env` cannot show a list. Rows that a filter leaves out are refused.
-          if (!lasting.has(line) && !line.includes('refused') && format !== 'env')
-            expect([line, format, err, code]).toEqual([line, format, err, err.includes('which the filter') ? 13 : 0]);
-        }
+  for (let round = 0; handedOut() < least; round += 1) {
+    const look = LOOKS[round % LOOKS.length] ?? '';
+    for (const [nth, line] of reading.entries()) {
+      if (lasting.has(line) && round > 0) continue;
+      for (const format of lasting.has(line) ? FEW_FORMATS : formatsOf(nth + round)) {
+        const { code, err } = await one(line, format, look);
+        // An error would hide the view; only `env` cannot show a list. Rows that a filter leaves out are refused.
+        if (!lasting.has(line) && !line.includes('refused') && format !== 'env')
+          expect([line, format, err, code]).toEqual([line, format, err, err.includes('which the filter') ? 13 : 0]);
       }
-      // A round of them is enough: their answers have the shape of what is read.
-      if (round > 0) continue;
-      for (const line of [...writing, ...KEPT]) for (const format of FEW_FORMATS) await one(line, format, look);
     }
-  } finally {
-    await service.close();
+    // A round of them is enough: their answers have the shape of what is read.
+    if (round > 0) continue;
+    for (const line of [...writing, ...KEPT]) for (const format of FEW_FORMATS) await one(line, format, look);
   }
   // Every command had something to show in some format.
   expect([...shown].filter(([, length]) => length < 20)).toEqual([]);

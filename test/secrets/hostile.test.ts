@@ -25,17 +25,12 @@ describe('in a pipe', () => {
     service = await serve(hostileService().answer);
   });
   afterEach(() => service.close());
-  const told = () => ({
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
-    CARDWRIGHT_BASE_URL: service.baseUrl,
-  });
   const LISTS = ['cards list', 'tx list', 'bins list', '3ds list', 'webhooks list', 'wallet addresses'];
 
   it('rows stay rows: the number of TSV fields is the same in each', async () => {
     await using here = await world();
     for (const line of LISTS) {
-      const { out, err } = await here.run(line, { env: told() });
+      const { out, err } = await here.run(line, { env: service.env });
       const rows = out.slice(0, -1).split('\n');
       expect([line, err, rows.length]).toEqual([line, expect.any(String), ROWS]);
       expect(new Set(rows.map(row => row.split('\t').length)).size).toBe(1);
@@ -47,7 +42,7 @@ describe('in a pipe', () => {
     for (const line of LISTS) {
       let guarded = 0;
       for (let round = 0; round < 4; round += 1) {
-        const { out } = await here.run(`${line} -o csv`, { env: told() });
+        const { out } = await here.run(`${line} -o csv`, { env: service.env });
         const [, ...rows] = cellsOf(out);
         expect(rows).toHaveLength(ROWS);
         for (const cell of rows.flat()) {

@@ -1,10 +1,10 @@
 /**
  * Where a key may not go: along a redirect, to an address that only looks right (docs/design/security.md, E4 to E6).
  */
-import { connect, createServer, type Server } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Served, serve } from '../client/served.ts';
+import { listen, type Served, serve } from '../client/served.ts';
 import { LOOK_ALIKES } from '../profile/look-alikes.ts';
 import { isWhole } from '../support/whole.ts';
 import { world } from '../support/world.ts';
@@ -12,21 +12,18 @@ import { world } from '../support/world.ts';
 const KEY = 'sk_test_CANARY9c1e77aa03d2';
 
 /** Somebody else: counts who comes, and what they bring. */
-let stranger: Server;
-let strangersPort: number;
+let stranger: Awaited<ReturnType<typeof listen>>;
 const came: string[] = [];
 let service: Served;
 let place = '';
 let status = 302;
 
 beforeAll(async () => {
-  stranger = createServer(socket => {
+  stranger = await listen(socket => {
     came.push('');
-    socket.on('data', data => came.push(String(data))).on('error', () => undefined);
+    socket.on('data', data => came.push(String(data)));
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
   });
-  await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve));
-  strangersPort = (stranger.address() as { port: number }).port;
   service = await serve((_, response) => response.writeHead(status, { location: place }).end());
 });
 afterAll(async () => {
@@ -35,10 +32,10 @@ afterAll(async () => {
 });
 
 const places = (): readonly string[] => [
-  `http://127.0.0.1:${strangersPort}/v1/wallet`,
-  `https://127.0.0.1:${strangersPort}/v1/wallet`,
-  `//127.0.0.1:${strangersPort}/v1`,
-  `http://user:pass@127.0.0.1:${strangersPort}/`,
+  `http://127.0.0.1:${stranger.port}/v1/wallet`,
+  `https://127.0.0.1:${stranger.port}/v1/wallet`,
+  `//127.0.0.1:${stranger.port}/v1`,
+  `http://user:pass@127.0.0.1:${stranger.port}/`,
   `${service.baseUrl}/elsewhere`,
   '/v1/elsewhere',
   'file:///etc/passwd',
@@ -83,7 +80,7 @@ describe.each(isWhole ? [301, 302, 303, 307, 308] : [308])('a redirect %i', code
 });
 
 test('the stranger can be reached by those who try', async () => {
-  await new Promise(done => connect(strangersPort, '127.0.0.1').on('close', done).resume());
+  await new Promise(done => connect(stranger.port, '127.0.0.1').on('close', done).resume());
   expect(came.splice(0)).toHaveLength(1);
 });
 

@@ -71,11 +71,7 @@ describe('a card number under an unfamiliar name', () => {
     'tx list --all',
   ])('is in no answer of %s', async line => {
     await using here = await world();
-    const env = {
-      CARDWRIGHT_PROFILE: '',
-      CARDWRIGHT_API_KEY: 'sk_test_strange_1',
-      CARDWRIGHT_BASE_URL: service.baseUrl,
-    };
+    const { env } = service;
     for (const format of ['json', 'csv', 'table']) {
       const { all, code } = await here.run(`${line} -o ${format}`, { env, onPause: () => undefined });
       expect([format, shown(all)]).toEqual([format, false]);
@@ -85,11 +81,7 @@ describe('a card number under an unfamiliar name', () => {
 
   it('goes with the code beside it, and nothing else does', async () => {
     await using here = await world();
-    const env = {
-      CARDWRIGHT_PROFILE: '',
-      CARDWRIGHT_API_KEY: 'sk_test_strange_1',
-      CARDWRIGHT_BASE_URL: service.baseUrl,
-    };
+    const { env } = service;
     const { out, err } = await here.run('cards get card_1 --json', { env });
     expect(JSON.parse(out)).toMatchObject({
       id: 'card_1',

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { followChain } from '../../src/audit/log.ts';
 import { connectTo } from '../../src/engine/open.ts';
-import type { Script } from '../support/scripted-service.ts';
-import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
+import { type Script, type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
 import { type World, world } from '../support/world.ts';
 
 interface Line {
@@ -146,14 +145,14 @@ describe('a log that is damaged while a write is under way', () => {
   const damage = (s: ScriptedWorld) => tamper(s.here, "update account set audit_hash = 'x' where id = 'machine'");
 
   test.each<[string, Script, number, string]>([
-    ['done', write => write.execute(), 0, 'done'],
+    ['done', execute => execute(), 0, 'done'],
     ['refused', () => ({ status: 400, body: { error: 'insufficient_funds', code: 400 } }), 10, 'refused'],
     ['unknown', () => ({ status: 500, body: {} }), 11, 'unknown'],
   ])('the write is %s, and that is said', async (_name, script, exit, outcome) => {
     await using s = await scriptedWorld();
-    s.service.script = write => {
+    s.service.script = execute => {
       damage(s);
-      return script(write);
+      return script(execute);
     };
     const { code, err } = await s.run('cards fund card_old --amount 25');
     expect(code).toBe(exit);
@@ -166,7 +165,7 @@ describe('a log that is damaged while a write is under way', () => {
     await s.run('cards fund card_old --amount 25');
     damage(s);
     const { code, err } = await s.run('cards fund card_old --amount 5');
-    expect([code, s.service.effects]).toEqual([0, ['fund', 'fund']]);
+    expect([code, s.service.effects()]).toEqual([0, ['fund', 'fund']]);
     expect(err).toContain('cards.fund is not in the audit log');
     expect(err).not.toContain('Nothing was sent');
   });

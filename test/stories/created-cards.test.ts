@@ -5,21 +5,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Script, type ScriptedCard, shownCard } from '../support/scripted-service.ts';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
 
 const CREATE = 'cards create --bin bin_1 --amount 25 --label ads';
-
-/** The card that is made, shown and kept otherwise than it was asked for. */
-const made =
-  (s: ScriptedWorld, change: Partial<ScriptedCard>): Script =>
-  write => {
-    const answer = write.execute();
-    const card = [...s.service.cards.values()].at(-1);
-    if (card === undefined || write.action !== 'create') return answer;
-    Object.assign(card, change);
-    return { status: 201, body: shownCard(card) };
-  };
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -31,28 +19,31 @@ const AS_ASKED = {
   auto_freeze_at: 5,
 };
 
-/** What becomes of a create that sets every limit, where the service shows and keeps these members so. */
-async function createdWith(s: ScriptedWorld, change: Shown, line = `${LIMITED} --allow-category travel`) {
-  s.service.script = made(s, { ...AS_ASKED, ...change } as Partial<ScriptedCard>);
-  return s.run(line);
+/** New cards are shown otherwise than they were asked for. */
+function showing(s: ScriptedWorld, change: Shown): void {
+  s.service.shown = card => (card['id'] === 'card_old' ? card : { ...card, ...change });
 }
 
-const without = (s: ScriptedWorld): Script => made(s, { metadata: undefined });
+/** What becomes of a create that sets every limit, where the service shows these members so. */
+function createdWith(s: ScriptedWorld, change: Shown) {
+  showing(s, { ...AS_ASKED, ...change });
+  return s.run(`${LIMITED} --allow-category travel`);
+}
 
 describe('a card that is ours by its marker, and not as it was asked for', () => {
-  test.each<[string, Partial<ScriptedCard>]>([
-    ['amount', { cents: 50_000 }],
+  test.each<[string, Shown]>([
+    ['amount', { balance: 500 }],
     ['BIN', { bin_id: 'bin_2' }],
     ['label', { label: 'other' }],
     ['status', { status: 'frozen' }],
   ])('another %s: 13, it is there, and its id is told', async (_name, change) => {
     await using s = await scriptedWorld();
-    s.service.script = made(s, change);
+    showing(s, change);
     const { code, error } = await s.run(CREATE);
-    expect([code, error['outcome'], error['hint']]).toEqual([13, 'done', 'cardwright cards get card_1']);
+    expect([code, error['outcome'], error['hint']]).toEqual([13, 'done', 'cardwright cards get card_2']);
     // A script that repeats what ended with 13 buys nothing a second time. A resume shows it once more, and then it is over.
     expect((await s.run('ops list')).out).toContain('"unacknowledged"');
-    expect([(await s.run(CREATE)).code, s.service.effects]).toEqual([14, ['create']]);
+    expect([(await s.run(CREATE)).code, s.service.effects()]).toEqual([14, ['create']]);
     expect((await s.run(`ops resume ${String(error['op'])}`)).code).toBe(13);
     expect((await s.run('ops list')).out).toContain('"finished"');
   });
@@ -84,20 +75,18 @@ describe('a card whose limits are not those that were asked for', () => {
       code: 13,
       outcome: 'done',
       message: expect.stringContaining(`but ${text}`),
-      hint: 'cardwright cards get card_1',
+      hint: 'cardwright cards get card_2',
     });
   });
 
   test('an entry of its metadata is lost: 13', async () => {
     await using s = await scriptedWorld();
-    s.service.script = write => {
-      write.execute();
-      const card = s.service.cards.get('card_1') as ScriptedCard;
-      const { owner: _, ...kept } = card.metadata ?? {};
-      card.metadata = kept;
-      return { status: 201, body: shownCard(card) };
-    };
-    const { code, error } = await s.run(LIMITED);
+    s.service.shown = card => ({
+      ...card,
+      ...AS_ASKED,
+      metadata: { ...(card['metadata'] as Shown), owner: undefined },
+    });
+    const { code, error } = await s.run(`${LIMITED} --allow-category travel`);
     expect({ code, message: error['message'] }).toEqual({
       code: 13,
       message: expect.stringContaining('but its metadata is other than was asked for'),
@@ -107,7 +96,7 @@ describe('a card whose limits are not those that were asked for', () => {
   test('in a file: the row tells it', async () => {
     await using s = await scriptedWorld();
     await writeFile(join(s.here.folder, 'cards.csv'), 'bin_id,amount,spending_limit\nbin_1,5,100\n');
-    await createdWith(s, { spending_limit: 50_000 }, 'cards get card_old');
+    showing(s, { spending_limit: 50_000 });
     const { code, err } = await s.here.run('cards create --file cards.csv --yes');
     expect({ code, err }).toEqual({ code: 13, err: expect.stringContaining('but its spending_limit is another') });
   });
@@ -116,8 +105,8 @@ describe('a card whose limits are not those that were asked for', () => {
 describe('a service that gives no metadata back', () => {
   test('a lease is refused there: the card is neither used nor terminated', async () => {
     await using s = await scriptedWorld();
-    s.service.script = without(s);
+    showing(s, { metadata: undefined });
     const { code, error } = await s.run('cards lease --amount 25 --bin bin_1 --reveal --yes -- true');
-    expect([code, error['hint'], s.service.effects]).toEqual([13, 'cardwright cards get card_1', ['create']]);
+    expect([code, error['hint'], s.service.effects()]).toEqual([13, 'cardwright cards get card_2', ['create']]);
   });
 });

@@ -6,12 +6,12 @@ import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts'
 
 test('a create that a proxy posts twice: 15, and both cards are named', async () => {
   await using s = await scriptedWorld();
-  s.service.script = write => {
-    write.execute();
-    return write.execute();
+  s.service.script = execute => {
+    execute();
+    return execute();
   };
   const { code, err } = await s.run('cards create --bin bin_1 --amount 25 --yes');
-  const made = [...s.service.cards.keys()].filter(id => id !== 'card_old');
+  const made = [...s.service.books.cards.keys()].filter(id => id !== 'card_old');
   expect({ code, made: made.length }).toEqual({ code: 15, made: 2 });
   for (const id of made) expect(err).toContain(id);
 });
@@ -38,7 +38,7 @@ describe('a wallet in euros', () => {
       'cards lease --bin bin_1 --amount 25 --reveal --yes -- true',
     ]) {
       const { code, err } = await s.run(line);
-      expect({ line, code, effects: s.service.effects, err }).toMatchObject({ line, code: 13, effects: [] });
+      expect({ line, code, effects: s.service.effects(), err }).toMatchObject({ line, code: 13, effects: [] });
       expect(err).toContain('USD');
     }
   });

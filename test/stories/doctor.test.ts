@@ -63,20 +63,15 @@ describe('doctor', () => {
   });
 
   test('tells key, source, network and clock of a service, without the key', async () => {
-    const service = await serve((_, response) => json(response, 200, WALLET));
-    try {
-      await using here = await world();
-      const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: KEY, CARDWRIGHT_BASE_URL: service.baseUrl };
-      const { of, out } = await examined(here, '', { env });
-      expect(out).not.toContain(KEY);
-      expect(of('key')?.says).toContain('sk_test_…03d2; environment: CARDWRIGHT_API_KEY');
-      expect(of('network')?.says).toMatch(/^answered 200 in \d+ ms$/);
-      // The world's clock stands still in 2026; the server's does not.
-      expect(of('clock')?.says).toContain('apart from the service');
-      expect(service.seen.map(({ method }) => method)).toEqual(['GET']);
-    } finally {
-      await service.close();
-    }
+    await using service = await serve((_, response) => json(response, 200, WALLET));
+    await using here = await world();
+    const { of, out } = await examined(here, '', { env: { ...service.env, CARDWRIGHT_API_KEY: KEY } });
+    expect(out).not.toContain(KEY);
+    expect(of('key')?.says).toContain('sk_test_…03d2; environment: CARDWRIGHT_API_KEY');
+    expect(of('network')?.says).toMatch(/^answered 200 in \d+ ms$/);
+    // The world's clock stands still in 2026; the server's does not.
+    expect(of('clock')?.says).toContain('apart from the service');
+    expect(service.seen.map(({ method }) => method)).toEqual(['GET']);
   });
 
   test('a clock that is far off is told; an unreachable service and a refused key fail', async () => {
@@ -85,7 +80,7 @@ describe('doctor', () => {
       json(response, 401, { error: 'unauthorized' });
     });
     await using here = await world();
-    const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: KEY, CARDWRIGHT_BASE_URL: service.baseUrl };
+    const { env } = service;
     const refused = await examined(here, '', { env });
     expect(refused.code).toBe(15);
     expect(refused.of('network')?.status).toBe('fail');

@@ -1,11 +1,11 @@
 /** Deliveries of the sandbox, received, checked, shown and passed on; and what is left when a run dies. */
 import { createHmac } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { serve } from '../client/served.ts';
 import { body, elsewhere, post, rowsOf, SECRET, shownOnceEach, signed, whileListening } from '../support/listening.ts';
+import { receiver } from '../support/receiver.ts';
 import { isWhole } from '../support/whole.ts';
 import { type World, world } from '../support/world.ts';
 
@@ -72,19 +72,9 @@ describe('webhooks listen for another service', () => {
 
   it('answers a wrong signature 401, counts it, and never passes it on', async () => {
     await using here = await withSecret();
-    const got: string[] = [];
-    const upstream = createServer((request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', part => parts.push(part as Buffer));
-      request.on('end', () => {
-        got.push(Buffer.concat(parts).toString());
-        response.end();
-      });
-    });
-    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
-    const { port } = upstream.address() as AddressInfo;
+    await using upstream = await receiver();
     const text = body('evt_1', '2026-11-20T14:00:00Z');
-    const line = `webhooks listen --secret-file secret --count 1 -o ndjson --forward-to card.*=http://127.0.0.1:${port}/hook --forward-to 3ds.*=http://127.0.0.1:9/none`;
+    const line = `webhooks listen --secret-file secret --count 1 -o ndjson --forward-to card.*=${upstream.url} --forward-to 3ds.*=http://127.0.0.1:9/none`;
     const { out, err, code } = await whileListening(here, { line, told: elsewhere }, async address => {
       expect((await post(address, text)).status).toBe(401);
       expect((await post(address, text, signed(text, 'wrong'))).status).toBe(401);
@@ -93,10 +83,9 @@ describe('webhooks listen for another service', () => {
       expect((await post(address, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
       expect((await post(address, text, signed(text))).status).toBe(200);
     });
-    await new Promise(resolve => upstream.close(resolve));
     expect(code).toBe(0);
     expect(rowsOf(out)).toHaveLength(1);
-    expect(got).toEqual([text]);
+    expect(upstream.received.map(({ bytes }) => bytes.toString())).toEqual([text]);
     expect(err).toContain('refused a delivery with 401: it carries no signature');
     expect(err).toContain('The payload has a line end too many');
     expect(out + err).not.toContain(SECRET);
@@ -105,28 +94,22 @@ describe('webhooks listen for another service', () => {
   it('tells the sender what the targets say, and each of them once', async () => {
     await using here = await withSecret();
     const statuses = [503, 200];
-    const got: string[] = [];
-    const upstream = createServer((request, response) => {
-      got.push(request.url ?? '');
-      request.resume();
-      response.writeHead(request.url === '/slow' ? (statuses.shift() ?? 500) : 204).end();
-    });
-    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
-    const { port } = upstream.address() as AddressInfo;
+    await using upstream = await serve(({ url }, response) =>
+      response.writeHead(url === '/slow' ? (statuses.shift() ?? 500) : 204).end(),
+    );
     const first = body('evt_1', '2026-11-20T14:00:00Z');
     const last = JSON.stringify({ id: 'evt_2', type: '3ds.challenge', data: {} });
-    const to = (path: string) => `--forward-to card.*=http://127.0.0.1:${port}/${path}`;
-    const line = `webhooks listen --secret-file secret --until 3ds.* -o ndjson ${to('slow')} ${to('well')}`;
+    const to = (path: string) => `--forward-to card.*=${new URL(path, upstream.baseUrl).href}`;
+    const line = `webhooks listen --secret-file secret --until 3ds.* -o ndjson ${to('/slow')} ${to('/well')}`;
     const { out, err, code } = await whileListening(here, { line, told: elsewhere }, async address => {
       expect((await post(address, first, signed(first))).status).toBe(502);
       expect((await post(address, first, signed(first))).status).toBe(200);
       expect((await post(address, first, signed(first))).status).toBe(200);
       expect((await post(address, last, signed(last))).status).toBe(200);
     });
-    await new Promise(resolve => upstream.close(resolve));
     expect(code).toBe(0);
     expect(rowsOf(out)).toHaveLength(2);
-    expect(got.sort()).toEqual(['/slow', '/slow', '/well']);
+    expect(upstream.seen.map(({ url }) => url).sort()).toEqual(['/slow', '/slow', '/well']);
     expect(err).toContain('not passed on: evt_1');
   });
 

@@ -11,7 +11,7 @@ const FUND = 'cards fund card_old --amount 25';
 async function withUnknownFund(s: ScriptedWorld) {
   s.service.script = () => 'lost';
   expect((await s.run(FUND)).code).toBe(11);
-  s.service.script = write => write.execute();
+  s.service.script = execute => execute();
   const [state, away] = ['state', 'away'].map(name => join(s.here.folder, name)) as [string, string];
   return { state, away, known: join(s.here.folder, 'config', 'known-states.json') };
 }
@@ -25,7 +25,7 @@ test('no money moves without the journal that was there, until the new folder is
     expect([line, code, error['outcome'], error['hint']]).toEqual([line, 14, 'not_sent', 'cardwright journal accept']);
     expect(error['message']).toContain(`the state folder ${state} holds no journal of earlier operations`);
   }
-  expect(s.service.effects).toEqual([]);
+  expect(s.service.effects()).toEqual([]);
   expect((await s.run('cards list')).code).toBe(0);
   // Put back, the journal says what is open.
   await rm(state, { recursive: true, force: true });
@@ -36,7 +36,7 @@ test('no money moves without the journal that was there, until the new folder is
   expect((await s.run(FUND)).code).toBe(14);
   expect((await s.run('journal accept --yes')).code).toBe(0);
   expect((await s.run(FUND)).code).toBe(0);
-  expect(s.service.effects).toEqual(['fund']);
+  expect(s.service.effects()).toEqual(['fund']);
   await rm(state, { recursive: true });
   expect((await s.run('cards fund card_old --amount 26')).code).toBe(14);
 });
@@ -55,7 +55,7 @@ test('a journal that was put back is refused, and what it lacks is named before 
   const accepted = await s.run('journal accept --yes');
   expect([accepted.code, accepted.err]).toEqual([0, expect.stringContaining(JSON.parse(lost.out).id)]);
   expect((await create('kept')).code).toBe(0);
-  expect(s.service.effects).toEqual(['create', 'create']);
+  expect(s.service.effects()).toEqual(['create', 'create']);
 });
 
 test('once a copy is accepted, the folder that it was made of buys nothing more', async () => {
@@ -75,7 +75,7 @@ test('once a copy is accepted, the folder that it was made of buys nothing more'
   await rename(away, state);
   const { code, error } = await create('one');
   expect([code, error['hint']]).toEqual([14, 'cardwright journal accept']);
-  expect(s.service.effects).toEqual(['create', 'create']);
+  expect(s.service.effects()).toEqual(['create', 'create']);
 });
 
 test('only a damaged journal is set aside, and the empty one in its place is used at once', async () => {
@@ -85,13 +85,13 @@ test('only a damaged journal is set aside, and the empty one in its place is use
   expect((await create()).code).toBe(0);
   expect((await s.run('journal accept --set-aside --yes')).code).toBe(14);
   expect((await create()).code).toBe(0);
-  expect(s.service.effects).toEqual(['create']);
+  expect(s.service.effects()).toEqual(['create']);
   await writeFile(journal, Buffer.alloc(8192, 7));
   for (const end of ['-wal', '-shm']) await rm(`${journal}${end}`, { force: true });
   expect((await create()).code).toBe(15);
   expect((await s.run('journal accept --set-aside --yes')).code).toBe(0);
   expect((await create()).code).toBe(0);
-  expect(s.service.effects).toEqual(['create', 'create']);
+  expect(s.service.effects()).toEqual(['create', 'create']);
 });
 
 test('a copy is checked before it is accepted, and where a limit of the day is set a person accepts it', async () => {
@@ -121,15 +121,15 @@ test('what is open in a journal that was put back is looked for before anything 
   s.service.script = () => ({ status: 402, body: { error: 'insufficient_funds', message: 'no' } });
   expect((await s.run(`cards fund --file ${rows} --yes`)).code).not.toBe(0);
   await cp(state, backup, { recursive: true });
-  s.service.script = write => write.execute();
+  s.service.script = execute => execute();
   const [op] = JSON.parse((await s.run('ops list')).out).data;
   expect((await s.run(`ops resume ${op.op}`)).code).toBe(0);
-  expect(s.service.effects).toEqual(['fund', 'fund']);
+  expect(s.service.effects()).toEqual(['fund', 'fund']);
   await rm(state, { recursive: true });
   await cp(backup, state, { recursive: true });
   expect((await s.run('journal accept --yes')).code).toBe(0);
   expect((await s.run(`ops resume ${op.op}`)).code).toBe(11);
-  expect(s.service.effects).toEqual(['fund', 'fund']);
+  expect(s.service.effects()).toEqual(['fund', 'fund']);
 });
 
 test('another folder is named with the one that was used before', async () => {

@@ -1,10 +1,8 @@
 /** A service whose records are in other currencies: their amounts are not added to dollars. */
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { json, serve } from '../client/served.ts';
 import { world } from '../support/world.ts';
 
 const CREATED = '2026-11-02T10:00:00Z';
@@ -21,28 +19,17 @@ const answers: Record<string, (currency: string) => object> = {
   '/v1/3ds/challenges': () => ({ data: [] }),
 };
 
-function speaksTo(server: Server): Record<string, string> {
-  return {
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    CARDWRIGHT_API_KEY: 'sk_test_abcdefghijklmnop1234567890',
-  };
-}
-
 test('sums, charts, pages and statements hold dollars alone', async () => {
   let ofWallet = 'USD';
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://x');
+  await using service = await serve((seen, response) => {
+    const url = new URL(seen.url, 'http://x');
     const state = url.searchParams.get('status');
     const isOther = url.pathname === '/v1/cards' && state !== null && state !== card.status;
     const none = { data: [], meta: { page: 1, per_page: 25, total: 0, total_pages: 0 } };
     const body = isOther ? none : answers[url.pathname]?.(ofWallet);
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(body ?? {}));
+    json(response, body === undefined ? 404 : 200, body ?? {});
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  await using w = await world({ env: speaksTo(server) });
+  await using w = await world({ env: service.env });
   const said = '2 records are in another currency than USD and left out of the sums';
   const sums = await w.run('tx summary --json');
   expect(JSON.parse(sums.out)).toMatchObject({ page: { transactions: 1, spent: 1 } });

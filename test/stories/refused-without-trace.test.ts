@@ -2,9 +2,8 @@
  * A refusal in words that nobody knows, of writes that leave little or no trace: it may follow the deed
  * (docs/design/reliability.md, section 3).
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { json, serve } from '../client/served.ts';
 import { world } from '../support/world.ts';
 
 interface Refusing extends AsyncDisposable {
@@ -20,33 +19,16 @@ interface Refusing extends AsyncDisposable {
 
 /** Refuses every write, lists what it is told to. */
 async function refusing(): Promise<Refusing> {
-  const server = createServer((request, response) => {
-    const isRead = request.method === 'GET';
+  const service = await serve(({ method }, response) => {
+    const isRead = method === 'GET';
     if (!isRead) told.writes += 1;
-    request.resume().on('end', () => {
-      const list = told.writes === 0 ? told.before : told.list;
-      const isBroken = isRead && list === 'broken';
-      const status = isBroken ? 500 : isRead ? 200 : told.status;
-      const body = isRead ? { data: list } : { error: told.error, message: told.error, code: told.status };
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
+    const list = told.writes === 0 ? told.before : told.list;
+    if (!isRead) json(response, told.status, { error: told.error, message: told.error, code: told.status });
+    else json(response, list === 'broken' ? 500 : 200, { data: list });
   });
-  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
   const told: Refusing = {
-    env: {
-      CARDWRIGHT_PROFILE: '',
-      CARDWRIGHT_API_KEY: 'sk_test_0123456789abcdef',
-      CARDWRIGHT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    },
-    status: 400,
-    error: '',
-    list: [],
-    before: [],
-    writes: 0,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(closed => server.close(closed));
-    },
+    ...{ env: service.env, status: 400, error: '', list: [], before: [], writes: 0 },
+    [Symbol.asyncDispose]: service.close,
   };
   return told;
 }

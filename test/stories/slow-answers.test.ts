@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, type Served, serve } from '../client/served.ts';
+import { json, serve } from '../client/served.ts';
 import { type RunOptions, type World, world } from '../support/world.ts';
 
 const WALLET = { balance: 12, currency: 'USD' };
@@ -25,21 +25,17 @@ async function slowly(
     say = resolve;
   });
   let refused = 0;
-  const service: Served = await serve((seen, response) => {
+  await using service = await serve((seen, response) => {
     // The clock of the world stands still at another day.
     response.sendDate = false;
     if (refused++ < refusals) return void response.writeHead(429, { 'retry-after': '3' }).end();
     const rows = seen.url.includes('/wallet') ? WALLET : { data: [] };
     void Promise.race([said, until]).then(() => json(response, 200, rows));
   });
-  try {
-    const env = { CARDWRIGHT_API_KEY: 'sk_test_slow_0001', CARDWRIGHT_BASE_URL: service.baseUrl, ...run.env };
-    const onErr = (text: string) => words.test(text) && say();
-    const held = isPauseHeld && { onPause: () => said };
-    return await here.run(line, { ...run, ...held, onErr, env: { CARDWRIGHT_PROFILE: undefined, ...env } });
-  } finally {
-    await service.close();
-  }
+  const env = { ...service.env, CARDWRIGHT_PROFILE: undefined, ...run.env };
+  const onErr = (text: string) => words.test(text) && say();
+  const held = isPauseHeld && { onPause: () => said };
+  return await here.run(line, { ...run, ...held, onErr, env });
 }
 
 const NEVER = new Promise<void>(() => undefined);

@@ -17,7 +17,7 @@ async function runAgain(s: ScriptedWorld, line: string, action: string): Promise
   expect(ops.map(({ state }) => state)).toEqual(ops.map(() => 'not_sent'));
   expect(s.service.asked).toEqual([]);
   expect((await s.run(line)).code).toBe(0);
-  expect(s.service.effects).toEqual([action]);
+  expect(s.service.effects()).toEqual([action]);
 }
 
 test.each(LINES)('%s, nobody there: run again twice, then it is done once', async (line, action) => {

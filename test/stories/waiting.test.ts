@@ -136,20 +136,14 @@ describe('a wait while the service is in trouble', () => {
   async function against(line: string, trouble: string, requests: number) {
     await using here = await world();
     let left = requests;
-    const service = await serve((seen, response) => {
+    await using service = await serve((seen, response) => {
       response.sendDate = false;
       left -= 1;
       if (left >= 0) return void TROUBLES[trouble]?.(response);
       const word = Object.keys(ANSWERS).find(each => seen.url.includes(each)) ?? '';
       json(response, 200, ANSWERS[word]);
     });
-    const env = { CARDWRIGHT_PROFILE: undefined, CARDWRIGHT_API_KEY: 'sk_test_trouble_01' };
-    try {
-      const place = { ...env, CARDWRIGHT_BASE_URL: service.baseUrl };
-      return await here.run(line, { env: place, onPause: () => undefined });
-    } finally {
-      await service.close();
-    }
+    return await here.run(line, { env: { ...service.env, CARDWRIGHT_PROFILE: undefined }, onPause: () => undefined });
   }
 
   const WAITS = [

@@ -185,10 +185,11 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** A proxy whose every tunnel ends at that port of loopback. */
-function tunnelTo(port: number): Server {
+/** A proxy whose every tunnel ends at that port of loopback; `onTunnel` is told where it was to lead. */
+export function tunnelTo(port: number, onTunnel?: (target: string) => void): Server {
   const proxy = createServer();
-  proxy.on('connect', (_request, socket) => {
+  proxy.on('connect', ({ url = '' }, socket) => {
+    onTunnel?.(url);
     const through = connect(port, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       socket.pipe(through).pipe(socket);
@@ -200,7 +201,8 @@ function tunnelTo(port: number): Server {
   return proxy;
 }
 
-async function listening(server: Listener): Promise<number> {
+/** The port of loopback that it listens on from now. */
+export async function listening(server: Listener): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }

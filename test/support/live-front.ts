@@ -3,11 +3,11 @@
  * live key goes to no address of this machine. What comes with any key is handed on with the sandbox's own.
  */
 import { writeFile } from 'node:fs/promises';
-import { request as ask, type IncomingMessage, createServer as plain, type ServerResponse } from 'node:http';
+import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as secure } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
 import { join } from 'node:path';
 import { selfSigned } from './certificate.ts';
+import { listening, tunnelTo } from './hostile-service.ts';
 
 export const LIVE_ADDRESS = 'https://cards.example/v1';
 
@@ -45,17 +45,8 @@ export async function liveFront(
     request.pipe(onward);
   };
   const front = secure({ key, cert }, handOn);
-  const proxy = plain();
-  proxy.on('connect', ({ url = '' }, socket) => {
-    tunnels.push(url);
-    const through = connect((front.address() as AddressInfo).port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      socket.pipe(through).pipe(socket);
-    });
-    through.on('error', () => socket.destroy());
-    socket.on('error', () => through.destroy());
-  });
-  const [, port] = [await listening(front), await listening(proxy)];
+  const proxy = tunnelTo(await listening(front), target => tunnels.push(target));
+  const port = await listening(proxy);
   const ca = join(folder, 'front.pem');
   await writeFile(ca, cert);
   return {
@@ -68,9 +59,4 @@ export async function liveFront(
       await Promise.all([front, proxy].map(server => new Promise(closed => server.close(closed))));
     },
   };
-}
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }
