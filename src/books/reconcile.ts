@@ -16,6 +16,7 @@ import {
 } from './position.ts';
 import type { RecordSums } from './records.ts';
 import type { CheckpointCardRow, CheckpointRow, CountingRules, MoveRow } from './rows.ts';
+import type { Checkpoint } from './statement-lines.ts';
 
 export const VERDICTS = ['baseline', 'balanced', 'provisional', 'unexplained'] as const;
 export type Verdict = (typeof VERDICTS)[number];
@@ -23,7 +24,7 @@ export type Verdict = (typeof VERDICTS)[number];
 /** Wallet, cards, records and own rows of one instant, and the checkpoint they are compared with. */
 export interface Reconciling extends Evidence, Observed {
   /** Undefined for the first checkpoint of an account. */
-  readonly base: { readonly checkpoint: CheckpointRow; readonly cards: readonly CheckpointCardRow[] } | undefined;
+  readonly base: Checkpoint | undefined;
   /** Id of the checkpoint that this makes. */
   readonly checkpointId: string;
   /** ms UTC; every record has `first_seen` at or before it. */

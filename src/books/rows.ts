@@ -156,27 +156,25 @@ export interface CountingRules {
   readonly balance: 'available' | 'with_holds';
 }
 
-/** A card at a checkpoint. Sums are of all its records and own moves from the beginning to the checkpoint. */
-export interface CheckpointCardRow {
-  readonly cut_id: string;
-  readonly card_id: string;
-  /** `terminated` also for a card that the service no longer knows; `unlisted` for one that only records or own rows name. */
-  readonly status: string;
-  readonly balance_cents: number;
-  readonly settled_cents: number;
-  readonly refunded_cents: number;
-  /** Open holds: the upper bound that records give, less what `hold_released` explained. */
-  readonly holds_cents: number;
-  /** Sums of own rows that are done, or counted as done by `counted_rows` of the checkpoint. */
-  readonly created_cents: number;
-  readonly funded_cents: number;
-  readonly withdrawn_cents: number;
-  /**
-   * 1 while the holds of the first checkpoint are not verified: the card had an open authorization at every checkpoint so far. 2
-   * where records gave no bound for them either.
-   */
-  readonly unverified: 0 | 1 | 2;
-}
+/** A card at a checkpoint. Sums are of all its records and own moves from the beginning to the checkpoint, cents. */
+export const CHECKPOINT_CARDS = {
+  cut_id: text('Checkpoint.'),
+  card_id: text('Card.'),
+  // `terminated` also for a card that the service no longer knows; `unlisted` for one that only records or own rows name.
+  status: text('Its state.'),
+  balance_cents: whole('Balance.'),
+  settled_cents: whole('Settled.'),
+  refunded_cents: whole('Refunded.'),
+  // The upper bound that records give, less what `hold_released` explained.
+  holds_cents: whole('Open holds.'),
+  // Of own rows that are done, or counted as done by `counted_rows` of the checkpoint.
+  created_cents: whole('It was made with.'),
+  funded_cents: whole('Funded.'),
+  withdrawn_cents: whole('Withdrawn.'),
+  // While the holds of the first checkpoint are not verified: the card had an open authorization at every checkpoint so far.
+  unverified: whole<0 | 1 | 2>('1 while its first holds are not verified, 2 where nothing bounds them.'),
+};
+export type CheckpointCardRow = Row<typeof CHECKPOINT_CARDS>;
 
 /**
  * The purchase a record belongs to. The sums take records purchase by purchase, so that one purchase at a time is in

@@ -34,6 +34,8 @@ export interface StatementAccount {
   readonly opening: number;
   readonly lines: readonly Line[];
   readonly closing: number;
+  /** Both as far as anybody knows them; null before the books begin. */
+  readonly known: { readonly opening: number | null; readonly closing: number | null };
   /** Before this instant nobody knows what it had: the books begin there. Undefined: it is known throughout. */
   readonly knownSince?: number | undefined;
   /** What it had at `knownSince`. */
@@ -77,15 +79,6 @@ export interface OpenHold {
   /** Never negative. */
   readonly cents: number;
   readonly payee: string;
-}
-
-/** Balances of an account as far as anybody knows them; null before the books begin. */
-export function balancesOf(
-  { opening, closing, knownSince }: Pick<StatementAccount, 'opening' | 'closing' | 'knownSince'>,
-  { to }: Pick<Period, 'to'>,
-): { readonly opening: number | null; readonly closing: number | null } {
-  if (knownSince === undefined) return { opening, closing };
-  return { opening: null, closing: knownSince < to ? closing : null };
 }
 
 /** Whether a statement whose accounts were walked is provisional, and why, or final. */
@@ -295,7 +288,9 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
   if (balance !== closing || !Number.isSafeInteger(balance)) {
     throw new CliError('internal', { message: `a statement closes at ${balance} and should at ${closing} cents` });
   }
-  return { opening, lines, closing, ...(knownSince !== undefined && { knownSince, atBegin }) };
+  if (knownSince === undefined) return { opening, lines, closing, known: { opening, closing } };
+  const known = { opening: null, closing: knownSince < period.to ? closing : null };
+  return { opening, lines, closing, known, knownSince, atBegin };
 }
 
 /**
@@ -377,7 +372,7 @@ export type StatementGroup = typeof NO_SUMS & {
 
 /** `nameOf` names an account. Groups stand in the order of the accounts; labels and values in the order in which they come. */
 export function groupsOf(
-  { accounts, period }: { readonly accounts: readonly StatementAccount[]; readonly period: Period },
+  accounts: readonly StatementAccount[],
   by: GroupedBy,
   nameOf: (account: StatementAccount) => string,
 ): readonly StatementGroup[] {
@@ -392,9 +387,8 @@ export function groupsOf(
     const group = groups.get(key) ?? { group: value, cards: 0, ...NO_SUMS, opening: 0, closing: 0 };
     groups.set(key, group);
     if (account.kind === 'card') group.cards += 1;
-    const known = balancesOf(account, period);
     for (const end of ['opening', 'closing'] as const) {
-      const [sum, part] = [group[end], known[end]];
+      const [sum, part] = [group[end], account.known[end]];
       // A sum with a part that nobody knows is not known.
       group[end] = sum === null || part === null ? null : sum + part;
     }

@@ -95,10 +95,7 @@ function heldAgainst(
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
     ...{ checkpointId, at, wallet, soleOperator },
-    base: from && {
-      checkpoint: from,
-      cards: db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', from.cut_id),
-    },
+    base: from && checkpointOf(db, from),
     cards,
     records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
@@ -117,6 +114,12 @@ export function unprovedCheckpoint(db: MirrorDatabase): Checkpoint | undefined {
   if (wallet === undefined || at === undefined) return undefined;
   const held = heldAgainst(db, baseOf(db, undefined), { checkpointId: 'unproved', at, wallet });
   return held && { checkpoint: held.checkpoint, cards: held.checkpointCards };
+}
+
+/** A checkpoint with its cards. */
+export function checkpointOf(db: MirrorDatabase, checkpoint: KeptCheckpoint): Checkpoint {
+  const cards = db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', checkpoint.cut_id);
+  return { checkpoint, cards };
 }
 
 /** Throws `usage` for a checkpoint that is not there. */

@@ -5,6 +5,7 @@
 
 import {
   CARDS,
+  CHECKPOINT_CARDS,
   CHECKPOINTS,
   EXPORTS,
   MERCHANTS,
@@ -71,12 +72,7 @@ export const TABLES = [
   `create table checkpoint (
     ${columns(CHECKPOINTS)}, sync integer not null, changes integer not null, primary key (cut_id)
   ) without rowid`,
-  `create table checkpoint_card (
-    cut_id text not null, card_id text not null, status text not null, balance_cents integer not null,
-    settled_cents integer not null, refunded_cents integer not null, holds_cents integer not null,
-    created_cents integer not null, funded_cents integer not null, withdrawn_cents integer not null,
-    unverified integer not null, primary key (cut_id, card_id)
-  ) without rowid`,
+  `create table checkpoint_card (${columns(CHECKPOINT_CARDS)}, primary key (cut_id, card_id)) without rowid`,
   `create table report (${columns(REPORTS)}, primary key (report_id)) without rowid`,
   `create table export (${columns(EXPORTS)})`,
 ] as const;

@@ -2,17 +2,11 @@
 
 import type { Period } from '../books/period.ts';
 import { before, isChangingRecord, spentBy } from '../books/records.ts';
-import type { CheckpointCardRow, ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
-import type {
-  Checkpoint,
-  PostedRow,
-  StatementCard,
-  StatementInput,
-  StatementRecords,
-} from '../books/statement-lines.ts';
+import type { ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { PostedRow, StatementCard, StatementInput, StatementRecords } from '../books/statement-lines.ts';
 import { addTo } from '../core/objects.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { unprovedCheckpoint } from './reconcile.ts';
+import { checkpointOf, unprovedCheckpoint } from './reconcile.ts';
 import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
 type StatementRows = Pick<StatementInput, 'checkpoints' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
@@ -33,12 +27,7 @@ export function statementRows(
     0,
     kept.findLastIndex(checkpoint => checkpoint.at_ms < from),
   );
-  const checkpoints = kept.slice(first).map(
-    (checkpoint): Checkpoint => ({
-      checkpoint,
-      cards: db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', checkpoint.cut_id),
-    }),
-  );
+  const checkpoints = kept.slice(first).map(checkpoint => checkpointOf(db, checkpoint));
   const unproved = unreconciled && (newest?.at_ms ?? 0) < to ? unprovedCheckpoint(db) : undefined;
   const end = unproved?.checkpoint.at_ms ?? newest?.at_ms ?? 0;
   // From the first checkpoint on: each account is held against it, and what began before the period may end in it.

@@ -1,5 +1,6 @@
 /** One sync: the copy is brought up to what the service shows. Each step is committed, so a killed one goes on there. */
 import { createHash } from 'node:crypto';
+import { CARD_STATUSES } from '../contract/card.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { incompleteList } from '../contract/whole-list.ts';
 import { DAY, HOUR, isoTime, MINUTE, SECOND, wholeSeconds } from '../core/durations.ts';
@@ -175,7 +176,7 @@ const PER_PAGE = LIMITS.pageSize.max;
 /** Times a list that moved is read again. */
 const TRIES = 3;
 
-type Status = 'active' | 'frozen' | 'terminated';
+type Status = (typeof CARD_STATUSES)[number];
 
 /** Reads them and writes down when. Throws `guarded` where no card that was known is there any more. */
 async function readCards(run: SyncRun): Promise<void> {
@@ -184,12 +185,10 @@ async function readCards(run: SyncRun): Promise<void> {
     `select card_id from card where gone_at is null and status <> 'terminated' order by card_id`,
   );
   const seen = new Set<string>();
+  let isByState = true;
   // A service that takes no notice of the state has shown all of them.
-  if (
-    (await readState(run, 'active', seen)) &&
-    (await readState(run, 'frozen', seen)) &&
-    (await readState(run, 'terminated', seen))
-  ) {
+  for (const status of CARD_STATUSES) isByState &&= await readState(run, status, seen);
+  if (isByState) {
     // Cards in a state that the interface does not name are in no list of a state: the count of all tells of them.
     const { page } = await run.ask.read('cards.list', { per_page: 1 });
     if (page.total !== undefined && db.count('card where gone_at is null') < page.total)

@@ -2,7 +2,7 @@
  * A statement in plain text accounting: hledger, ledger and beancount. Accounts come one after the other, each with its entries
  * by time and the id of each; closing balances are asserted to the cent.
  */
-import { balancesOf, type OpenHold, type Statement, type StatementAccount } from '../books/statement.ts';
+import type { OpenHold, Statement, StatementAccount } from '../books/statement.ts';
 import { isoSeconds } from '../core/durations.ts';
 import { type AccountsFile, categoryOf, ledgerName, namesIn } from './accounts.ts';
 import { amount, bothSides, oneLine, type Piece, PROVISIONAL } from './text.ts';
@@ -36,7 +36,7 @@ type EntryForm = (entry: Entry, sides: Sides) => string;
 
 /** One account at a time, so that a long file is never whole in memory. */
 function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryForm) {
-  const { accounts, holds, cards, selection, period } = statement;
+  const { accounts, holds, cards, selection } = statement;
   const cardNames = new Map<string, string>();
   if (selection === 'wallet')
     for (const card of cards) cardNames.set(card.card_id, ledgerName({ ...card, kind: 'card' }, file));
@@ -70,7 +70,7 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryF
     if (held.length > 0) entries.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
     let text = '';
     for (const entry of entries) text += `\n${entry.text}`;
-    const isKnown = balancesOf(account, period).closing !== null;
+    const isKnown = account.known.closing !== null;
     const remarks = [
       ...account.provisional.filter(reason => !said.has(reason)).map(reason => `; ${PROVISIONAL} ${oneLine(reason)}`),
       ...(isKnown
@@ -113,7 +113,7 @@ export function* journalFile(
   file: AccountsFile,
   continues = false,
 ): Generator<Piece> {
-  const { days, period } = statement;
+  const { days } = statement;
   const declared = new Set([OPENING]);
   yield { text: [...COMMODITY[program], `account ${OPENING}`, ''].join('\n'), lines: 0 };
   let closings = '';
@@ -128,7 +128,7 @@ export function* journalFile(
     if (account.opening !== 0 && !continues) {
       text += `\n${days.first} * ${openingText(account)}\n${postings('    ', name, account.opening, OPENING)}`;
     }
-    if (balancesOf(account, period).closing !== null) {
+    if (account.known.closing !== null) {
       // Without what stands in its account of holds, and that one.
       closings += asserted(name, account.closing - held);
       if (held !== 0) closings += asserted(holdsName, held);
@@ -180,7 +180,7 @@ export function* beancountFile(statement: Statement, file: AccountsFile, continu
     }
     text += entries + remarks;
     // With the holds, which stand in an account below it.
-    if (balancesOf(account, period).closing !== null) text += `\n${asserted(name, account.closing)}`;
+    if (account.known.closing !== null) text += `\n${asserted(name, account.closing)}`;
     if (held > 0) text += asserted(holdsName, held);
     yield { text, lines: account.lines.length };
   }

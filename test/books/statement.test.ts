@@ -221,7 +221,7 @@ describe('sums of a statement', () => {
     deposits + transfers + settled + refunded + fees + unexplained;
 
   it.each(GROUPED_BY)('by %s: opening and amounts make the closing, and nothing is left out', by => {
-    const groups = groupsOf(statement, by, nameOf);
+    const groups = groupsOf(statement.accounts, by, nameOf);
     for (const group of groups) expect((group.opening ?? Number.NaN) + moved(group)).toBe(group.closing);
     const all = statement.accounts.reduce((sum, account) => sum + account.closing, 0);
     expect(groups.reduce((sum, each) => sum + (each.closing ?? Number.NaN), 0)).toBe(all);

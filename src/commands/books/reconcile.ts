@@ -161,8 +161,8 @@ export function reportOf(done: Reconciliation, { all }: { readonly all: boolean 
   const named = new Set(done.findings.flatMap(each => (each.candidates.length === 1 ? each.candidates : [])));
   const cards = new Map(done.cards.map(row => [row.card_id, row]));
   const shown = done.changes
-    .filter(change => all || named.has(change.card_id) || hasMoved({ ...change, low: 0, high: 0 }))
-    .map(change => cardAnswer(change, done, cards.get(change.card_id)));
+    .map(change => cardAnswer(change, done, cards.get(change.card_id)))
+    .filter(card => all || named.has(card.card_id) || hasMoved(card));
   const { wallet } = done;
   return {
     from: done.from === undefined ? null : { cut: done.from.cut_id, at: isoTime(done.from.at_ms) },
@@ -283,11 +283,7 @@ function title({ from, to, verdict, cards, cards_in_all, requests, residual }: R
 }
 
 /** With --all cards stand in the report that nothing happened to. */
-function hasMoved<Card extends Pick<CardChange, 'opening' | 'closing'>>({
-  opening,
-  closing,
-  ...changes
-}: Card): boolean {
+function hasMoved({ opening, closing, ...changes }: ReturnType<typeof cardAnswer>): boolean {
   return opening !== closing || Object.values(changes).some(change => typeof change === 'number' && change !== 0);
 }
 

@@ -2,7 +2,6 @@
 
 import { readPeriod, WallClock } from '../../books/period.ts';
 import {
-  balancesOf,
   GROUPED_BY,
   type GroupedBy,
   groupsOf,
@@ -295,22 +294,21 @@ function namesOf({ cards }: Statement): (account: Named) => string {
 
 function documentOf(ctx: Context, statement: Statement, as_of: string, by: GroupedBy | undefined) {
   const nameOf = namesOf(statement);
-  const { period } = statement;
   const accounts = [...statement.accounts];
   const { provisional, final } = showStanding(ctx, statement, accounts);
-  const data = accounts.map(account => accountAnswer(account, nameOf(account), period));
-  const groups = by && groupsOf({ accounts, period }, by, nameOf).map(groupAnswer);
+  const data = accounts.map(account => accountAnswer(account, nameOf(account)));
+  const groups = by && groupsOf(accounts, by, nameOf).map(groupAnswer);
   const reconciled = provisional.length === 0;
-  const head = { period: period.name, currency: ACCOUNT_CURRENCY, as_of, provisional, final, reconciled };
+  const head = { period: statement.period.name, currency: ACCOUNT_CURRENCY, as_of, provisional, final, reconciled };
   return { ...head, ...beginOf(statement), data, ...(groups && { groups }) };
 }
 
 const beginOf = ({ knownSince }: Pick<Statement, 'knownSince'>) =>
   knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
 
-function accountAnswer(account: StatementAccount, name: string, period: Statement['period']) {
+function accountAnswer(account: StatementAccount, name: string) {
   const { kind, card_id, provisional, final } = account;
-  const { opening, closing } = mapped(balancesOf(account, period), usdOrNull);
+  const { opening, closing } = mapped(account.known, usdOrNull);
   const lines = account.lines.map(lineAnswer);
   return { account: name, kind, card_id, opening, lines, closing, provisional, final, ...beginOf(account) };
 }
