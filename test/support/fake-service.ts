@@ -12,7 +12,7 @@ import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { ActiveDialect } from '../../src/sandbox/dialects/table.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/service.ts';
 import { InspectorSessions, type PageFiles } from '../../src/sandbox/page/inspector-sessions.ts';
-import { RequestLog, RequestNumbers } from '../../src/sandbox/service/logs.ts';
+import { RequestLog } from '../../src/sandbox/service/logs.ts';
 import type { ScenarioPlayer, ServiceParts } from '../../src/sandbox/service/service.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
@@ -81,7 +81,6 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     startedWith: { data: 'demo' },
     isGone: options.isGone ?? (() => false),
     rateLimits: options.rateLimits ?? 'none',
-    requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
     scenarios: options.scenarios,

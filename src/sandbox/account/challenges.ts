@@ -17,7 +17,7 @@ interface Opening extends Pick<ChallengeRow, 'merchant' | 'amount'> {
   readonly life?: number;
 }
 
-interface Ended {
+export interface Ended {
   readonly challenge: ChallengeRow;
   /** What became of the attached authorization, when there is one. */
   readonly transaction?: TransactionRow | undefined;

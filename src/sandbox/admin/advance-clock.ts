@@ -20,7 +20,7 @@ import {
 } from '../clock/clock.ts';
 import { earliestDue } from '../delivery/dispatcher.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { type Fired as FiredTimer, fireOne, type ServiceParts } from '../service/service.ts';
+import { type Fired, fireOne, type ServiceParts } from '../service/service.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './state.ts';
 
@@ -76,9 +76,6 @@ function targetOf({ by, to }: Call<Row>['input'], now: number): number {
   if (target > END_OF_TIME) throw new Refused('invalid_request', 'the clock ends with the year 9999');
   return target;
 }
-
-/** One thing that happened on the way. */
-type Fired = Pick<FiredTimer, 'dueAt' | 'kind' | 'ref' | 'error'>;
 
 /**
  * Everything due up to `to`, with the clock on the time of each while it happens. Deliveries too where this process

@@ -67,7 +67,7 @@ function damaged(error: unknown): never {
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
 async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Manifest) {
-  const { store, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
+  const { store, clock, isGone, dispatcher, requestLog } = parts;
   const goOn = dispatcher?.hold();
   try {
     const state = await store.writeLarge(async sql => {
@@ -88,7 +88,6 @@ async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Mani
       return { ...stateOf(looking), webhooks_active: activeWebhooks(sql).length };
     });
     requestLog.forget();
-    requestNumbers.forget();
     return state;
   } finally {
     goOn?.();

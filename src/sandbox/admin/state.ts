@@ -108,7 +108,7 @@ export const OF_SERVER = {
    * is no part of the store.
    */
   reset: async (parts, input) => {
-    const { store, startedWith, requestLog, requestNumbers } = parts;
+    const { store, startedWith, requestLog } = parts;
     const { data = startedWith.data, seed } = input;
     if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
       throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
@@ -126,7 +126,6 @@ export const OF_SERVER = {
       return { ...serverOf(parts), ...stateOf({ sql, now }), ...foundIn(checkInvariants(sql)) };
     });
     requestLog.forget();
-    requestNumbers.forget();
     return state;
   },
 

@@ -1,10 +1,10 @@
 /** Every operation of the control surface and what serves it, scenarios and the page of the inspector here. A missing one does not compile. */
 import type { AdminName, AdminOperations } from '../../contract/sandbox/admin.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
-import { type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
+import { type AdminHandlers, type Fields, found, impossible, Refused } from '../calls/handler.ts';
 import { REVEALS } from '../handlers/service.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
-import type { Fields, Route } from '../http/request.ts';
+import type { Route } from '../http/request.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { LookHandlers, ScenarioPlayer, ServiceHandlers, ServiceParts } from '../service/service.ts';

@@ -26,9 +26,9 @@ export interface TimelineItem {
   /** ms UTC on the clock of the sandbox. */
   readonly at: number;
   readonly id: string;
-  readonly number: number | null;
+  readonly number?: number | null;
   readonly text: string;
-  readonly amount: Cents | null;
+  readonly amount?: Cents | null;
 }
 
 export const TIMELINE = {
@@ -60,7 +60,9 @@ export const TIMELINE = {
     cardOf(look, card);
     const wanted = wantedKinds(kinds);
     const items = inOrder(lifeOf(look, card)).filter(({ kind }) => wanted.includes(kind));
-    return paged(look.input, 50, pagesOf(items.toReversed()), each => wired(TIMELINE_ITEM, each));
+    return paged(look.input, 50, pagesOf(items.toReversed()), each =>
+      wired(TIMELINE_ITEM, { number: null, amount: null, ...each }),
+    );
   },
 } satisfies Partial<LookHandlers>;
 
@@ -71,20 +73,6 @@ function wantedKinds(text: string | undefined): readonly TimelineKind[] {
   if (other === undefined) return names as TimelineKind[];
   throw new Refused('invalid_request', `kinds: ${JSON.stringify(other)} is none of ${TIMELINE_KINDS.join(', ')}`);
 }
-
-/** What it is, when it was, its id and what happened; what is not told has none. */
-const item = (
-  kind: TimelineKind,
-  at: number,
-  id: string,
-  text: string,
-  more: Partial<TimelineItem> = {},
-): TimelineItem => ({
-  ...{ kind, at, id, text },
-  number: null,
-  amount: null,
-  ...more,
-});
 
 const NEWEST = `desc limit ${MOST_OF_A_KIND}`;
 const TRANSACTIONS = `select * from transactions where card_id = ? order by created_at desc, id ${NEWEST}`;
@@ -116,7 +104,7 @@ function requestItem(row: KeptRequest): TimelineItem {
     row.idempotency_key !== null && `key ${row.idempotency_key}`,
   ];
   const text = [`${method} ${path} ${status}`, ...notes.filter(Boolean)].join(', ');
-  return item('request', at, id, text, { number });
+  return { kind: 'request', at, id, text, number };
 }
 
 function transactionItem({
@@ -127,9 +115,10 @@ function transactionItem({
   amount,
   merchant,
   decline_reason: reason,
-}: TransactionRow) {
+}: TransactionRow): TimelineItem {
   const became = type === 'authorization' ? `, ${status}` : reason === null ? '' : `: ${reason}`;
-  return item('transaction', at, id, `${type} ${plainAmount(amount)} ${merchant}${became}`, { amount });
+  const text = `${type} ${plainAmount(amount)} ${merchant}${became}`;
+  return { kind: 'transaction', at, id, text, amount };
 }
 
 /** Told is what moved, account by account. */
@@ -138,21 +127,24 @@ function entryItem({ id, kind, created_at: at, postings }: EntryOfCard, card: st
   const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)}`;
   const text = `${kind}: ${postings.map(({ ledger, amount }) => `${short(ledger)} ${signed(amount)}`).join(', ')}`;
   const amount = postings.find(({ ledger }) => ledger === `card:${card}`)?.amount ?? null;
-  return item('entry', at, String(id), text, { number: id, amount });
+  return { kind: 'entry', at, id: String(id), text, number: id, amount };
 }
 
 function challengeItem({ id, created_at: at, merchant, amount, status, attempts }: ChallengeRow): TimelineItem {
   const wrong = attempts === 0 ? '' : `, ${attempts} wrong`;
   const text = `3DS challenge ${plainAmount(amount)} ${merchant}: ${status}${wrong}`;
-  return item('challenge', at, id, text, { amount });
+  return { kind: 'challenge', at, id, text, amount };
 }
 
-const eventItem = ({ seq, id, type, created_at: at }: EventRow) => item('event', at, id, type, { number: seq });
+const eventItem = ({ seq: number, id, type: text, created_at: at }: EventRow): TimelineItem => {
+  return { kind: 'event', at, id, text, number };
+};
 
 function deliveryItem(row: DeliveryRow): TimelineItem {
   const { id, position: number, created_at: at, webhook_id, event_type, state, attempt } = row;
   const tries = attempt === 0 ? '' : `, ${attempt} ${attempt === 1 ? 'try' : 'tries'}`;
-  return item('delivery', at, id, `${event_type} to ${webhook_id}: ${state}${tries}`, { number });
+  const text = `${event_type} to ${webhook_id}: ${state}${tries}`;
+  return { kind: 'delivery', at, id, text, number };
 }
 
 // Nothing is sorted by time alone: the clock of a sandbox may stand, or go back. Each kind is in the order of its own numbers;

@@ -10,6 +10,8 @@ import { Secret } from '../../core/secret.ts';
 import type { Sql } from '../store/sql.ts';
 import type { IdSource } from './deterministic-ids.ts';
 
+export type Fields = Readonly<Record<string, unknown>>;
+
 export interface Call<Row extends Operation = Operation> {
   /** Open transaction; for reading operations a read. The effect, its event and its idempotency record share it. */
   readonly sql: Sql;
@@ -19,7 +21,7 @@ export interface Call<Row extends Operation = Operation> {
   readonly input: InputOf<Row>;
   readonly idSource: IdSource;
   /** Records an event in this transaction, with a row for each matching active subscription. */
-  emit(event: EventName, data: Readonly<Record<string, unknown>>): void;
+  emit(event: EventName, data: Fields): void;
 }
 
 /** One handler for each operation of the interface. */
@@ -35,7 +37,7 @@ export type AdminHandlers = {
 /** Of an operation that answers with one thing, whatever of it applies. */
 export type PartialReply<Row extends Operation> = Row['returns']['kind'] extends 'page' | 'list'
   ? ReplyOf<Row>
-  : Readonly<Record<string, unknown>>;
+  : Fields;
 
 /** A definite no, answered with the row's status. Thrown by rules and handlers; the effect is rolled back. */
 export class Refused extends Error {
@@ -100,7 +102,7 @@ function travelsAsItIs(shape: Shape): boolean {
 }
 
 /** An object as it is sent; only fields that the shape seals are exposed. */
-export function wireObject(shape: Shape, value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function wireObject(shape: Shape, value: Fields): Fields {
   if (travelsAsItIs(shape)) return value;
   const sent: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(value)) {

@@ -104,96 +104,80 @@ const ELECTRONICS: Shop = { merchant: 'GADGET STORE', mcc: '5732', country: 'US'
 function loadDemo({ sql, now, idSource, bins }: Loading): void {
   // How long ago it happened. Events begin after the data set: there is nobody to tell them to.
   const at = (ago: number): Act => ({ sql, now: now - ago, idSource, emit: () => undefined });
-  const deposit = (ago: number, currency: Currency, amount: Cents) =>
-    confirmDeposit(at(ago - 20 * MINUTE), detectDeposit(at(ago), { currency, amount, confirmations: 'manual' }));
-  const issue = (ago: number, bin: number, wanted: Omit<CardInput, 'bin_id'>) =>
-    CARDS['cards.create']({ ...at(ago), input: { ...wanted, bin_id: bins[bin] ?? '' } }).id;
+  const deposit = (ago: number, currency: Currency, amount: number) => {
+    const detected = detectDeposit(at(ago), { currency, amount: cents(amount), confirmations: 'manual' });
+    confirmDeposit(at(ago - 20 * MINUTE), detected);
+  };
+  const issue = (ago: number, bin: number, amount: number, also: Omit<CardInput, 'bin_id' | 'amount'> = {}) =>
+    CARDS['cards.create']({ ...at(ago), input: { ...also, amount: cents(amount), bin_id: bins[bin] ?? '' } }).id;
   /** Approved or declined, as the rules have it; the id of the record. */
-  const tryToBuy = (ago: number, card: string, purchase: Shop & { readonly amount: Cents }) =>
-    authorize(at(ago), cardOf({ sql }, card), purchase).id;
-  /** An authorization and, a day later, its settlement; of the whole amount when no other is named. */
-  const buy = (ago: number, card: string, purchase: Shop & { readonly amount: Cents; readonly settled?: Cents }) => {
-    const id = tryToBuy(ago, card, purchase);
+  const tryToBuy = (ago: number, card: string, shop: Shop, amount: number) =>
+    authorize(at(ago), cardOf({ sql }, card), { ...shop, amount: cents(amount) }).id;
+  /** An authorization and, a day later, its settlement. */
+  const buy = (ago: number, card: string, shop: Shop, amount: number, settled = amount) => {
+    const id = tryToBuy(ago, card, shop, amount);
     const act = at(ago - DAY);
-    settle(act, authorizationOf(act, id), { amount: purchase.settled ?? purchase.amount, final: true });
+    settle(act, authorizationOf(act, id), { amount: cents(settled), final: true });
     return id;
   };
-  const refundOf = (ago: number, authorization: string, amount: Cents) =>
-    refund(at(ago), authorizationOf(at(ago), authorization), amount);
+  const refundOf = (ago: number, authorization: string, amount: number) =>
+    refund(at(ago), authorizationOf(at(ago), authorization), cents(amount));
   const endHold = (ago: number, authorization: string, ending: 'reversed' | 'expired') => {
     const row = authorizationOf(at(ago), authorization);
     release(at(ago), row, { amount: row.held, ending });
   };
 
-  deposit(45 * DAY, 'btc', cents(15_000_00));
+  deposit(45 * DAY, 'btc', 15_000_00);
 
   // Two that ended.
-  const first = issue(41 * DAY, 0, { amount: cents(50_00) });
-  buy(40 * DAY, first, { ...ELECTRONICS, amount: cents(49_50) });
+  const first = issue(41 * DAY, 0, 50_00);
+  buy(40 * DAY, first, ELECTRONICS, 49_50);
   CARDS['cards.terminate']({ ...at(38 * DAY), input: { card_id: first } });
-  deposit(19 * DAY, 'usdt', cents(5_000_00));
-  const once = issue(6 * DAY, 4, { amount: cents(89_00), label: 'one-off purchase' });
-  const bought = buy(6 * DAY - HOUR, once, { ...ELECTRONICS, amount: cents(89_00) });
+  deposit(19 * DAY, 'usdt', 5_000_00);
+  const once = issue(6 * DAY, 4, 89_00, { label: 'one-off purchase' });
+  const bought = buy(6 * DAY - HOUR, once, ELECTRONICS, 89_00);
   CARDS['cards.terminate']({ ...at(4 * DAY), input: { card_id: once } });
-  refundOf(3 * DAY, bought, cents(20_00));
+  refundOf(3 * DAY, bought, 20_00);
 
   // Spending, refunds, a decline.
-  const video = issue(34 * DAY, 6, {
-    amount: cents(500_00),
-    label: 'video ads',
-    metadata: { team: 'growth', campaign: 'autumn' },
-  });
+  const autumn = { team: 'growth', campaign: 'autumn' };
+  const video = issue(34 * DAY, 6, 500_00, { label: 'video ads', metadata: autumn });
   CARDS['cards.fund']({ ...at(33 * DAY), input: { card_id: video, amount: cents(1_100_00) } });
-  const spots = buy(32 * DAY, video, { ...VIDEO_ADS, amount: cents(640_00), settled: cents(612_40) });
-  buy(14 * DAY, video, { ...VIDEO_ADS, amount: cents(480_00) });
-  refundOf(13 * DAY + HOUR, spots, cents(112_40));
-  const tokyo = issue(18 * DAY, 2, { amount: cents(5_000_00), label: '広告 — Tokyo' });
-  buy(17 * DAY, tokyo, { ...SEARCH_ADS, amount: cents(19_50) });
-  const office = issue(27 * DAY, 1, {
-    amount: cents(150_00),
-    label: 'office supplies',
-    allowed_categories: ['office_supplies', '5732'],
-  });
-  buy(26 * DAY, office, { ...PAPER, amount: cents(36_20) });
-  tryToBuy(24 * DAY, office, { ...COFFEE, amount: cents(4_80) });
+  const spots = buy(32 * DAY, video, VIDEO_ADS, 640_00, 612_40);
+  buy(14 * DAY, video, VIDEO_ADS, 480_00);
+  refundOf(13 * DAY + HOUR, spots, 112_40);
+  const tokyo = issue(18 * DAY, 2, 5_000_00, { label: '広告 — Tokyo' });
+  buy(17 * DAY, tokyo, SEARCH_ADS, 19_50);
+  const paperAndShop = ['office_supplies', '5732'];
+  const office = issue(27 * DAY, 1, 150_00, { label: 'office supplies', allowed_categories: paperAndShop });
+  buy(26 * DAY, office, PAPER, 36_20);
+  tryToBuy(24 * DAY, office, COFFEE, 4_80);
   CARDS['cards.withdraw']({ ...at(22 * DAY), input: { card_id: office, amount: cents(13_50) } });
 
   // Two that are frozen.
-  const cloud = issue(21 * DAY, 5, {
-    amount: cents(800_00),
-    label: 'cloud hosting',
-    auto_freeze_at: cents(100_00),
-  });
-  buy(20 * DAY, cloud, { ...HOSTING, amount: cents(365_00) });
+  const cloud = issue(21 * DAY, 5, 800_00, { label: 'cloud hosting', auto_freeze_at: cents(100_00) });
+  buy(20 * DAY, cloud, HOSTING, 365_00);
   // This one takes the balance below the line: approved, then frozen, so that the next declines.
-  buy(8 * DAY, cloud, { ...HOSTING, amount: cents(372_00) });
-  tryToBuy(2 * DAY, cloud, { ...HOSTING, amount: cents(18_00) });
-  const trial = issue(12 * DAY, 1, { amount: cents(25_00), label: 'trial' });
-  buy(12 * DAY - HOUR, trial, { ...TOOLS, amount: cents(25_00) });
+  buy(8 * DAY, cloud, HOSTING, 372_00);
+  tryToBuy(2 * DAY, cloud, HOSTING, 18_00);
+  const trial = issue(12 * DAY, 1, 25_00, { label: 'trial' });
+  buy(12 * DAY - HOUR, trial, TOOLS, 25_00);
   CARDS['cards.freeze']({ ...at(10 * DAY), input: { card_id: trial } });
 
   // Holds: open, expired, reversed.
-  const travel = issue(30 * DAY, 3, { amount: cents(1_500_00), label: 'travel: Berlin' });
-  tryToBuy(11 * DAY, travel, { ...HOTEL, amount: cents(412_00) });
-  const domains = issue(9 * DAY, 6, { amount: cents(60_00), label: 'domain renewals' });
-  const renewal = tryToBuy(9 * DAY - HOUR, domains, { ...DOMAINS, amount: cents(10_00) });
+  const travel = issue(30 * DAY, 3, 1_500_00, { label: 'travel: Berlin' });
+  tryToBuy(11 * DAY, travel, HOTEL, 412_00);
+  const domains = issue(9 * DAY, 6, 60_00, { label: 'domain renewals' });
+  const renewal = tryToBuy(9 * DAY - HOUR, domains, DOMAINS, 10_00);
   endHold(9 * DAY - HOUR - authorizationDue(0, DOMAINS.mcc), renewal, 'expired');
-  const mail = issue(3 * DAY, 5, {
-    amount: cents(40_00),
-    label: 'newsletter tool',
-    metadata: { team: 'growth' },
-  });
-  const month = tryToBuy(3 * DAY - HOUR, mail, { ...TOOLS, amount: cents(29_00) });
+  const mail = issue(3 * DAY, 5, 40_00, { label: 'newsletter tool', metadata: { team: 'growth' } });
+  const month = tryToBuy(3 * DAY - HOUR, mail, TOOLS, 29_00);
   endHold(2 * DAY, month, 'reversed');
-  const social = issue(DAY, 2, {
-    amount: cents(600_00),
-    label: 'ads: social',
-    spending_limit: cents(1_000_00),
-  });
-  tryToBuy(20 * HOUR, social, { ...VIDEO_ADS, amount: cents(75_00) });
+  const social = issue(DAY, 2, 600_00, { label: 'ads: social', spending_limit: cents(1_000_00) });
+  tryToBuy(20 * HOUR, social, VIDEO_ADS, 75_00);
 
   // The last hours.
-  const search = issue(2 * HOUR, 2, { amount: cents(120_00), label: 'ads: search' });
+  const search = issue(2 * HOUR, 2, 120_00, { label: 'ads: search' });
   const purchase: Purchase = { ...SEARCH_ADS, amount: cents(59_00) };
   const act = at(MINUTE);
   openChallenge(act, cardOf(act, search), { ...purchase, purchase, life: OPEN_CHALLENGE_LIFE });

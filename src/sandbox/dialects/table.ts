@@ -9,7 +9,7 @@ import { isObject } from '../../core/objects.ts';
 import { authorizationOf, settle } from '../account/authorizations.ts';
 import { type Act, cardOf, minus } from '../account/ledger.ts';
 import { wireCard, wireChallenge, wireTransaction } from '../account/wire.ts';
-import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts';
+import { type AdminHandlers, Encoded, type Fields, type Handlers } from '../calls/handler.ts';
 import { CARDS, NEWEST_FIRST, pageOfTransactions } from '../handlers/service.ts';
 import { balances, SIMULATIONS } from '../handlers/simulate.ts';
 import type { Answer } from '../http/answer.ts';
@@ -38,8 +38,6 @@ interface Dialect {
   /** Changes the object in an event, within its transaction. */
   readonly eventData?: (within: Within, event: EventName, data: Fields) => Fields;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Within {
   readonly sql: Sql;
@@ -251,9 +249,7 @@ const LEDGER_BALANCE: Dialect = {
     }
     if (operation === 'cards.list') {
       const cards = reply['data'] as readonly (Fields | Encoded)[];
-      const data = [];
-      for (const card of cards) data.push(withHold(within, card));
-      return { ...reply, data };
+      return { ...reply, data: cards.map(card => withHold(within, card)) };
     }
     return isCard(reply) ? withHold(within, reply) : reply;
   },

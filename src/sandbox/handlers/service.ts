@@ -11,7 +11,15 @@ import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
 import { documentOf, wireBin, wireCard, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
-import { type AdminHandlers, type Call, encodedCard, found, type Handlers, Refused } from '../calls/handler.ts';
+import {
+  type AdminHandlers,
+  type Call,
+  encodedCard,
+  type Fields,
+  found,
+  type Handlers,
+  Refused,
+} from '../calls/handler.ts';
 import { checkEndpoint, checkedEvents } from '../outbox/outbox.ts';
 import { cardExpiry, inclusiveRange, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
@@ -215,8 +223,6 @@ export const REVEALS = {
 } satisfies Partial<AdminHandlers>;
 
 // bins, challenges, transactions, wallet, webhooks: what the service tells of an account; and pages of lists.
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Paging {
   readonly page?: number | undefined;

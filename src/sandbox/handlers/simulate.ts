@@ -22,6 +22,7 @@ import {
   confirmDeposit,
   countConfirmations,
   detectDeposit,
+  type Ended,
   failChallenge,
   failDeposit,
   openChallenge,
@@ -30,14 +31,7 @@ import { type Act, cardOf, minus } from '../account/ledger.ts';
 import { type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
 import { isMcc } from '../rules/declines.ts';
 import { coinsWorth } from '../rules/money.ts';
-import {
-  type CardRow,
-  type ChallengeRow,
-  cardById,
-  type DepositRow,
-  type TransactionRow,
-  walletOf,
-} from '../store/rows.ts';
+import { type ChallengeRow, cardById, type DepositRow, type TransactionRow, walletOf } from '../store/rows.ts';
 
 type Simulation = Extract<keyof AdminHandlers, `simulate.${string}`>;
 type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
@@ -76,19 +70,16 @@ const WORK = {
   'simulate.authorize': (act, input) => {
     const purchase: Purchase = { ...purchaseOf(input), forced: input.force_decline, mismatch: input.mismatch };
     const card = cardOf(act, input.card_id);
-    if (input.three_ds !== 'challenge') return authorizeOutcome(authorize(act, card, purchase));
+    if (input.three_ds !== 'challenge') return saidOfRecord(authorize(act, card, purchase));
     const opened = openChallenge(act, card, { merchant: purchase.merchant, amount: purchase.amount, purchase });
-    const challenge = { challenge_id: opened.challenge.id };
-    return opened.transaction === undefined
-      ? { outcome: 'challenged', card_id: card.id, ...challenge }
-      : { ...authorizeOutcome(opened.transaction), ...challenge };
+    return saidOfChallenge(opened, 'challenged');
   },
 
   'simulate.increment': (act, { authorization_id, amount }) => {
     const row = increment(act, pending(act, authorization_id), amount);
     return row.decline_reason === null
       ? { outcome: 'incremented', card_id: row.card_id, authorization_id }
-      : { ...authorizeOutcome(row), authorization_id };
+      : { ...saidOfRecord(row), authorization_id };
   },
 
   /** Without an amount all that is held; after that only a named amount can be posted (A-160). */
@@ -99,8 +90,7 @@ const WORK = {
       const { status } = authorization;
       throw impossible(`authorization ${authorization_id} is ${status} and holds nothing: name the amount to post`);
     }
-    const row = settle(act, authorization, { amount: asked, final });
-    return { outcome: 'settled', card_id: row.card_id, transaction_id: row.id, authorization_id };
+    return saidOfRecord(settle(act, authorization, { amount: asked, final }));
   },
 
   'simulate.reverse': (act, { authorization_id, amount }) => {
@@ -133,54 +123,41 @@ const WORK = {
         `authorization ${authorization_id} is ${status}, ${sums}: ${plainAmount(left)} USD can be refunded`,
       );
     }
-    const row = refund(act, authorization, asked);
-    return { outcome: 'refunded', card_id: row.card_id, transaction_id: row.id, authorization_id };
+    return saidOfRecord(refund(act, authorization, asked));
   },
 
-  'simulate.force-post': (act, input) => ({ outcome: 'settled', ...unlinked(act, input, forcePost) }),
+  'simulate.force-post': (act, input) => {
+    const purchase = purchaseOf(input);
+    return saidOfRecord(forcePost(act, cardOf(act, input.card_id), purchase));
+  },
 
-  'simulate.unlinked-refund': (act, input) => ({
-    outcome: 'refunded',
-    ...unlinked(act, input, unlinkedRefund),
-  }),
+  'simulate.unlinked-refund': (act, input) => {
+    const purchase = purchaseOf(input);
+    return saidOfRecord(unlinkedRefund(act, cardOf(act, input.card_id), purchase));
+  },
 
   /** With `then: authorize`, the right code runs an authorization of the same amount. */
   'simulate.challenge': (act, input) => {
     const { merchant = usual('merchant'), amount, then = 'nothing' } = input;
     const card = cardOf(act, input.card_id);
     const purchase = { amount, merchant, mcc: usual('mcc'), country: usual('country') };
-    const opened = openChallenge(act, card, { merchant, amount, ...(then === 'authorize' && { purchase }) });
-    const made = { card_id: card.id, challenge_id: opened.challenge.id };
-    return opened.transaction === undefined
-      ? { outcome: said(opened.challenge), ...made }
-      : { ...authorizeOutcome(opened.transaction), ...made };
+    return saidOfChallenge(openChallenge(act, card, { merchant, amount, ...(then === 'authorize' && { purchase }) }));
   },
 
-  /** With an authorization attached the outcome is what became of that one. */
   'simulate.answer': (act, input) => {
     const { otp, answer: given } = input;
     const challenge = openOne(act, input.challenge_id);
     const code = given ?? (isSameKey(otp ?? '', challenge.otp) ? 'right' : 'wrong');
-    const ended = answer(act, challenge, code);
-    const { id, card_id } = ended.challenge;
-    const outcome =
-      ended.transaction === undefined ? { outcome: said(ended.challenge) } : authorizeOutcome(ended.transaction);
-    return { ...outcome, card_id, challenge_id: id };
+    return saidOfChallenge(answer(act, challenge, code));
   },
 
   /** An attached authorization declines `three_ds_failed`. */
-  'simulate.challenge-expire': (act, { challenge_id }) => {
-    const challenge = openOne(act, challenge_id);
-    const { transaction } = failChallenge(act, challenge, 'expired');
-    const made = { card_id: challenge.card_id, challenge_id };
-    return transaction === undefined ? { outcome: 'expired', ...made } : { ...authorizeOutcome(transaction), ...made };
-  },
+  'simulate.challenge-expire': (act, { challenge_id }) =>
+    saidOfChallenge(failChallenge(act, openOne(act, challenge_id), 'expired')),
 
   /** Nothing is recorded, an attached authorization neither. */
-  'simulate.cancel': (act, { challenge_id }) => {
-    const { card_id } = cancelChallenge(act, openOne(act, challenge_id));
-    return { outcome: 'cancelled', card_id, challenge_id };
-  },
+  'simulate.cancel': (act, { challenge_id }) =>
+    saidOfChallenge({ challenge: cancelChallenge(act, openOne(act, challenge_id)) }),
 
   'simulate.deposit': (act, input) => {
     const { currency, confirmations = 'timed' } = input;
@@ -215,12 +192,23 @@ export const SIMULATIONS = Object.fromEntries(
   ]),
 ) as unknown as Pick<AdminHandlers, Simulation>;
 
-/** What an attempt to authorize became. */
-function authorizeOutcome(row: TransactionRow): Done {
-  const made = { transaction_id: row.id, card_id: row.card_id };
-  return row.decline_reason === null
-    ? { outcome: 'approved', ...made, authorization_id: row.id }
-    : { outcome: 'declined', ...made, decline_reason: row.decline_reason };
+const OUTCOMES = { authorization: 'approved', decline: 'declined', settlement: 'settled', refund: 'refunded' } as const;
+
+/** What came of it, by the record that was made, with the authorization that it is or belongs to. */
+function saidOfRecord({ id, type, card_id, authorization_id, decline_reason }: TransactionRow): Done {
+  const authorization = type === 'authorization' ? id : authorization_id;
+  return {
+    ...{ outcome: OUTCOMES[type], transaction_id: id, card_id },
+    ...(authorization !== null && { authorization_id: authorization }),
+    ...(decline_reason !== null && { decline_reason }),
+  };
+}
+
+/** With an authorization attached the outcome is what became of that one, else where the challenge stands. */
+function saidOfChallenge({ challenge, transaction }: Ended, open = 'open'): Done {
+  const { id, card_id, status } = challenge;
+  const became = transaction && saidOfRecord(transaction);
+  return { outcome: status === 'pending' ? open : status, ...became, card_id, challenge_id: id };
 }
 
 function pending(act: Act, id: string): TransactionRow {
@@ -228,16 +216,6 @@ function pending(act: Act, id: string): TransactionRow {
   if (authorization.status === 'pending') return authorization;
   throw impossible(`authorization ${id} is ${authorization.status}, not pending: nothing is held`);
 }
-
-type Posting = (act: Act, card: CardRow, purchase: Purchase) => TransactionRow;
-
-function unlinked(act: Act, input: InputOf<'simulate.force-post'>, post: Posting) {
-  const purchase = purchaseOf(input);
-  const row = post(act, cardOf(act, input.card_id), purchase);
-  return { card_id: row.card_id, transaction_id: row.id };
-}
-
-const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
 
 function openOne({ sql, now }: Act, id: string): ChallengeRow {
   const challenge = found(sql.row('challenges', { id }), 'challenge', id);

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
 import { SANDBOX_MARK } from '../../contract/sandbox/basis.ts';
 import { RATE_WINDOW } from '../../contract/spans.ts';
-import { Encoded, type Refused, wireObject } from '../calls/handler.ts';
+import { Encoded, type Fields, type Refused, wireObject } from '../calls/handler.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** An answer as it is stored under a key: without what belongs to the single request. */
@@ -17,8 +17,6 @@ export interface Answer {
   /** Path of what is sent in place of the body, and then removed. */
   readonly file?: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The answer to a request that was executed. */
 export function replyAnswer({ returns }: Operation, reply: unknown): Answer {

@@ -12,7 +12,7 @@ import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { mismatches } from '../../contract/sandbox/together.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { centsOf } from '../../core/money.ts';
-import { Refused } from '../calls/handler.ts';
+import { type Fields, Refused } from '../calls/handler.ts';
 
 /** Path of the service below the origin; the base address ends in it. */
 export const SERVICE_PATH = '/v1';
@@ -114,7 +114,7 @@ export class Gone extends Error {
 }
 
 /** The fields of the body; none when there is no body. Throws `Refused` for a body that is none of the kind. */
-export async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+export async function readBody(request: IncomingMessage): Promise<Fields> {
   const announced = Number(request.headers['content-length'] ?? 0);
   const isPresent = announced > 0 || request.headers['transfer-encoding'] !== undefined;
   if (!isPresent) return {};
@@ -127,7 +127,7 @@ export async function readBody(request: IncomingMessage): Promise<Readonly<Recor
     throw new Refused('invalid_request', 'The body must be a JSON object.');
   }
   if (isTooDeep(value)) throw new Refused('invalid_request', 'The body is nested too deep.');
-  return value as Readonly<Record<string, unknown>>;
+  return value as Fields;
 }
 
 /** Deeper than any body of the contract, far from what would exhaust the stack. */
@@ -177,8 +177,6 @@ function tooLarge(): Refused {
 }
 
 // A request as far as it is understood before the store is asked: its route, its values, its key.
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export interface ParsedRequest {
   readonly route: Route;

@@ -3,7 +3,7 @@ import { EVENTS, type EventName } from '../../contract/events.ts';
 import { EXAMPLES } from '../../contract/examples.ts';
 import { namedShape } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
-import { type Call, Refused, wireObject } from '../calls/handler.ts';
+import { type Call, type Fields, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import { activeWebhooks, type DeliveryRow } from '../store/rows.ts';
 import { nextCount } from '../store/sql.ts';
@@ -34,8 +34,6 @@ export function checkedEvents(events: readonly string[]): readonly string[] {
 }
 
 // A made-up payload for each event, as it looks after the change the event tells of (A-74).
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const AUTHORIZATION = EXAMPLES['Transaction']?.['id'];
 
@@ -118,11 +116,7 @@ export function enqueue(
  * In the transaction that caused it (A-82): no event without its effect, no effect without its event. Records one event, its exact bytes, and a delivery
  * due now for each active subscription that asked for it.
  */
-export function recordEvent(
-  { sql, now, idSource }: Queueing,
-  event: EventName,
-  data: Readonly<Record<string, unknown>>,
-): void {
+export function recordEvent({ sql, now, idSource }: Queueing, event: EventName, data: Fields): void {
   const id = idSource.id('evt');
   const text = JSON.stringify(wireObject(EVENTS[event].data, data));
   const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;

@@ -58,7 +58,7 @@ export async function executeRequest(
   parsed: ParsedRequest,
   { seen, stopping }: { readonly seen: Seen; readonly stopping: AbortSignal },
 ): Promise<Answer | undefined> {
-  const { store, requestNumbers, clock, rateLimits } = parts;
+  const { store, requestLog, clock, rateLimits } = parts;
   const { route } = parsed;
   // Reading requests write nothing when nothing is limited: their numbers come from a block this process took. Where
   // limits are on, each request is a row, because every command is a process of its own and all share the limit.
@@ -67,7 +67,7 @@ export async function executeRequest(
   let number: number | undefined;
   let passed: Known | undefined;
   for (;;) {
-    if (reads) number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
+    if (reads) number = await requestLog.nextNumber(parts);
     const access = reads ? 'read' : 'write';
     const done = await store[access](sql => attempted(parts, sql, parsed, { access, number, passed }));
     if (done === 'needs to write') {

@@ -134,10 +134,16 @@ interface Answered {
   readonly took: number;
 }
 
-/** Requests of this process that are in no store yet. */
+const LARGEST_BLOCK = 1024;
+
+/** Requests of this process that write nothing: their rows, in no store yet, and their numbers, which the store gives in blocks so that each is given out once. */
 export class RequestLog {
   #waiting: RequestRow[] = [];
   #timesForgotten = 0;
+  #next = 0;
+  #end = 0;
+  #block = 1;
+  #taking: Promise<void> | undefined;
 
   keep(row: RequestRow): void {
     this.#waiting.push(row);
@@ -149,10 +155,31 @@ export class RequestLog {
     return this.#waiting;
   }
 
-  /** Forgets what waits, because the sandbox starts over. */
+  /** The next number, from 1. The first blocks are small: most commands make one request. */
+  async nextNumber({ store }: { readonly store: Store }): Promise<number> {
+    while (this.#next >= this.#end) {
+      this.#taking ??= this.#take(store).finally(() => {
+        this.#taking = undefined;
+      });
+      await this.#taking;
+    }
+    return ++this.#next;
+  }
+
+  async #take(store: Store): Promise<void> {
+    const size = this.#block;
+    const last = await store.write(sql => takeCounts(sql, { name: 'req', count: size }));
+    this.#next = last - size;
+    this.#end = last;
+    this.#block = Math.min(LARGEST_BLOCK, size * 2);
+  }
+
+  /** Forgets what waits and the numbers that are left, because the sandbox starts over. */
   forget(): void {
     this.#waiting = [];
     this.#timesForgotten += 1;
+    this.#next = this.#end;
+    this.#block = 1;
   }
 
   /** Writes what waits into the store. Where that cannot take it now, it waits on. */
@@ -246,45 +273,4 @@ function withoutSecrets(shape: Shape, body: string): string {
   for (const [name, { wire = name, secret }] of Object.entries(shape)) if (secret) delete members[wire];
   if (Object.hasOwn(members, 'url')) members['url'] = originOf(members['url']);
   return JSON.stringify(members);
-}
-
-// Numbers of requests that write nothing, taken from the store in blocks so that each is given out once.
-
-const LARGEST = 1024;
-
-export class RequestNumbers {
-  #next = 0;
-  #end = 0;
-  #size = 1;
-  #taking: Promise<void> | undefined;
-
-  /** The next number where it is at hand. */
-  ready(): number | undefined {
-    return this.#next < this.#end ? ++this.#next : undefined;
-  }
-
-  /** The next number, from 1. The first blocks are small: most commands make one request. */
-  async next({ store }: { readonly store: Store }): Promise<number> {
-    while (this.#next >= this.#end) {
-      this.#taking ??= this.#take(store).finally(() => {
-        this.#taking = undefined;
-      });
-      await this.#taking;
-    }
-    return ++this.#next;
-  }
-
-  /** Forgets what is left, because the store's counters begin anew. */
-  forget(): void {
-    this.#next = this.#end;
-    this.#size = 1;
-  }
-
-  async #take(store: Store): Promise<void> {
-    const size = this.#size;
-    const last = await store.write(sql => takeCounts(sql, { name: 'req', count: size }));
-    this.#next = last - size;
-    this.#end = last;
-    this.#size = Math.min(LARGEST, size * 2);
-  }
 }

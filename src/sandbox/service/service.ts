@@ -14,7 +14,7 @@ import type { LimitsKept } from '../http/answer.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { endsTransaction, type Sql, StoreBroken, StoreBusy } from '../store/sql.ts';
-import type { RequestLog, RequestNumbers } from './logs.ts';
+import type { RequestLog } from './logs.ts';
 
 /** What takes the whole service: many transactions, or none. */
 export type ServiceHandlers = {
@@ -60,7 +60,6 @@ export interface ServiceParts extends SendingParts, Pick<Host, 'platform' | 'pid
   readonly rateLimits: LimitsKept;
   /** Rate limits count on the clock of the sandbox. */
   readonly virtualLimits?: boolean | undefined;
-  readonly requestNumbers: RequestNumbers;
   readonly requestLog: RequestLog;
   /** Plays scenarios; without it this sandbox plays none. */
   readonly scenarios?: ScenarioPlayer | undefined;

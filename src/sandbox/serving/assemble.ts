@@ -16,8 +16,9 @@ import { loadDataSet } from '../data/load.ts';
 import { createDispatcher, type DeliveryOptions } from '../delivery/dispatcher.ts';
 import { ActiveDialect } from '../dialects/table.ts';
 import { HANDLERS } from '../handlers/service.ts';
+import { SERVICE_PATH } from '../http/request.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
-import { RequestLog, RequestNumbers } from '../service/logs.ts';
+import { RequestLog } from '../service/logs.ts';
 import { runTimersUntil, type ServiceParts } from '../service/service.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
@@ -104,8 +105,10 @@ export async function assemble(plan: Plan) {
       instance,
       /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
       deliver,
-      /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else; the service is below `/v1`. */
+      /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
       origin: server.origin,
+      /** Base address of the service, with `/v1`. */
+      url: server.origin + SERVICE_PATH,
       ...(socket && { socketPath: socket.socketPath }),
       get dialect() {
         return activeDialect.name;
@@ -118,6 +121,9 @@ export async function assemble(plan: Plan) {
       stop() {
         stopped ??= stop();
         return stopped;
+      },
+      [Symbol.asyncDispose]() {
+        return this.stop();
       },
     };
   } catch (error) {
@@ -168,7 +174,6 @@ export async function openSandbox(plan: OpenPlan) {
       adminToken: plan.adminToken ?? randomSecret('sandbox_', host),
       startedWith: { data, size, wallet },
       isGone: other => isNamedGone(other, owner, host.isRunning),
-      requestNumbers: new RequestNumbers(),
       activeDialect: new ActiveDialect(plan.dialect),
       requestLog: new RequestLog(),
       archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),

@@ -13,7 +13,6 @@ import { SYSTEM_CLOCK } from '../../platform/time.ts';
 import { type ClockRow, REAL_CLOCK } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/dispatcher.ts';
 import { dialectNamed } from '../dialects/table.ts';
-import { SERVICE_PATH } from '../http/request.ts';
 import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import type * as Public from './library-types.ts';
 
@@ -30,10 +29,7 @@ export interface SandboxOptions extends PublicOptions {
   readonly host?: SandboxHost;
 }
 
-export interface RunningSandbox extends Assembled, AsyncDisposable {
-  /** Base address including `/v1`; `http://localhost/v1` when `socketPath` is there. */
-  readonly url: string;
-}
+export type RunningSandbox = Assembled;
 
 /**
  * Throws `check_failed` for a store that cannot be used, `guarded` for a place that cannot have one, `unreachable` for a
@@ -43,7 +39,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const { store = 'memory', wallet, webhookSecret, onFault = () => undefined } = options;
   const dialect = options.dialect === undefined ? undefined : dialectNamed(options.dialect);
   if (store !== 'memory') atOnceInOurWords(store, () => makeFolders(dirname(store), 0o700));
-  const running = await assemble({
+  return assemble({
     host: options.host ?? libraryHost(),
     path: store,
     place: options.listen === 'socket' ? 'socket' : { port: options.port ?? 0 },
@@ -65,7 +61,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     version: options.version ?? 'library',
     onFault,
   });
-  return Object.assign(running, { url: running.origin + SERVICE_PATH, [Symbol.asyncDispose]: () => running.stop() });
 }
 
 function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {
@@ -145,7 +140,9 @@ export const storeFile = (data: string) => join(data, 'sandbox', 'store.db');
 export const storeFolder = (data: string) => dirname(storeFile(data));
 
 /** Key and admin token are random and in memory only; nothing but `deliver` sends deliveries. */
-export type EmbeddedSandbox = Omit<Assembled, 'instance' | 'dialect'> & { readonly socketPath: string };
+export type EmbeddedSandbox = Pick<Assembled, 'origin' | 'key' | 'adminToken' | 'deliver' | 'honoursKeys' | 'stop'> & {
+  readonly socketPath: string;
+};
 
 /**
  * Opens the store in the data folder, made and filled with `demo` on first use, and serves it. Any number of processes

@@ -25,7 +25,6 @@ import {
 } from '../../files/private-files.ts';
 import { readyFile } from '../../files/users-file.ts';
 import type { Host } from '../../platform/host.ts';
-import { SERVICE_PATH } from '../http/request.ts';
 import type { PageFiles } from '../page/inspector-sessions.ts';
 import { proofOf } from '../requests/exchange.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
@@ -261,8 +260,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
         if (error instanceof StoreBroken) end(brokenStore(path, error));
       },
     });
-    const url = made.origin + SERVICE_PATH;
-    const { instance } = made;
+    const { url, instance } = made;
     const facts: ServerFacts = { url, pid: around.pid, started_at: new Date(clock.now()).toISOString(), instance };
     const close = async () => {
       // Who looks for the server stops finding it first.
