@@ -7,6 +7,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acceptPlace, hasJournal, openSqlite } from '../../src/journal/sqlite.ts';
 import type { Clock } from '../../src/platform/host.ts';
+import type { BookOptions } from '../support/card-books.ts';
 import { random } from '../support/clocks.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
 import { type Ran, world } from '../support/world.ts';
@@ -39,8 +40,8 @@ export interface ArenaClock extends Clock {
 export interface Arena extends AsyncDisposable {
   readonly service: HostileService;
   readonly clock: ArenaClock;
-  /** Opens folders for one cell. */
-  enter(known: Known, mode: Mode): Promise<Place>;
+  /** Opens folders for one cell; with an account, its books begin so. */
+  enter(known: Known, mode: Mode, account?: BookOptions): Promise<Place>;
 }
 
 export interface Place extends AsyncDisposable {
@@ -127,7 +128,7 @@ export async function arena(): Promise<Arena> {
   return {
     service,
     clock,
-    async enter(known, mode) {
+    async enter(known, mode, account) {
       const isPublic = mode === 'live' || known === 'other key honoured';
       const name = `${known} ${isPublic}`;
       if (!templates.has(name)) templates.set(name, probed(known, isPublic));
@@ -144,6 +145,7 @@ export async function arena(): Promise<Arena> {
         await rm(join(folder, 'config', 'known-states.json'), { force: true });
       }
       const key = mode === 'live' ? LIVE_KEY : TEST_KEY;
+      if (account !== undefined) service.reset({ [key]: account });
       const env = environment(folder, key, isPublic);
       const suffix = mode === 'live' ? ' --yes --live env' : ' --yes';
       return {

@@ -1,6 +1,7 @@
 /** A key that the probe found honoured and that the service forgets within seconds: what is told, and what is sent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BookOptions, WriteOperation } from '../support/card-books.ts';
+import { errorOf } from '../support/world.ts';
 import { answerNamed } from './answers.ts';
 import { type Arena, arena, type Place } from './arena.ts';
 
@@ -26,24 +27,13 @@ const asked = (operation: WriteOperation) =>
   here.service.requests.filter(request => request.operation === operation).length;
 const effects = (place: Place) => here.service.books(place.key).effects.length;
 
-interface Told {
-  readonly op: string;
-  readonly message: string;
-  readonly hint: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
-
-function errorIn(err: string): Told {
-  return (JSON.parse(err.trim().split('\n').at(-1) ?? '') as { error: Told }).error;
-}
-
 describe('a create', () => {
   it('of which nothing shows is sent again, twice at most, and then at the word of a person alone', async () => {
     await using place = await entered('create', 'lost before-headers, none');
-    const { op } = errorIn((await place.run(CREATE)).err);
+    const { op } = errorOf(await place.run(CREATE));
     const resumed = await place.run(`ops resume ${op}`);
     expect([resumed.code, effects(place), asked('create')]).toEqual([11, 0, 3]);
-    expect(errorIn(resumed.err).hint).toBe(`cardwright ops resume ${op} --resend-absent`);
+    expect(errorOf(resumed).hint).toBe(`cardwright ops resume ${op} --resend-absent`);
     const from = here.clock.monotonic();
     expect([(await place.run(`ops resume ${op} --resend-absent`)).code, effects(place)]).toEqual([0, 1]);
     // Nothing of the earlier ones can be on its way any more.
@@ -53,8 +43,7 @@ describe('a create', () => {
   // A key that was proved and is forgotten within seconds, with an effect 23 s after its request: no promise covers that it is made
   // once. Promised is that both cards are named where the second one shows before the end is verified.
   it('that is made twice all the same, the second one before the end is verified, is named with both cards', async () => {
-    await using place = await here.enter('honoured', 'test');
-    here.service.reset({ [place.key]: { ...FORGETS, behind: { walletMs: 3_600_000 } } });
+    await using place = await here.enter('honoured', 'test', { ...FORGETS, behind: { walletMs: 3_600_000 } });
     const late = { effect: { afterMs: 23_000 }, answer: { lost: 'before-headers' } } as const;
     const { play } = answerNamed('lost before-headers, none');
     here.service.script({ operation: 'create', plays: [late, play] });
@@ -62,7 +51,7 @@ describe('a create', () => {
     // Whoever asks again under the intent is told the same.
     for (const made of [await place.run(named), await place.run(named)]) {
       expect([made.code, effects(place)]).toEqual([15, 2]);
-      expect(errorIn(made.err).evidence['objections']).toContainEqual(
+      expect(errorOf(made).evidence['objections']).toContainEqual(
         expect.stringMatching(/^2 cards carry the marker of row 1 .*: card_2, card_3$/),
       );
     }
@@ -72,10 +61,10 @@ describe('a create', () => {
 describe('what somebody does next', () => {
   it('is told as a command that only looks, and behind it one that sends', async () => {
     await using place = await entered('create', 'lost before-headers, none');
-    const { hint, evidence } = errorIn((await place.run(CREATE)).err);
+    const { hint, evidence } = errorOf(await place.run(CREATE));
     const sent = asked('create');
     await place.run(String(evidence['look']).replace('cardwright ', ''));
-    const looked = errorIn((await place.run(hint.replace('cardwright ', ''))).err);
+    const looked = errorOf(await place.run(hint.replace('cardwright ', '')));
     expect(asked('create') - sent).toBe(0);
     await place.run(looked.hint.replace('cardwright ', ''));
     expect(asked('create') - sent).toBe(1);

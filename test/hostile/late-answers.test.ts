@@ -1,6 +1,7 @@
 /** What a person is told of a service whose readings are behind its books, and how long he waits for it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BookOptions } from '../support/card-books.ts';
+import { errorOf } from '../support/world.ts';
 import { answerNamed } from './answers.ts';
 import { type Arena, arena, type Place } from './arena.ts';
 
@@ -27,20 +28,15 @@ const creates = () => here.service.requests.filter(({ operation }) => operation 
 /** Waited since then, s. */
 const seconds = (from: number) => Math.round((here.clock.waited() - from) / 1_000);
 
-function errorIn(err: string) {
-  const line = err.trim().split('\n').at(-1) ?? '';
-  return (JSON.parse(line) as { error: { hint?: string; evidence: Record<string, unknown> } }).error;
-}
-
 describe('a card that was answered and cannot be read yet', () => {
   it.each([
     ['single', SINGLE],
     ['bulk', BULK],
   ])('is unknown, and a command finds it once it shows: %s', async (_, [line, stdin]) => {
     await using place = await entered({ behind: { listMs: 20_000, newMs: 20_000 } }, 'honest, done');
-    const { code, err } = await place.run(line, stdin);
-    expect(code).toBe(11);
-    const next = /^cardwright (ops resume op_\w+)$/.exec(errorIn(err).hint ?? '')?.[1] ?? '';
+    const made = await place.run(line, stdin);
+    expect(made.code).toBe(11);
+    const next = /^cardwright (ops resume op_\w+)$/.exec(errorOf(made).hint)?.[1] ?? '';
     here.clock.pass(20_000);
     const from = here.clock.waited();
     const resumed = await place.run(next);
@@ -52,21 +48,21 @@ describe('a card that was answered and cannot be read yet', () => {
 describe('a 429 behind which a card was made that no list shows', () => {
   it('single: the wallet says that it may have been done, and no resume offers to send it again', async () => {
     await using place = await entered({ behind: { listMs: AN_HOUR } }, '429, done');
-    const { code, err } = await place.run(...SINGLE);
-    const { hint = '', evidence } = errorIn(err);
-    expect([code, creates()]).toEqual([11, 1]);
+    const made = await place.run(...SINGLE);
+    const { hint, evidence } = errorOf(made);
+    expect([made.code, creates()]).toEqual([11, 1]);
     expect(evidence['checked']).toMatch(/: none, wallet \$1,000\.00 -> \$975\.00$/);
     const resumed = await place.run(hint.replace('cardwright ', ''));
-    expect([resumed.code, creates(), errorIn(resumed.err).hint]).toEqual([11, 1, hint.replace('resume', 'show')]);
+    expect([resumed.code, creates(), errorOf(resumed).hint]).toEqual([11, 1, hint.replace('resume', 'show')]);
     const sent = await place.run(`${hint.replace('cardwright ', '')} --resend-absent`);
     expect([sent.code, creates()]).toEqual([11, 1]);
   });
 
   it('bulk: the end of the run names the row, and a command that shows what was paid', async () => {
     await using place = await entered({ behind: { listMs: AN_HOUR } }, '429, done');
-    const { code, err } = await place.run(...BULK);
-    expect([code, creates()]).toEqual([15, 3]);
-    const [objection = ''] = errorIn(err).evidence['objections'] as string[];
+    const made = await place.run(...BULK);
+    expect([made.code, creates()]).toEqual([15, 3]);
+    const [objection] = errorOf(made).evidence.objections;
     expect(objection).toMatch(
       /^the wallet holds \$925\.00, \$25\.00 less than .*: row 2 was sent again and may have been done twice/,
     );

@@ -4,8 +4,7 @@ import { arena, LIVE_KEY, PATIENCE } from './arena.ts';
 
 test.each(['unknown', 'other key honoured'] as const)('key %s: exit 14, and nothing is written', async known => {
   await using here = await arena();
-  await using place = await here.enter(known, 'live');
-  here.service.reset({ [LIVE_KEY]: { walletCents: 100_000 } });
+  await using place = await here.enter(known, 'live', { walletCents: 100_000 });
   const lines = [
     `cards lease --bin bin_1 --amount 25 --ttl ${PATIENCE} --reveal -- /bin/true`,
     `cards lease --amount 25 --ttl ${PATIENCE} --reveal -- /bin/true`,

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answered, View } from '../support/card-books.ts';
+import { errorOf } from '../support/world.ts';
 import { type Arena, arena } from './arena.ts';
 
 let here: Arena;
@@ -21,8 +22,10 @@ const under = (id: string, more: object = {}) => ({
 const FILE = 'bin_id,amount\nbin_1,5\nbin_1,6\nbin_1,7\n';
 
 test.each(['unknown', 'honoured'] as const)('a single create under the id of another card, keys %s', async keys => {
-  await using place = await here.enter(keys, 'test');
-  here.service.reset({ [place.key]: { cards: [{}], keys: keys === 'honoured' ? 'honoured' : 'ignored' } });
+  await using place = await here.enter(keys, 'test', {
+    cards: [{}],
+    keys: keys === 'honoured' ? 'honoured' : 'ignored',
+  });
   here.service.script({ operation: 'create', plays: [under('card_1')] });
   const { code, out } = await place.run('cards create --bin bin_1 --amount 9 --label kim');
   const made = [...here.service.books(place.key).cards.keys()];
@@ -34,15 +37,15 @@ test.each(['unknown', 'honoured'] as const)('a single create under the id of ano
 });
 
 test('a row of many under the id of another card: the end names the card that carries the marker, and no other to end', async () => {
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [place.key]: { cards: [{}] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}] });
   here.service.script({ operation: 'create', plays: [under('card_1')] });
-  const { code, err } = await place.run('cards create --file -', FILE);
+  const ran = await place.run('cards create --file -', FILE);
+  const { code, err } = ran;
   const [, right = ''] = [...here.service.books(place.key).cards.keys()];
   expect(code).toBe(15);
   expect(err).toContain(`row 1: the answer named the card card_1, which is another one; the card of row 1 is ${right}`);
   expect(err).not.toMatch(/cards carry|cards (freeze|terminate)/);
-  const op = /"op":"(op_\w+)"/.exec(err)?.[1] ?? '';
+  const { op } = errorOf(ran);
   const shown = JSON.parse((await place.run(`ops show ${op}`)).out) as { items: { card_id: string }[] };
   expect(shown.items[0]?.card_id).toBe(right);
   expect((await place.run(`ops resume ${op}`)).code).toBe(15);

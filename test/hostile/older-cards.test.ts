@@ -44,8 +44,7 @@ async function ops(place: Place): Promise<readonly string[]> {
 }
 
 test('the card of an earlier operation is no new one', async () => {
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [place.key]: { metadata: 'nowhere' } });
+  await using place = await here.enter('unknown', 'test', { metadata: 'nowhere' });
   cached(1);
   expect((await place.run(CREATE)).code).toBe(0);
   const [op] = await ops(place);
@@ -55,8 +54,7 @@ test('the card of an earlier operation is no new one', async () => {
 });
 
 test('two rows of one run with one card: the second is not done by it', async () => {
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [place.key]: { metadata: 'nowhere' } });
+  await using place = await here.enter('unknown', 'test', { metadata: 'nowhere' });
   cached(1);
   const { code } = await place.run(THREE_ROWS.line, THREE_ROWS.stdin);
   const [op] = await ops(place);
@@ -79,8 +77,7 @@ describe('no false alarm', () => {
   );
 
   test('the key of the caller, and an intent, are answered with their own card', async () => {
-    await using place = await here.enter('honoured', 'test');
-    here.service.reset({ [place.key]: { metadata: 'nowhere', keys: 'honoured' } });
+    await using place = await here.enter('honoured', 'test', { metadata: 'nowhere', keys: 'honoured' });
     for (const line of [`${POST} --idempotency-key one`, `${CREATE} --intent one`]) {
       const [first, second] = [await place.run(line), await place.run(line)];
       expect([line, first.code, second.code]).toEqual([line, 0, 0]);

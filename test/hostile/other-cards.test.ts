@@ -8,8 +8,7 @@ const FORGED = answerNamed('201 old card that says it is new, none').play;
 test('the end of a run calls its row unknown, and that of no honest card, whatever the lists show', async () => {
   await using here = await arena();
   for (const metadata of ['everywhere', 'not-in-lists'] as const) {
-    await using place = await here.enter('unknown', 'test');
-    here.service.reset({ [place.key]: { cards: [{}], metadata } });
+    await using place = await here.enter('unknown', 'test', { cards: [{}], metadata });
     here.service.script({ operation: 'create', where: ({ body }) => body['label'] === metadata, plays: [FORGED] });
     const given = `bin_id,amount,label\nbin_1,25,one ${metadata}\nbin_1,25,${metadata}\n`;
     const { code, err } = await place.run('cards create --file -', given);
@@ -24,8 +23,7 @@ test('the end of a run calls its row unknown, and that of no honest card, whatev
     }
   }
   for (const metadata of ['everywhere', 'not-in-lists', 'nowhere'] as const) {
-    await using fresh = await here.enter('unknown', 'test');
-    here.service.reset({ [fresh.key]: { cards: [{}], metadata } });
+    await using fresh = await here.enter('unknown', 'test', { cards: [{}], metadata });
     const rows = `bin_id,amount,label\nbin_1,25,one\nbin_1,25,two\n`;
     const { code, err } = await fresh.run('cards create --file -', rows);
     expect([metadata, code, err.includes('does not carry')]).toEqual([metadata, 0, false]);

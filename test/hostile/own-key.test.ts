@@ -20,8 +20,7 @@ test.each(Object.entries(POLICIES))('a repeated key is answered: %s', async (_na
   await using here = await arena();
   for (const [operation, line] of Object.entries(LINES)) {
     await using one = await here.enter('unknown', 'test');
-    await using other = await here.enter('unknown', 'test');
-    here.service.reset({ [TEST_KEY]: { keys, cards: [{}] } });
+    await using other = await here.enter('unknown', 'test', { keys, cards: [{}] });
     expect((await one.run(line)).code, operation).toBe(0);
     // That nothing happened is what nobody may say: under this key it did.
     expect([0, 11], operation).toContain((await other.run(line)).code);

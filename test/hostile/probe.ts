@@ -37,8 +37,7 @@ const LINES = {
 
 /** Probes, then loses the answer of each operation once and runs `ops resume`; resolves to what happened too often. */
 export async function afterProbe(here: Arena, account: BookOptions, second: readonly Play['answer'][]) {
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: account });
+  await using place = await here.enter('unknown', 'test', account);
   if (second.length > 0) {
     const plays = [SENT_ONCE, ...second.map(answer => ({ effect: 'none', answer }) as const)];
     here.service.script(...MONEY.map(operation => ({ operation, plays })));

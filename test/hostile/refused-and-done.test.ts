@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
 import { refusal } from '../support/card-books.ts';
+import { errorOf } from '../support/world.ts';
 import { arena, TEST_KEY } from './arena.ts';
 
 const FILES = {
@@ -11,14 +12,13 @@ const FILES = {
 
 test.each(['create', 'fund'] as const)('%s', async operation => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}, {}] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}, {}] });
   const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
   here.service.script({ operation, where: ({ body }) => body['amount'] === 26, plays: [play] });
   const first = await place.run(`cards ${operation} --file -`, FILES[operation]);
   // A fund that was refused moved the balance of its card, and the list of cards shows the marker: neither is told as a plain no.
   expect(first.code).toBe(operation === 'fund' ? 11 : 15);
-  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
+  const { op } = errorOf(first);
   const resumed = await place.run(`ops resume ${op}`);
   const { effects } = here.service.books(TEST_KEY);
   // The marker proves a card, the balance of the card a transfer.
@@ -27,28 +27,26 @@ test.each(['create', 'fund'] as const)('%s', async operation => {
 
 test.each(['invalid_request', 'bin_not_found'])('a row that is refused with %s is one of the list', async word => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}, {}] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}, {}] });
   const play = { effect: 'done', answer: refusal(word === 'bin_not_found' ? 404 : 400, word) } as const;
   here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
   const first = await place.run('cards create --file -', FILES.create);
   expect([first.code, /row 2 was refused, and made all the same: card_\w+/.test(first.err)]).toEqual([15, true]);
-  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
+  const { op } = errorOf(first);
   const { items } = JSON.parse((await place.run(`ops show ${op}`)).out);
   expect(items.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['done', 'done']);
 });
 
 test('a wallet that has moved by the amount speaks against a refusal, where no list shows the card', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}] });
   const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
   here.service.script({ operation: 'create', where: () => true, plays: [play] });
   const line = 'api POST /cards -f bin_id=bin_1 -F amount:=26 --intent raw-1 --yes';
   const [first, again] = [await place.run(line), await place.run(line)];
   expect([first.code, again.code, here.service.books(TEST_KEY).effects.length]).toEqual([11, 11, 1]);
   // A person who calls it not done frees a cap against the same evidence.
-  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
+  const { op } = errorOf(first);
   const resolved = await place.run(`ops resolve ${op} --as not-done --note x`);
   expect([resolved.code, resolved.err.includes('may be done')]).toEqual([14, true]);
 });
@@ -57,8 +55,7 @@ test.each(['terminate', 'freeze'] as const)(
   '%s that is refused behind the deed is read, and no definite no',
   async action => {
     await using here = await arena();
-    await using place = await here.enter('unknown', 'test');
-    here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+    await using place = await here.enter('unknown', 'test', { cards: [{}] });
     const play = { effect: 'done', answer: refusal(400, 'invalid_request') } as const;
     here.service.script({ operation: action, where: () => true, plays: [play] });
     expect((await place.run(`cards ${action} card_1 --yes`)).code).toBe(0);
@@ -67,8 +64,7 @@ test.each(['terminate', 'freeze'] as const)(
 
 test('the usual mistakes are refused without waiting, also just behind a change of this journal', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}] });
   expect((await place.run('cards fund card_1 --amount 5')).code).toBe(0);
   const begun = here.clock.waited();
   const mistakes = [
@@ -92,8 +88,7 @@ const LATE = { listMs: 1_500, rowMs: 1_500, cardMs: 1_500, walletMs: 1_500 };
 
 test('a file of creates, one of which is listed 1.5 s behind its refusal', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [], behind: LATE, keys: 'ignored' } });
+  await using place = await here.enter('unknown', 'test', { cards: [], behind: LATE, keys: 'ignored' });
   const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
   here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
   const { code, err } = await place.run('cards create --file -', FILES.create);
@@ -114,8 +109,7 @@ test.each([
   ['cards fund card_1 --amount 26', 6, READ_LAG],
 ] as const)('an honest refusal of %s: %i behind %i ms', async (line, code, ms) => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}, { status: 'terminated' }] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}, { status: 'terminated' }] });
   const play = { effect: 'none', answer: refusal(422, 'invalid_request') } as const;
   for (const operation of ['create', 'fund'] as const)
     here.service.script({ operation, where: ({ body }) => ms > 0 && body['amount'] === 26, plays: [play] });

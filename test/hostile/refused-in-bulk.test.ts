@@ -14,8 +14,7 @@ test.each(WORDS.flatMap(word => [[...word, 'done', 11] as const, [...word, 'none
   '%i %s, %s',
   async (status, word, effect, ending) => {
     await using here = await arena();
-    await using place = await here.enter('unknown', 'test');
-    here.service.reset({ [TEST_KEY]: { cards: [], behind: { listMs: 60_000 }, keys: 'ignored' } });
+    await using place = await here.enter('unknown', 'test', { cards: [], behind: { listMs: 60_000 }, keys: 'ignored' });
     const play = { effect, answer: refusal(status, word) } as const;
     here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
     const { code, err } = await place.run('cards create --file -', FILE);
@@ -33,8 +32,7 @@ test.each(WORDS.flatMap(word => [[...word, 'done', 11] as const, [...word, 'none
 
 test('a list that cannot be read at the end makes a refused row unknown', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [], cardsAway: true, keys: 'ignored' } });
+  await using place = await here.enter('unknown', 'test', { cards: [], cardsAway: true, keys: 'ignored' });
   const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
   here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
   expect((await place.run('cards create --file -', FILE)).code).toBe(11);

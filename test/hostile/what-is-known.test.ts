@@ -15,8 +15,7 @@ async function shown(place: Place): Promise<Item> {
 
 test('a look that could read nothing leaves what an earlier one has seen', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  await using place = await here.enter('unknown', 'test', { cards: [{}] });
   here.service.script({ operation: 'fund', plays: [{ effect: 'none', answer: { lost: 'before-headers' } }] });
   expect((await place.run('cards fund card_1 --amount 25')).code).toBe(11);
   const { op, items } = await shown(place);
@@ -28,8 +27,7 @@ test('a look that could read nothing leaves what an earlier one has seen', async
 
 test('silence takes no reason away that the service has given', async () => {
   await using here = await arena();
-  await using place = await here.enter('honoured', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  await using place = await here.enter('honoured', 'test', { cards: [{}] });
   const [said, silence] = [refusal(500, 'ledger_down'), { lost: 'before-headers' }] as const;
   const plays = [said, silence, silence].map(answer => ({ effect: 'none', answer }) as const);
   here.service.script({ operation: 'fund', plays });
@@ -40,8 +38,7 @@ test('silence takes no reason away that the service has given', async () => {
 
 test('a resume that can find out nothing more leads on to what is known', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: {} });
+  await using place = await here.enter('unknown', 'test', {});
   let made: Answered | undefined;
   const answer = ({ honest }: View) => {
     made ??= honest;
@@ -64,8 +61,7 @@ test('a resume that can find out nothing more leads on to what is known', async 
 
 test('a clock that was set forward does not shorten the wait behind which a lost purchase is sent again', async () => {
   await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { keys: 'ignored' } });
+  await using place = await here.enter('unknown', 'test', { keys: 'ignored' });
   const late = { effect: { afterMs: 100_000 }, answer: { lost: 'before-headers' } } as const;
   here.service.script({ operation: 'create', plays: [late] });
   expect((await place.run('cards create --bin bin_1 --amount 25')).code).toBe(11);

@@ -4,6 +4,7 @@ import { journalServer } from '../postgres/journal-server.ts';
 import { missing } from '../postgres/server.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { isWhole } from '../support/whole.ts';
+import { errorOf } from '../support/world.ts';
 import { team } from './team.ts';
 
 const without = missing() !== undefined;
@@ -78,7 +79,7 @@ test.skipIf(without)('one asks, another approves at a terminal, and it is sent o
   const create = 'cards create --bin auto --amount 25 --yes --intent big --json';
   const held = await ana.run(create);
   expect(held.code).toBe(17);
-  const { op, approval } = JSON.parse(held.err.trim().split('\n').at(-1) ?? '').error;
+  const { op, approval } = errorOf(held);
   expect(approval).toMatchObject({ id: op, needed: 1, have: 0 });
   expect(JSON.parse((await bo.run('ops list --json')).out).data).toMatchObject([{ op, state: 'pending' }]);
   // Neither without a terminal, nor by --yes, nor by who has asked.

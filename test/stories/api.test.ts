@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { json, type Seen, type Served, serve } from '../client/served.ts';
-import { type World, world } from '../support/world.ts';
+import { errorOf, type World, world } from '../support/world.ts';
 
 const NUMBER = '4000009471306822';
 const CVV = '7391';
@@ -114,7 +114,7 @@ describe('a change that is no operation', () => {
     answer = (_seen, response) => response.destroy();
     const ran = await asTest('api POST /cards/card_1/boost -f speed=high --json');
     expect(ran).toMatchObject({ code: 11, out: '' });
-    const { error } = JSON.parse(ran.err.trim().split('\n').at(-1) ?? '');
+    const error = errorOf(ran);
     expect(error).toMatchObject({ kind: 'outcome_unknown', outcome: 'unknown', operation: 'api.write' });
     expect(service.seen).toHaveLength(1);
     expect(ran.err).not.toContain('undefined');

@@ -7,7 +7,7 @@ import { serve } from '../client/served.ts';
 import { body, elsewhere, post, rowsOf, SECRET, shownOnceEach, signed, whileListening } from '../support/listening.ts';
 import { receiver } from '../support/receiver.ts';
 import { isWhole } from '../support/whole.ts';
-import { type World, world } from '../support/world.ts';
+import { errorOf, type World, world } from '../support/world.ts';
 
 describe('webhooks listen in the sandbox', () => {
   it('subscribes by itself, shows verified events, and takes the subscription away', async () => {
@@ -149,8 +149,9 @@ describe('webhooks expect', () => {
       make,
     );
     expect(unmet.code).toBe(15);
-    expect(JSON.parse(unmet.err.trim().split('\n').at(-1) ?? '')).toMatchObject({
-      error: { kind: 'check_failed', evidence: { matched: [expect.stringMatching(/^evt_/)] } },
+    expect(errorOf(unmet)).toMatchObject({
+      kind: 'check_failed',
+      evidence: { matched: [expect.stringMatching(/^evt_/)] },
     });
     expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
   });

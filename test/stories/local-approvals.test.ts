@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realClock } from '../support/clocks.ts';
 import { ask } from '../support/sandbox-http.ts';
-import { world } from '../support/world.ts';
+import { errorOf, world } from '../support/world.ts';
 
 const CREATE = 'cards create --bin auto --amount 25 --yes --json';
 
@@ -16,8 +16,6 @@ async function withRule() {
   const cards = async () => (await ask(here.sandbox, { path: '/cards' })).json.data as unknown[];
   return { here, typed, cards };
 }
-
-const errorOf = (err: string) => JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
 
 test('an agent asks, a person at a terminal of the same machine approves, and it is sent once', async () => {
   const { here, typed, cards } = await withRule();
@@ -34,11 +32,11 @@ test('an agent asks, a person at a terminal of the same machine approves, and it
   expect(dry.all).toContain('approve_above');
   const held = await here.run(CREATE);
   expect(held.code).toBe(17);
-  const { op, hint, approval } = errorOf(held.err);
+  const { op, hint, approval } = errorOf(held);
   expect(hint).toBe(`cardwright ops approve ${op}`);
   expect(approval).toMatchObject({ needed: 1, have: 0, command: hint });
   // The same request again is the same request.
-  expect(errorOf((await here.run(CREATE)).err).op).toBe(op);
+  expect(errorOf(await here.run(CREATE)).op).toBe(op);
   expect((await here.run(`ops resume ${op}`)).code).toBe(17);
   expect((await here.run(`ops approve ${op}`)).code).toBe(3);
   expect(await cards()).toEqual([]);
@@ -75,8 +73,8 @@ test('a resume releases it, a rejected one is never sent, and an intent stays us
   const { here, typed, cards } = await withRule();
   await using _ = here;
   await here.run('ops keys create', typed('correct horse', 'correct horse'));
-  const first = errorOf((await here.run(`${CREATE} --intent one`)).err).op;
-  const second = errorOf((await here.run(`${CREATE} --intent two`)).err).op;
+  const first = errorOf(await here.run(`${CREATE} --intent one`)).op;
+  const second = errorOf(await here.run(`${CREATE} --intent two`)).op;
   expect(first).not.toBe(second);
   expect((await here.run(`ops reject ${second} --reason "not in the budget"`)).code).toBe(0);
   expect((await here.run(`ops approve ${second}`, typed('25.00', 'correct horse'))).code).toBe(2);
@@ -104,13 +102,13 @@ test.each(['', ',intent'])(
     const file = 'cards create --file rows.csv --yes --json';
     const held = await here.run(file);
     expect(held.code).toBe(17);
-    const { op } = errorOf(held.err);
+    const { op } = errorOf(held);
     const again = await here.run(file);
-    expect([again.code, errorOf(again.err).op]).toEqual([17, op]);
+    expect([again.code, errorOf(again).op]).toEqual([17, op]);
     if (more === '') {
       await writeFile(join(here.folder, 'edited.csv'), 'bin_id,amount\nauto,15\nauto,17\n');
       const edited = await here.run('cards create --file edited.csv --yes --json');
-      expect([edited.code, errorOf(edited.err).hint]).toEqual([14, `cardwright ops show ${op}`]);
+      expect([edited.code, errorOf(edited).hint]).toEqual([14, `cardwright ops show ${op}`]);
       expect(edited.err).not.toContain('and finishes it');
     }
     const dry = await here.run('cards create --file rows.csv --dry-run');
@@ -130,7 +128,7 @@ test('a request that has expired is told, rejected and asked anew', async () => 
   const { here, typed, cards } = await withRule();
   await using _ = here;
   await here.run('ops keys create', typed('correct horse', 'correct horse'));
-  const { op } = errorOf((await here.run(CREATE)).err);
+  const { op } = errorOf(await here.run(CREATE));
   const later = { clock: { ...realClock, now: () => Date.parse('2026-12-30T00:00:00Z') } };
   const told = await here.run(CREATE, later);
   expect(told.code).toBe(14);

@@ -1,9 +1,8 @@
 /** What a purchase is for: kept with it, read by whoever approves it, and told by the books. */
 import { expect, test } from 'vitest';
-import { world } from '../support/world.ts';
+import { errorOf, world } from '../support/world.ts';
 
 const PURPOSE = 'office chairs, "blue"; 2 of them';
-const errorOf = (err: string) => JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
 
 test('words that are too long, hold a card number or several lines are refused before anything is sent', async () => {
   await using here = await world();
@@ -27,7 +26,7 @@ test('the person who approves reads it, ops show keeps it, and other words are t
   const create = `cards create --bin auto --amount 25 --intent chairs --json --purpose`;
   const held = await here.run(`${create} "office chairs"`);
   expect(held.code).toBe(17);
-  const { op, approval } = errorOf(held.err);
+  const { op, approval } = errorOf(held);
   expect(approval.render).toContainEqual(['For', 'office chairs']);
   const approved = await here.run(`ops approve ${op}`, typed('25.00', 'correct horse'));
   expect(approved.all).toContain('office chairs');

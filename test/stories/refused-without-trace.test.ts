@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { json, serve } from '../client/served.ts';
-import { world } from '../support/world.ts';
+import { errorOf, world } from '../support/world.ts';
 
 interface Refusing extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
@@ -33,9 +33,6 @@ async function refusing(): Promise<Refusing> {
   return told;
 }
 
-/** A warning may stand before it. */
-const outcomeOf = (err: string): unknown => JSON.parse(err.trim().split('\n').at(-1) ?? '').error.outcome;
-
 const ODD = [
   [400, 'not_this_way'],
   [409, 'conflict'],
@@ -57,15 +54,15 @@ test('a change of a kind that nobody knows is unknown, and is not sent again', a
     Object.assign(service, { status, error, writes: 0 });
     const line = `api POST /transfers -f to=${index} --yes --json`;
     const first = await here.run(line);
-    expect([error, first.code, outcomeOf(first.err)]).toEqual([error, 11, 'unknown']);
+    expect([error, first.code, errorOf(first).outcome]).toEqual([error, 11, 'unknown']);
     // The same again is a twin of what is not known.
     expect([error, (await here.run(line)).code, service.writes]).toEqual([error, 14, 1]);
   }
   for (const [index, [status, error]] of PROVED.entries()) {
     Object.assign(service, { status, error });
-    const { code, err } = await here.run(`api POST /payouts -f to=${index} --yes --json`);
-    expect([error, outcomeOf(err)]).toEqual([error, 'refused']);
-    expect([4, 5, 6, 10]).toContain(code);
+    const refused = await here.run(`api POST /payouts -f to=${index} --yes --json`);
+    expect([error, errorOf(refused).outcome]).toEqual([error, 'refused']);
+    expect([4, 5, 6, 10]).toContain(refused.code);
   }
 });
 

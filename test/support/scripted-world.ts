@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Answered, Books, type CardRequest, isWrite, requestOf } from './card-books.ts';
-import { WORLD_TIME, type World, world } from './world.ts';
+import { errorOf, type Ran, WORLD_TIME, type World, world } from './world.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 type Answer = Answered | 'lost';
@@ -31,10 +31,7 @@ export interface ScriptedService {
   readonly asked: string[];
 }
 
-export interface Told {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
+export interface Told extends Ran {
   /** The error of the JSON line; empty when there is none. */
   readonly error: Readonly<Record<string, unknown>>;
 }
@@ -97,11 +94,8 @@ export async function scriptedWorld(): Promise<ScriptedWorld> {
     async run(line) {
       // What stands after `--` belongs to a program.
       const [own = '', ...program] = line.split(' -- ');
-      const { code, out, err } = await here.run([`${own} --json`, ...program].join(' -- '), {
-        onPause: () => undefined,
-      });
-      const last = err.trim().split('\n').at(-1) ?? '';
-      return { code, out, err, error: last.startsWith('{"error"') ? JSON.parse(last).error : {} };
+      const ran = await here.run([`${own} --json`, ...program].join(' -- '), { onPause: () => undefined });
+      return { ...ran, error: errorOf(ran) };
     },
     async [Symbol.asyncDispose]() {
       await here[Symbol.asyncDispose]();

@@ -77,6 +77,13 @@ export interface Ran {
   readonly all: string;
 }
 
+/** The error of the JSON line that ends standard error; empty when there is none. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into errors of every shape
+export function errorOf({ err }: Pick<Ran, 'err'>): any {
+  const last = err.trim().split('\n').at(-1) ?? '';
+  return last.startsWith('{"error"') ? JSON.parse(last).error : {};
+}
+
 export interface RunOptions {
   /** Standard input is a pipe that holds this. */
   readonly stdin?: string;
