@@ -61,13 +61,7 @@ function checkPurchase(
 function approve(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
   const { sql, now } = act;
   const { amount } = purchase;
-  const row: TransactionRow = {
-    ...record(act, card, purchase),
-    type: 'authorization',
-    status: 'pending',
-    held: amount,
-  };
-  sql.insert('transactions', row);
+  const row = record(act, card, purchase, { type: 'authorization', status: 'pending', held: amount });
   const moved = moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
   schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
   act.emit('transaction.authorized', wireTransaction(row));
@@ -82,13 +76,7 @@ export function decline(
   purchase: Purchase & { readonly reason: DeclineReason },
   judged: DeclineFacts,
 ): TransactionRow {
-  const row: TransactionRow = {
-    ...record(act, card, purchase),
-    type: 'decline',
-    status: 'declined',
-    decline_reason: purchase.reason,
-  };
-  act.sql.insert('transactions', row);
+  const row = record(act, card, purchase, { type: 'decline', status: 'declined', decline_reason: purchase.reason });
   act.sql.insert('decline_facts', { transaction_id: row.id, facts: factsText(judged) });
   act.emit('transaction.declined', wireTransaction(row));
   return row;
@@ -104,9 +92,14 @@ function factsText({ request, state }: DeclineFacts): string {
   return JSON.stringify({ request: asked, state: { ...state, card } } satisfies DeclineFacts);
 }
 
-/** What every record of a purchase says; no sums yet. */
-function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
-  return {
+/** A record of a purchase; no sums but those that are told. */
+function record(
+  { sql, idSource, now }: Act,
+  card: CardRow,
+  { amount, merchant, mcc, country }: Purchase,
+  became: Pick<TransactionRow, 'type' | 'status'> & Partial<TransactionRow>,
+): TransactionRow {
+  const row: TransactionRow = {
     id: idSource.id('txn'),
     card_id: card.id,
     amount,
@@ -117,7 +110,10 @@ function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, 
     decline_reason: null,
     created_at: now,
     ...NO_SUMS,
+    ...became,
   };
+  sql.insert('transactions', row);
+  return row;
 }
 
 /** A settlement or a refund of an authorization: same merchant, no sums of its own. */
@@ -241,8 +237,7 @@ export const unlinkedRefund = (act: Act, card: CardRow, purchase: Purchase): Tra
   postUnlinked(act, card, purchase, 'refund').row;
 
 function postUnlinked(act: Act, card: CardRow, purchase: Purchase, type: 'settlement' | 'refund') {
-  const row: TransactionRow = { ...record(act, card, purchase), type, status: 'completed' };
-  act.sql.insert('transactions', row);
+  const row = record(act, card, purchase, { type, status: 'completed' });
   const spent = type === 'settlement' ? row.amount : -row.amount;
   const moves = { [destinationOf(card.status)]: -spent, network: spent };
   const moved = moveOnCard(act, card, { kind: type === 'settlement' ? 'settle' : 'refund', ref: row.id, moves });

@@ -85,12 +85,9 @@ export const HOLDINGS = {
     const { card_id, authorization_id } = found(sql.row('transactions', { id }), 'transaction', id);
     const purchase = authorization_id ?? id;
     const records = sql.all<FoundTransaction>(RECORDS, card_id, purchase, purchase);
-    const own = found(
-      records.find(record => record.id === id),
-      'transaction',
-      id,
-    );
-    const { held, settled, released, refunded } = records.find(record => record.id === purchase) ?? own;
+    const recordOf = (wanted: string) => records.find(record => record.id === wanted);
+    const own = found(recordOf(id), 'transaction', id);
+    const { held, settled, released, refunded } = recordOf(purchase) ?? own;
     const refs = new Set(records.map(record => record.id));
     const entries = withBalances(entriesOfCard(sql, card_id), card_id);
     const chain = entries.filter(({ ref }) => refs.has(ref)).map(wireEntry);

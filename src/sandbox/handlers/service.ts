@@ -1,13 +1,13 @@
 /** Every operation of the service and the handler that serves it; what is secret and shown in the page; pages of lists. */
 import type { PagedName } from '../../contract/calls.ts';
-import type { CARD, FUNDING } from '../../contract/card.ts';
-import type { CompleteOf, Shape } from '../../contract/field.ts';
+import { FUNDING } from '../../contract/card.ts';
+import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { PageFacts, ReplyOf } from '../../contract/operation.ts';
-import { CURRENCIES } from '../../contract/resources.ts';
+import { CURRENCIES, WALLET } from '../../contract/resources.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
+import { type Cents, plainAmount } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
 import { documentOf, wireBin, wireCard, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
@@ -24,16 +24,7 @@ import { checkEndpoint, checkedEvents } from '../outbox/outbox.ts';
 import { cardExpiry, inclusiveRange, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { COINS, cardNumber, depositAddress, FREE_DIGITS } from '../rules/money.ts';
-import {
-  allBins,
-  type BinRow,
-  binById,
-  type CardRow,
-  type ChallengeRow,
-  cancelQueued,
-  type WebhookRow,
-  walletOf,
-} from '../store/rows.ts';
+import { allBins, type BinRow, binById, type ChallengeRow, cancelQueued, type WebhookRow } from '../store/rows.ts';
 import { type Listed, listed, type Page, type Query, type Sql, type SqlRow } from '../store/sql.ts';
 
 /** Of cards, transactions and deposits (A-22). */
@@ -95,19 +86,35 @@ export const CARDS = {
 
   /** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
   'cards.create': call => {
-    const { input } = call;
-    refuseUnknownCategory(input.allowed_categories ?? []);
-    const bin = binById(call.sql, input.bin_id);
+    const { sql, now, idSource, input } = call;
+    const { amount: balance, allowed_categories = [] } = input;
+    refuseUnknownCategory(allowed_categories);
+    const bin = binById(sql, input.bin_id);
     if (bin === undefined) throw new Refused('bin_not_found', `no BIN ${input.bin_id}`);
-    const spendingLimit = monthlyLimit(bin, input.spending_limit);
-    const wire = issue(call, bin, {
-      balance: input.amount,
-      spending_limit: spendingLimit,
+    const spending_limit = monthlyLimit(bin, input.spending_limit);
+    const id = idSource.id('card');
+    const moves = { wallet: -balance, card: balance };
+    post(sql, { kind: 'create', ref: id, at: now, card: id, isOpening: true, isCovered: true, moves });
+    const cvv = idSource.digits('cvv', 3);
+    const number = freeNumber(call, bin);
+    // Field by field: a copy with more fields than its origin costs the engine ten times as much.
+    const card = {
+      id,
+      bin_id: bin.id,
+      network: bin.network,
+      status: 'active',
+      balance,
+      hold: 0 as Cents,
+      spending_limit,
       label: input.label ?? '',
-      allowed_categories: JSON.stringify(input.allowed_categories ?? []),
+      allowed_categories: JSON.stringify(allowed_categories),
       auto_freeze_at: input.auto_freeze_at ?? null,
       metadata: JSON.stringify(input.metadata ?? {}),
-    });
+      created_at: now,
+      expires_at: cardExpiry(now),
+    } as const;
+    const wire = wireCard({ ...card, last4: number.slice(-4) });
+    sql.insert('cards', { ...card, number, cvv, document: documentOf(wire) });
     call.emit('card.created', wire);
     return wire;
   },
@@ -157,53 +164,16 @@ function monthlyLimit(bin: BinRow, asked: Cents | undefined): Cents {
   );
 }
 
-type Wishes = Pick<
-  CardRow,
-  'balance' | 'spending_limit' | 'label' | 'allowed_categories' | 'auto_freeze_at' | 'metadata'
->;
-
-/** Posts what is put on the card, which the wallet must hold, and makes it; resolves to the card as it is sent. */
-function issue(call: Call, bin: BinRow, options: Wishes): CompleteOf<typeof CARD> {
-  const { sql, now, idSource } = call;
-  const id = idSource.id('card');
-  const { balance } = options;
-  const moves = { wallet: -balance, card: balance };
-  post(sql, { kind: 'create', ref: id, at: now, card: id, isOpening: true, isCovered: true, moves });
-  const cvv = idSource.digits('cvv', 3);
+/** One that no card has: ten thousand cards of one network meet by chance once in twenty stores, and then it is drawn again. */
+function freeNumber({ sql, idSource }: Pick<Call, 'sql' | 'idSource'>, { network }: BinRow): string {
   for (;;) {
-    const number = cardNumber(bin.network, idSource.digits('number', FREE_DIGITS));
-    // Ten thousand cards of one network meet by chance once in twenty stores: a number that is taken is drawn again.
-    if (sql.get('select 1 as one from cards where number = ?', number) !== undefined) continue;
-    // Field by field: a copy with more fields than its origin costs the engine ten times as much.
-    const card = {
-      id,
-      bin_id: bin.id,
-      network: bin.network,
-      status: 'active',
-      balance,
-      hold: 0 as Cents,
-      spending_limit: options.spending_limit,
-      label: options.label,
-      allowed_categories: options.allowed_categories,
-      auto_freeze_at: options.auto_freeze_at,
-      metadata: options.metadata,
-      created_at: now,
-      expires_at: cardExpiry(now),
-    } as const;
-    const wire = wireCard({ ...card, last4: number.slice(-4) });
-    sql.insert('cards', { ...card, number, cvv, document: documentOf(wire) });
-    return wire;
+    const number = cardNumber(network, idSource.digits('number', FREE_DIGITS));
+    if (sql.get('select 1 as one from cards where number = ?', number) === undefined) return number;
   }
 }
 
-function funding({ card, wallet }: Moved, amount: Cents): CompleteOf<typeof FUNDING> {
-  return {
-    card_id: card.id,
-    amount: toUsd(amount),
-    card_balance: toUsd(card.balance),
-    wallet_balance: toUsd(wallet),
-  };
-}
+const funding = ({ card, wallet }: Moved, amount: Cents) =>
+  wired(FUNDING, { card_id: card.id, amount, card_balance: card.balance, wallet_balance: wallet });
 
 // cards.reveal, challenges.reveal: what is secret, shown in the page to whoever confirms that he means it.
 
@@ -284,20 +254,9 @@ export const ACCOUNT_HANDLERS = {
   'transactions.list': call => pageOfTransactions(call, 'transactions', 'type', wireTransaction),
 
   'wallet.get': ({ sql }) => {
-    const wallet = walletOf(sql);
-    const sums = sql.get<{ cards_active: number; cards_total_balance: Cents; pending_deposits: Cents }>(WALLET_SUMS);
-    if (wallet === undefined || sums === undefined) {
-      throw new CliError('internal', { message: 'the store has no wallet' });
-    }
-    return {
-      balance: toUsd(wallet.balance),
-      currency: 'USD',
-      pending_deposits: toUsd(sums.pending_deposits),
-      total_deposited: toUsd(wallet.deposited),
-      total_spent: toUsd(wallet.spent),
-      cards_active: sums.cards_active,
-      cards_total_balance: toUsd(sums.cards_total_balance),
-    };
+    const row = sql.get<Readonly<Record<keyof typeof WALLET, unknown>>>(WALLET_NOW);
+    if (row === undefined) throw new CliError('internal', { message: 'the store has no wallet' });
+    return wired(WALLET, row);
   },
 
   /** A currency may be received on several networks: one address for each (A-64). */
@@ -382,11 +341,11 @@ export function pageOfTransactions<Row>(
   return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wire);
 }
 
-/** Sums of A-60, A-62 and A-63. */
-const WALLET_SUMS = `select count(case when status = 'active' then 1 end) as cards_active,
-    coalesce(sum(balance), 0) as cards_total_balance,
+/** With the sums of A-60, A-62 and A-63. */
+const WALLET_NOW = `select w.balance, 'USD' as currency, w.deposited as total_deposited, w.spent as total_spent, c.*,
     (select coalesce(sum(amount), 0) from deposits where status = 'pending') as pending_deposits
-  from cards where status <> 'terminated'`;
+  from wallets w, (select count(case when status = 'active' then 1 end) as cards_active,
+    coalesce(sum(balance), 0) as cards_total_balance from cards where status <> 'terminated') c`;
 
 export type Addressed = Pick<Call, 'sql'> & { readonly input: { readonly webhook_id: string } };
 

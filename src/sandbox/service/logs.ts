@@ -13,18 +13,13 @@ import type { Store } from '../store/queue.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/rows.ts';
 import { type Sql, StoreBusy, takeCounts } from '../store/sql.ts';
 
-type Parts = Pick<
-  RequestRow,
-  'path' | 'query' | 'idempotency_key' | 'request_headers' | 'body' | 'body_bytes' | 'not_kept'
->;
-
 /** So many parts are named: a body may have thousands of fields that nobody knows. */
 const MOST_NAMED = 40;
 /** Members of an object or a list in a body. */
 const MOST_ENTRIES = 20;
 
 /** The columns of a logged request that were written by its sender. */
-function keptParts({ route: { row }, path, queryText, keySent, headers, bodyRead }: ParsedRequest): Parts {
+function keptParts({ route: { row }, path, queryText, keySent, headers, bodyRead }: ParsedRequest) {
   const notKept: string[] = [];
   const kept = <T>(part: string, sent: unknown, left: T): T => {
     const isKept = sent === left || JSON.stringify(sent) === JSON.stringify(left);

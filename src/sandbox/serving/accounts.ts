@@ -18,16 +18,13 @@ import { type Opened, type OpenPlan, openSandbox, randomSecret } from './assembl
 import { LIMITS, serve } from './server.ts';
 import { readSecret, type StartDependencies, serveUnderLock, writeSecret } from './started.ts';
 
-/** Base address of the service, with `/v1`. */
-type AccountsServer = { readonly url: string };
-
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 const KEY = /^(sk_test|sandbox)_([a-z0-9-]{1,32})_([\w-]{43})$/;
 
 /** Throws `guarded` when another server has the folder, `unreachable` for a taken port, `check_failed` for a damaged account. */
 export async function startAccounts(around: StartDependencies, options: AccountsServerOptions) {
   privateFolder(options.accounts, around.platform);
-  return serveUnderLock<AccountsServer>(join(options.accounts, 'server.lock'), around, () => open(around, options));
+  return serveUnderLock(join(options.accounts, 'server.lock'), around, () => open(around, options));
 }
 
 async function open(around: StartDependencies, options: AccountsServerOptions) {

@@ -23,7 +23,6 @@ import { runTimersUntil, type ServiceParts } from '../service/service.ts';
 import { type IdForm, type Meta, openStore } from '../store/open.ts';
 import type { Store } from '../store/queue.ts';
 import { walletOf } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
 import { privateSocket, serve } from './server.ts';
 
 /** What a sandbox needs of its surroundings. */
@@ -142,6 +141,7 @@ export async function openSandbox(plan: OpenPlan) {
     data = 'demo',
     size,
     wallet,
+    clock,
     onFault,
     pageFiles,
   } = plan;
@@ -150,9 +150,11 @@ export async function openSandbox(plan: OpenPlan) {
     path,
     seed,
     ids,
-    fill: sql => {
+    fill: async sql => {
       isNew = true;
-      return fill(sql, { ...plan, data });
+      setClock(sql, clock ?? REAL_CLOCK);
+      const now = sandboxNow(sql, host.clock.now());
+      await loadDataSet(sql, { name: data, now, idSource: deterministicIds({ sql }), wallet, size });
     },
     ...host,
     onBroken: onFault,
@@ -160,7 +162,6 @@ export async function openSandbox(plan: OpenPlan) {
   try {
     if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, meta, plan.insists);
     if (plan.checked === true) await checkWhole(store);
-    const { clock } = plan;
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = processName(host.pid);
     const base: ServiceParts = {
@@ -170,7 +171,7 @@ export async function openSandbox(plan: OpenPlan) {
       owner,
       handlers: HANDLERS,
       timerActions: TIMER_ACTIONS,
-      key: plan.key ?? randomKey(host),
+      key: plan.key ?? randomSecret('sk_test_', host),
       adminToken: plan.adminToken ?? randomSecret('sandbox_', host),
       startedWith: { data, size, wallet },
       isGone: other => isNamedGone(other, owner, host.isRunning),
@@ -203,28 +204,9 @@ export async function openSandbox(plan: OpenPlan) {
   }
 }
 
-async function fill(
-  sql: Sql,
-  { host, data, size, wallet, clock = REAL_CLOCK }: OpenPlan & { readonly data: DataSet },
-): Promise<void> {
-  setClock(sql, clock);
-  await loadDataSet(sql, {
-    name: data,
-    now: sandboxNow(sql, host.clock.now()),
-    idSource: deterministicIds({ sql }),
-    wallet,
-    size,
-  });
-}
-
 /** 256 random bits: a fixed key would fall to a page that rebinds a name to loopback. */
 export function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'random'>): Secret {
   return new Secret(prefix + Buffer.from(random.bytes(32)).toString('base64url'));
-}
-
-/** An API key of the sandbox. */
-export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
-  return randomSecret('sk_test_', host);
 }
 
 // A store keeps the seed and the data set that it was made with. Others are refused, never silently ignored.

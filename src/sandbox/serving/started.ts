@@ -29,7 +29,7 @@ import type { PageFiles } from '../page/inspector-sessions.ts';
 import { proofOf } from '../requests/exchange.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
-import { assemble, randomKey } from './assemble.ts';
+import { assemble, randomSecret } from './assemble.ts';
 import { askLocally, storeFile, storeFolder } from './start.ts';
 
 /** What `server.json` says: address of the service with `/v1`, real time in ISO 8601, and which store it serves. */
@@ -247,7 +247,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
       host: around,
       path,
       place: { port: options.port ?? 0 },
-      key: (await readSecret(paths.key, files)) ?? randomKey(around),
+      key: (await readSecret(paths.key, files)) ?? randomSecret('sk_test_', around),
       checked: true,
       insists: options,
       rateLimits: options.rateLimits ? 'all' : 'none',
