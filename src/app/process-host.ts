@@ -7,7 +7,7 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Scrypt } from '../approvals/keys.ts';
 import { type CliError, notSent, OutputError, usage } from '../core/errors.ts';
-import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import { bytesWithin, sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { utf8Text } from '../core/text.ts';
 import { type ManagedFile, managedFilePath } from '../limits/managed-file.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
@@ -155,19 +155,14 @@ function inputFrom(signal: AbortSignal): InputStream {
       return utf8Text(await this.readBytes(maxBytes), 'standard input');
     },
     async readBytes(maxBytes) {
-      const chunks: Buffer[] = [];
-      let size = 0;
       signal.throwIfAborted();
       const stream = process.stdin;
       const stop = () => stream.destroy(signal.reason as Error);
       signal.addEventListener('abort', stop, { once: true });
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (size > maxBytes) throw usage(`standard input is larger than ${sizeText(maxBytes)}`);
-        chunks.push(chunk);
-      }
+      const bytes = await bytesWithin(stream as AsyncIterable<Buffer>, maxBytes);
       signal.removeEventListener('abort', stop);
-      return Buffer.concat(chunks);
+      if (bytes === undefined) throw usage(`standard input is larger than ${sizeText(maxBytes)}`);
+      return bytes;
     },
   };
 }

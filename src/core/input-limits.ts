@@ -22,3 +22,15 @@ export function sizeText(bytes: number): string {
   if (bytes % MEBIBYTE === 0) return `${bytes / MEBIBYTE} MB`;
   return bytes >= 10_240 && bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes.toLocaleString('en-US')} bytes`;
 }
+
+/** All the bytes; undefined where there are more than `most`, and then the reading ends: what comes may have no end. */
+export async function bytesWithin(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > most) return undefined;
+    parts.push(piece);
+  }
+  return Buffer.concat(parts);
+}

@@ -43,8 +43,8 @@ export function closeConnection(connection: Pick<Connection, 'exec' | 'close'>, 
  * package's. For a process that opens no other file: both engines in one would not see each other's locks.
  */
 export function connectToRead(path: string): GuardedConnection {
-  const own = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
-  const { DatabaseSync } = own !== undefined && 'setAuthorizer' in own.DatabaseSync.prototype ? own : packagedEngine();
+  const engine = loadEngine();
+  const { DatabaseSync } = 'setAuthorizer' in engine.DatabaseSync.prototype ? engine : packagedEngine();
   return new DatabaseSync(path, { timeout: ENGINE_WAIT, readOnly: true }) as unknown as GuardedConnection;
 }
 

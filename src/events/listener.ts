@@ -20,6 +20,7 @@ import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { CliError, notSent } from '../core/errors.ts';
+import { bytesWithin } from '../core/input-limits.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
@@ -215,14 +216,7 @@ async function answer(
 /** The whole body, undefined when it is too large. Rejects when it does not come whole. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
   if (Number(request.headers['content-length']) > MAX_BYTES) return undefined;
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > MAX_BYTES) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+  return bytesWithin(request, MAX_BYTES);
 }
 
 function end(response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}): void {

@@ -4,7 +4,7 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { usage } from '../core/errors.ts';
-import { sizeText } from '../core/input-limits.ts';
+import { bytesWithin, sizeText } from '../core/input-limits.ts';
 import { asUsage, NO_WAITING } from './private-files.ts';
 
 interface InputFile extends AsyncDisposable {
@@ -77,10 +77,13 @@ export async function readWhole(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   await using file = await openInputFile(path, name, signal);
-  const parts: Uint8Array[] = [];
-  for await (const part of bounded(file.pieces, name, mostBytes)) parts.push(part);
-  return Buffer.concat(parts);
+  const bytes = await bytesWithin(file.pieces, mostBytes);
+  if (bytes === undefined) throw tooLarge(name, mostBytes);
+  return bytes;
 }
+
+const tooLarge = (name: string, mostBytes: number) =>
+  usage(`${JSON.stringify(name)} is larger than ${sizeText(mostBytes)}`);
 
 /** Passes the pieces on. Throws `usage` behind `mostBytes` of them. */
 export async function* bounded(
@@ -91,7 +94,7 @@ export async function* bounded(
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
-    if (size > mostBytes) throw usage(`${JSON.stringify(name)} is larger than ${sizeText(mostBytes)}`);
+    if (size > mostBytes) throw tooLarge(name, mostBytes);
     yield piece;
   }
 }

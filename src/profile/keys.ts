@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { CliError, notSent, usage } from '../core/errors.ts';
-import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
+import { bytesWithin, KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { openReadable } from '../files/input-file.ts';
@@ -150,14 +150,9 @@ export async function readKeyFile(given: string, around: KeyFileDependencies): P
     if (platform !== 'win32' && (file.mode & 0o006) !== 0)
       throw refused('is open to everybody', `chmod 600 ${shellWord(given)}`);
     if (platform !== 'win32' && (file.mode & 0o060) !== 0) warn(`${named} is open to its group`);
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of file.pieces) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > KEY_TEXT_BYTES) throw refused('is too large for a key');
-    }
-    return Buffer.concat(chunks).toString('utf8');
+    const bytes = await bytesWithin(file.pieces, KEY_TEXT_BYTES);
+    if (bytes === undefined) throw refused('is too large for a key');
+    return bytes.toString('utf8');
   });
 }
 
