@@ -104,7 +104,8 @@ async function judge(work: Work, change: Change, attempt: Attempt, sending: Send
   switch (attempt.class) {
     case 'done': {
       const why = await denied(work, change, attempt);
-      if (why === undefined) return done(work, change, { attempt, isHidden: await hidesMarker(work, change, attempt) });
+      if (why === undefined)
+        return done(work, change, { attempt, isHidden: hasSharedMarker(change) && work.markers.isHidden });
       sending.isAmbiguous = true;
       note(change, attempt, `the answer shows the effect, but ${why}`);
       return 'look';
@@ -244,7 +245,7 @@ async function begin(work: Work, change: Change): Promise<RowOutcome | undefined
   if (work.stop.aborted) return stopped(work, change);
   const settled = wasRefused(change) ? await lookForRefused(work, change) : undefined;
   if (settled !== undefined) return settled;
-  if (work.markers.isHidden && change.operation === 'cards.create' && !isOwnMarker(change)) {
+  if (work.markers.isHidden && hasSharedMarker(change)) {
     const message = 'a card of this run does not show its marker; no further card is made';
     return notSent(work, change, new CliError('contract_mismatch', { message }));
   }
@@ -267,7 +268,7 @@ async function begin(work: Work, change: Change): Promise<RowOutcome | undefined
     return notSent(work, change, thrown);
   }
   // A marker that follows from an intention may be on a card that another machine has made.
-  if (change.operation === 'cards.create' && change.marker !== undefined && !isOwnMarker(change) && work.resumed) {
+  if (hasSharedMarker(change) && work.resumed) {
     const seen = await lookOnce(work, change);
     if (isThere(seen)) return done(work, change, { seen });
   }
@@ -328,13 +329,16 @@ async function denied(work: Work, change: Change, { result, evidence }: Attempt)
   const answer = (result ?? {}) as Values;
   if (operation === 'cards.create') {
     // Cards of a run of many are all compared with the list at its end.
-    if (isOfList(work, change)) return undefined;
+    if (isOfList(work, change) && !hasSharedMarker(change)) return undefined;
     const id = answer['id'];
     try {
       const card = await work.reader.read('cards.get', { card_id: String(id) });
       const judged = evidence ?? evidenceOf(work, change);
       const why = notMadeNow(card, judged) ?? otherThanAnswered(card, answer);
-      return why === undefined ? undefined : `a read of its id shows another card: ${why}`;
+      if (why !== undefined) return `a read of its id shows another card: ${why}`;
+      // An answer may repeat what was asked, and a reading show nothing of it.
+      work.markers.isHidden ||= hasSharedMarker(change) && card.metadata?.[MARKER_KEY] !== change.marker;
+      return undefined;
     } catch (thrown) {
       return `reading it back: ${failedReading(thrown).message}`;
     }
@@ -349,26 +353,13 @@ async function denied(work: Work, change: Change, { result, evidence }: Attempt)
   return undefined;
 }
 
-/**
- * Whether the card of a create with a marker of an intention does not show it. The first card is read, and each whose answer shows
- * none: an answer may repeat what was asked, and a reading show nothing of it.
- */
-async function hidesMarker(work: Work, change: Change, { result }: Attempt): Promise<boolean> {
-  const { marker } = change;
-  if (change.operation !== 'cards.create' || marker === undefined || isOwnMarker(change)) return false;
-  try {
-    const card = await work.reader.read('cards.get', { card_id: String((result as Values | undefined)?.['id']) });
-    work.markers.isHidden ||= card.metadata?.[MARKER_KEY] !== marker;
-  } catch (thrown) {
-    failedReading(thrown);
-  }
-  return work.markers.isHidden;
-}
-
 const isThere = ({ found }: Look) => found === 'there' || found === 'several';
 
 /** The end of its run compares it with the list of cards. */
 const isOfList = ({ alone }: Work, { operation }: Change) => operation === 'cards.create' && !alone;
+
+/** Its marker follows from an intention: other machines make cards with it too. */
+const hasSharedMarker = (change: Change) => change.marker !== undefined && !isOwnMarker(change);
 
 /** A created card that could not be told from another must not be made twice, whatever the key is worth. */
 const isTraceable = ({ operation, marker }: Change) => operation !== 'cards.create' || marker !== undefined;
@@ -400,8 +391,8 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
   const id = result?.['id'];
   const isMade = change.operation === 'cards.create' && typeof id === 'string';
   // What was spent of a card, or changed, since an earlier command says nothing.
-  const hasSharedMarker = change.operation === 'cards.create' && !isOwnMarker(change);
-  const isNew = hasSharedMarker || (!work.resumed && change.evidence.made !== undefined);
+  const isMadeByOthers = change.operation === 'cards.create' && !isOwnMarker(change);
+  const isNew = isMadeByOthers || (!work.resumed && change.evidence.made !== undefined);
   const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change, isNew) : [];
   const balance = transfer === undefined ? result?.['balance'] : result?.['card_balance'];
   const changed = leadsTo === undefined || change.before?.status !== leadsTo.value;
@@ -423,8 +414,8 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
       ...(seen !== undefined && lookedAt(work, change, seen)),
       ...(duplicate !== undefined && { duplicate }),
       ...(unlike.length > 0 && {
-        otherwise: `${String(id)} was made by ${hasSharedMarker ? 'another apply' : 'this operation (it carries its marker)'}, but ${unlike.join('; ')}`,
-        ...(hasSharedMarker && typeof balance === 'number' && { amount: centsOf(balance) }),
+        otherwise: `${String(id)} was made by ${isMadeByOthers ? 'another apply' : 'this operation (it carries its marker)'}, but ${unlike.join('; ')}`,
+        ...(isMadeByOthers && typeof balance === 'number' && { amount: centsOf(balance) }),
       }),
       ...(typeof balance === 'number' && { balance: centsOf(balance) }),
     },

@@ -32,8 +32,20 @@ export interface Buy {
   readonly as?: string;
 }
 
+/** Cards are brought to a balance, or made as a fleet says, and nobody says how often: whatever is done again, none passes it. */
+export interface Aim {
+  readonly do: 'aim';
+  readonly how: 'fund' | 'withdraw' | 'policy' | 'fleet';
+  /** Balance of the cards; of a fleet also the amount of its new card. */
+  readonly dollars: number;
+}
+
+/** USD; a card of a fleet that holds less is brought to what is aimed at. */
+export const FLOOR = 130;
+
 export type Act =
   | Buy
+  | Aim
   /** `--resend-absent` only where the program has named it. */
   | { readonly do: 'resume'; readonly of: number; readonly resend: boolean }
   | { readonly do: 'state'; readonly change: 'freeze' | 'unfreeze' | 'terminate'; readonly card: number }
@@ -86,6 +98,7 @@ const HOUR = 3_600_000;
 export function historyOf(seed: number, isShared = false): History {
   const chance = new Chance(seed);
   const calm = chance.is(0.12);
+  if (seed % 16 === 7) return aimed(chance, calm, isShared);
   const shared = chance.is(0.2) || isShared;
   const wishes = Array.from(
     { length: 2 + chance.below(4) },
@@ -103,13 +116,10 @@ export function historyOf(seed: number, isShared = false): History {
   // A request that is queued for longer than a key lives that was proved to be honoured is beyond what anybody can know.
   const longest = probed && typeof service.keys === 'object' ? 1_500 : 20_000;
   const lies = calm || chance.is(0.25) ? [] : liesOf(chance, longest);
-  // "Later" has to be believed at last; what is shown for 8 s is taken for granted.
-  const slower = lies.some(({ says }) => says.startsWith('429')) ? 2 : 1;
-  const behind = Object.fromEntries(Object.entries(service.behind ?? {}).map(([what, ms]) => [what, ms / slower]));
   const around = {
     noise: chance.below(1e9),
     wishes,
-    service: { ...service, behind },
+    service: notTooLate(service, lies),
     lies,
     machines: machinesOf(chance, shared),
     probed,
@@ -121,6 +131,13 @@ export function historyOf(seed: number, isShared = false): History {
   if (!chance.is(0.2)) return history;
   if (shared) return { ...history, ...(calm ? resumedBeside : twoAtAnOp)(chance, history) };
   return calm ? history : cornered(history, chance.of(CORNERS)(chance, history.wishes[0] as Wish));
+}
+
+/** "Later" has to be believed at last: what is shown for 8 s is taken for granted. */
+function notTooLate(service: Settings, lies: readonly Lie[]): Settings {
+  const slower = lies.some(({ says }) => says.startsWith('429')) ? 2 : 1;
+  const behind = Object.entries(service.behind ?? {}).map(([what, ms]) => [what, ms / slower]);
+  return { ...service, behind: Object.fromEntries(behind) };
 }
 
 function machinesOf(chance: Chance, shared: boolean): number[] {
@@ -275,6 +292,49 @@ const WAYS: readonly (readonly [times: number, Way])[] = [
   [5, chance => ({ do: 'clock', ms: chance.of([-HOUR, -90_000, 60_000, HOUR]) })],
   [6, () => ({ do: 'reset' })],
 ];
+
+/** Machines that know of each other bring the same cards to a balance, now and then while somebody else moves money there. */
+function aimed(chance: Chance, calm: boolean, isShared: boolean): History {
+  const shared = isShared || chance.is(0.2);
+  const { others: _, ...service } = { ...settingsOf(chance, calm), walletCents: 1_000_000 };
+  const hows = chance.of<readonly Aim['how'][]>([['fund'], ['withdraw', 'policy'], ['fleet'], ['fleet']]);
+  const isDown = hows.length > 1;
+  // What somebody moves the other way may come between a look and a request, and is no fault of that.
+  const moved = Array.from({ length: calm ? 0 : chance.below(3) }, () => ({
+    at: chance.below(60_000),
+    cents: isDown ? 777 : -777,
+    card: 1 + chance.below(2),
+  }));
+  const aim = (): Aim => ({
+    do: 'aim',
+    how: chance.of(hows),
+    dollars: chance.of(isDown ? [50, 50, 40] : [150, 150, 160]),
+  });
+  const machines = machinesOf(chance, shared).slice(0, shared ? 2 : 1);
+  const steps: Step[] = [];
+  for (let name = 1; name <= 2 + chance.below(3); name += 1) {
+    const of = 1 + chance.below(name);
+    const isNew = of === name || chance.is(0.6);
+    const beside = name > 1 && chance.is(hows.includes('fleet') ? 0.5 : 0.25);
+    const wait = beside ? chance.below(shared ? 60_000 : 400) : chance.of([0, 0, 1_000, 9_000, 160_000]);
+    const act: Act = isNew ? aim() : { do: 'resume', of, resend: chance.is(0.3) };
+    const fate = !calm && chance.is(0.4) ? { fate: fateOf(chance) } : {};
+    steps.push({ name, machine: chance.below(machines.length), act, wait, beside, ...fate });
+  }
+  const lies = calm || chance.is(0.25) ? [] : liesOf(chance, 20_000);
+  return {
+    noise: chance.below(1e9),
+    wishes: [],
+    service: notTooLate({ ...service, others: moved }, lies),
+    lies,
+    machines,
+    probed: false,
+    held: false,
+    cap: 0,
+    ...(shared && { shared, lostCommits: calm ? [] : lostCommitsOf(chance) }),
+    steps,
+  };
+}
 
 // Corners: what seldom comes together by chance. The first wish is typed, at a service that is quick and rich but for what is said.
 

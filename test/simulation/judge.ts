@@ -5,7 +5,7 @@
 
 import type { BookedCard, Effect } from '../support/card-books.ts';
 import { type Process, START, type World } from '../support/simulated/world.ts';
-import type { History, Step } from './history.ts';
+import { type Aim, FLOOR, type History, type Step } from './history.ts';
 import type { Arrived, Service } from './service.ts';
 
 /** What came of one process. `code` is undefined where it was killed. */
@@ -80,6 +80,12 @@ export class Judge {
   readonly #excused = new Map<number, number>();
   /** How often an op with that wish was approved. */
   readonly #approved = new Map<number, number>();
+
+  readonly #aims: Aim[] = [];
+  /** What runs that have an aim have reported. */
+  readonly #aimed: { readonly when: string; readonly ran: Ran }[] = [];
+  /** A person has let something be sent again that was not found. */
+  #isResent = false;
 
   constructor(history: History, world: World, service: Service) {
     this.#history = history;
@@ -156,6 +162,7 @@ export class Judge {
   /** An op is resumed; returns what takes its end. `mayResend`: a person lets what was not found be sent again. */
   resumes(op: string, mayResend: boolean): (when: string, ran: Ran) => void {
     const owner = this.#ownerOf(op);
+    this.#isResent ||= mayResend;
     if (owner === undefined) return when => this.#counts(when);
     const known = this.#meant.get(owner) ?? [];
     for (const { wish } of mayResend ? known : [])
@@ -222,6 +229,82 @@ export class Judge {
     }
     const others = rows.length > 0 && whole === 'done' ? 'open' : whole;
     for (const purchase of left) report(purchase, others, about, this.#world.now);
+  }
+
+  // Aims
+
+  aims(aim: Aim): void {
+    this.#aims.push(aim);
+  }
+
+  /** Exit 0 says that every card was there at some time. */
+  aimed({ name }: Step, { how, dollars }: Aim, ran: Ran): void {
+    const when = `step ${name}`;
+    this.#aimed.push({ when, ran });
+    const { cards, effects } = this.#service.books;
+    const isFirst = name === 1 && this.#history.steps.every(({ beside }) => !beside);
+    const isUp = how === 'fund' || how === 'fleet';
+    const aim = 100 * (how === 'fleet' ? FLOOR : dollars);
+    const wasThere = (id: string) => {
+      const card = cards.get(id) as BookedCard;
+      const were = card.before.filter(({ until }) => until >= START + ran.from - BEHIND);
+      return [card, ...were].some(({ cents }) => (isUp ? cents >= aim : cents <= aim));
+    };
+    const ids = how === 'fleet' ? ['card_2'] : ['card_1', 'card_2'];
+    const isAlone = this.#history.service.others.length === 0;
+    if (ran.code === 0 && isAlone && !ids.every(wasThere))
+      this.break(`aim: ${how} ends with 0 in ${when}, and a card was never there`);
+    if (ran.code === 0 && how === 'fleet' && !effects.some(({ label }) => label === 'fleet'))
+      this.break(`aim: fleet ends with 0 in ${when}, and its card was not made`);
+    if (
+      ran.code !== 0 &&
+      ran.code !== undefined &&
+      this.#isHonest() &&
+      isFirst &&
+      !this.#history.service.ignoresFilters
+    )
+      this.break(`calm: ${how} ends with ${ran.code} in ${when}`);
+  }
+
+  /** However often it is run and gone on with: no card passes what was aimed at, and a fleet has one card of a name. */
+  #passes(): void {
+    const { cards, effects } = this.#service.books;
+    const aimOf = (...hows: readonly Aim['how'][]) =>
+      this.#aims.flatMap(({ how, dollars }) => (hows.includes(how) ? [dollars * 100] : []));
+    const [most, least] = [Math.max(...aimOf('fund', 'fleet')), Math.min(...aimOf('withdraw', 'policy'))];
+    const moved = new Set(this.#history.service.others.map(({ cents }) => cents));
+    for (const { id, before, cents } of this.#isResent || this.#aims.length === 0 ? [] : cards.values()) {
+      const were = [...before.map(past => past.cents), cents];
+      for (const [n, now] of were.entries()) {
+        const change = now - (were[n - 1] ?? now);
+        if (change > 0 && !moved.has(change) && now > most)
+          this.break(`aim: ${id} was brought to ${now}, and ${most} cents were the aim`);
+        if (change < 0 && !moved.has(change) && now < least)
+          this.break(`aim: ${id} was brought to ${now}, and ${least} cents were the aim`);
+      }
+    }
+    const made = effects.filter(({ label }) => label === 'fleet').length;
+    if (made > 1 && !this.#isResent) this.break(`aim: the card of a fleet was made ${made} times`);
+  }
+
+  /** A row that is done has happened, and one of which it is said that it was not has not. */
+  #rows({ when, ran }: { readonly when: string; readonly ran: Ran }): void {
+    const { effects } = this.#service;
+    const own = effects.filter(({ request }) => request.who === ran.who);
+    if (ran.code !== undefined && NOTHING.has(ran.code) && own.length > 0)
+      this.break(`aim: ${when} ends with ${ran.code}, and it has done ${own.length}`);
+    const rows = listOf(ran.out) as {
+      readonly outcome: string;
+      readonly card_id: string | null;
+      readonly amount: number;
+    }[];
+    for (const { outcome, card_id: card, amount } of rows) {
+      const isIt = (effect: Effect<Arrived>) => effect.card === card && effect.cents === Math.round(amount * 100);
+      if (REPORTED[outcome] === 'done' && !effects.some(isIt))
+        this.break(`aim: ${when} says done of ${card}, and it was not`);
+      if (REPORTED[outcome] === 'no' && own.some(isIt))
+        this.break(`aim: ${when} says ${outcome} of ${card}, and it was done`);
+    }
   }
 
   // The laws
@@ -340,6 +423,8 @@ export class Judge {
     this.#counts('in the end');
     this.#caps(homes);
     this.#approvals();
+    this.#passes();
+    for (const each of this.#aimed) this.#rows(each);
   }
 
   /** What left the wallet on a day is never more than its cap. */

@@ -12,7 +12,7 @@ import { Postgres } from '../support/simulated/postgres.ts';
 import type { LibraryClient, Program } from '../support/simulated/program.ts';
 import { removeHome } from '../support/simulated/sqlite.ts';
 import { Chance, type Machine, Process, World } from '../support/simulated/world.ts';
-import type { Act, Buy, History, Step, Wish } from './history.ts';
+import { type Act, type Aim, type Buy, FLOOR, type History, type Step, type Wish } from './history.ts';
 import { hintOf, Judge, listOf, opOf, type Purchase, type Ran } from './judge.ts';
 import { API_KEY, Service } from './service.ts';
 
@@ -175,8 +175,11 @@ class Player {
     const place = this.#places[n];
     if (place === undefined) return;
     const as = 'as' in act ? ` ${act.as}` : '';
-    this.#count(`somebody goes on: ${act.do}${as}${step.beside ? ', beside' : ''}`);
+    const kind = act.do === 'aim' ? ` ${act.how}` : as;
+    this.#count(`somebody goes on: ${act.do}${kind}${step.beside ? ', beside' : ''}`);
     switch (act.do) {
+      case 'aim':
+        return this.#aim(step, act, place);
       case 'buy':
         return this.#buy(step, act);
       case 'resume':
@@ -238,6 +241,30 @@ class Player {
       entry.ran = await this.#run(step.machine, line, { ...step, meant });
     }
     this.judge.bought(step, entry.ran, meant, isFile);
+  }
+
+  async #aim(step: Step, act: Aim, { home }: Place): Promise<void> {
+    const { how, dollars } = act;
+    const amount = `${dollars}.00`;
+    const entry: Entry = { wishes: [], machine: step.machine, hints: '' };
+    this.#entries.set(step.name, entry);
+    this.judge.aims(act);
+    const from = this.#world.now;
+    const [file, plan] = [join(home, `${how}-${dollars}.yaml`), join(home, `plan-${step.name}.json`)];
+    if (how === 'policy') writeFileSync(file, POLICY.replaceAll('AMOUNT', amount));
+    if (how === 'fleet') {
+      writeFileSync(file, FLEET.replaceAll('AMOUNT', amount));
+      entry.ran = await this.#run(step.machine, `fleet plan ${file} --out ${plan} --json`);
+      if (entry.ran.code !== 0) return;
+    }
+    const line = {
+      fund: `cards fund --where label~long --to ${amount}`,
+      withdraw: `cards withdraw --where label~long --to ${amount}`,
+      policy: `policy apply ${file} --max-share 100%`,
+      fleet: `fleet apply ${file} --plan ${plan}`,
+    }[how];
+    entry.ran = await this.#run(step.machine, `${line} --yes --json`, { ...step, meant: [] });
+    this.judge.aimed(step, act, { ...entry.ran, from });
   }
 
   /** `named`: under the intent of that other wish. */
@@ -366,6 +393,19 @@ class Player {
     }
   }
 }
+
+const POLICY = `version: 1
+rules:
+  - { name: much, when: { balance: "> AMOUNT" }, then: { withdraw: { keep: AMOUNT } } }
+`;
+/** A new card, and one that is there. */
+const FLEET = `version: 1
+fleet: team
+caps: { per_apply: 1000.00, cards: 9, wallet_reserve: 0.00 }
+cards:
+  new: { bin: bin_1, amount: AMOUNT, label: fleet }
+  old: { card: card_2, label: long ago 2, floor: ${FLOOR}.00, top_up_to: AMOUNT }
+`;
 
 /** The shared journal, as the person of a machine reaches it. */
 const urlOf = (machine: number) => `postgres://person${machine + 1}@127.0.0.1/cards`;

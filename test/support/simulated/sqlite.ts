@@ -92,7 +92,8 @@ export class DatabaseSync {
   }
   exec(text: string): void {
     this.#do(() => {
-      if (text.startsWith('begin')) this.#store.begin(this);
+      if (text.startsWith('begin') && text.endsWith('commit')) this.#store.engine.exec(text);
+      else if (text.startsWith('begin')) this.#store.begin(this);
       else if (text === 'commit' || text === 'rollback') this.#store.end(text);
       else if (!text.startsWith('pragma')) this.#store.engine.exec(text);
     });
@@ -101,7 +102,8 @@ export class DatabaseSync {
     const store = this.#store;
     const run = (...values: unknown[]) => this.#do(() => store.prepared(text).run(...values));
     const all = (...values: unknown[]) => this.#do(() => store.prepared(text).all(...values));
-    return { run, all, get: (...values: unknown[]) => all(...values)[0] };
+    const iterate = (...values: unknown[]) => all(...values).values();
+    return { run, all, iterate, get: (...values: unknown[]) => all(...values)[0] };
   }
   close(): void {
     if (this.isTransaction) this.#store.end('rollback');
