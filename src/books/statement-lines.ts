@@ -85,6 +85,8 @@ export interface StatementInput {
   readonly checkpoints: readonly Checkpoint[];
   /** What was seen after them: the statement closes by it where no exact checkpoint stands at its end. */
   readonly unproved?: Checkpoint;
+  /** What keeps the last reconcile, made after the period, provisional: a clause each. */
+  readonly heldOpen?: readonly string[];
   readonly cards: readonly StatementCard[];
   readonly records: StatementRecords;
   /** All own rows up to the newest checkpoint. */

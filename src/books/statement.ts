@@ -182,7 +182,7 @@ function depositKnownSince(
 }
 
 /** The exact checkpoint that shows the closing balances, or what was seen in its place. Throws `check_failed`. */
-function closingCheckpoint({ checkpoints, unproved, period, now }: StatementInput): Checkpoint {
+function closingCheckpoint({ checkpoints, unproved, period, now, heldOpen = [] }: StatementInput): Checkpoint {
   const newest = checkpoints.at(-1);
   if (newest !== undefined && newest.checkpoint.at_ms >= period.to) return newest;
   if (unproved !== undefined && unproved.checkpoint.at_ms > period.from) return unproved;
@@ -191,8 +191,13 @@ function closingCheckpoint({ checkpoints, unproved, period, now }: StatementInpu
     message: isOver
       ? `no exact checkpoint stands at or after the end of ${period.name}, so nothing shows its closing balances`
       : `${period.name} has not ended, so nothing can show its closing balances yet`,
-    notes: [`--unreconciled goes on with what the copy shows, and marks what is not explained`],
-    hint: isOver ? 'cardwright books reconcile' : sameCommandWith('--unreconciled'),
+    notes: [
+      ...heldOpen.map(
+        why => `The last reconcile is provisional until authorizations close; reconcile again then: ${why}`,
+      ),
+      `--unreconciled goes on with what the copy shows, and marks what is not explained`,
+    ],
+    hint: isOver && heldOpen.length === 0 ? 'cardwright books reconcile' : sameCommandWith('--unreconciled'),
   });
 }
 

@@ -5,11 +5,15 @@ import { before, isChangingRecord, spentBy } from '../books/records.ts';
 import type { ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { PostedRow, StatementCard, StatementInput, StatementRecords } from '../books/statement-lines.ts';
 import { addTo } from '../core/objects.ts';
+import { newestReport } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { checkpointOf, unprovedCheckpoint } from './reconcile.ts';
 import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
-type StatementRows = Pick<StatementInput, 'checkpoints' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
+type StatementRows = Pick<
+  StatementInput,
+  'checkpoints' | 'unproved' | 'heldOpen' | 'cards' | 'records' | 'moves' | 'deposits'
+>;
 
 /**
  * Of the newest exact checkpoint and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
@@ -35,6 +39,7 @@ export function statementRows(
   return {
     checkpoints,
     ...(unproved !== undefined && { unproved }),
+    heldOpen: heldOpenSince(db, to),
     cards: db.all<StatementCard>(
       'select card_id, last4, label, metadata, created_ms from cards order by created_ms, card_id',
     ),
@@ -46,6 +51,17 @@ export function statementRows(
     moves: db.all<MoveRow>(`select * from (${MOVES}) where at_ms <= ? order by sent_ms, op, row`, end),
     deposits: db.all<WalletRow>(`select * from (${READINGS}) where at_ms <= ? order by nth`, end),
   };
+}
+
+/** What keeps the last reconcile at or after that instant provisional, with its cards. */
+function heldOpenSince(db: MirrorDatabase, at: number): readonly string[] {
+  const last = newestReport(db);
+  if (last === undefined || last.verdict !== 'provisional' || last.at_ms < at) return [];
+  type Kept = { readonly provisional: boolean; readonly candidates: readonly string[]; readonly text: string };
+  const { findings } = JSON.parse(last.report) as { readonly findings: readonly Kept[] };
+  return findings
+    .filter(({ provisional }) => provisional)
+    .map(({ candidates, text }) => `${candidates.slice(0, 3).join(', ')}: ${text}`);
 }
 
 /**

@@ -28,6 +28,21 @@ it.each([
   }
 });
 
+it('says which hold keeps the books of a month provisional, and goes on without them', async () => {
+  await using here = await world({ wallet: 1000 });
+  await done(here, 'cards create --bin bin_1 --amount 100');
+  await done(here, 'books reconcile');
+  await done(here, 'sandbox clock set frozen --at 2026-11-30T20:00:00Z');
+  await done(here, 'sandbox simulate authorize --card card_1 --amount 20 --merchant SHOP');
+  await done(here, 'sandbox simulate reverse txn_1 --amount 5');
+  await done(here, 'sandbox clock advance --by 5h');
+  await done(here, 'books reconcile');
+  const { code, err } = await here.run('books statement --period 2026-11');
+  expect(code).toBe(15);
+  expect(err).toContain('reconcile again then: card_1: $5.00 of open holds seem released');
+  expect(err).toMatch(/--unreconciled\n$/);
+});
+
 it('what another spender moved is booked once, however often the month is exported', async () => {
   await using here = await world({ wallet: 1000 });
   await done(here, 'cards create --bin bin_1 --amount 100');

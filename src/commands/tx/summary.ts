@@ -112,7 +112,7 @@ const SUMS = {
   spent: tells.usd('Settled less refunded, USD.'),
   settled: tells.usd('Settled, USD.'),
   refunded: tells.usd('Refunded, USD.'),
-  pending: tells.usd('Held by open authorizations, USD.'),
+  pending: tells.usd('Sum of open authorizations, USD: at most what they hold.'),
   declined: tells.usd('Declined, USD.'),
 } as const;
 
@@ -124,7 +124,7 @@ export const summarizeTransactions = command({
     page: { by: tells.word('What was added up by.', GROUPINGS), ...SUMS },
   },
   about: [
-    'Reads every page. Spent is settlements minus refunds. Pending is the sum of authorizations that still hold money. Days are in your time zone, and a week begins on Monday.',
+    'Reads every page. Spent is settlements minus refunds. Pending is the sum of open authorizations, at most what they hold: a partial reversal leaves no record, and overview shows what is held. Days are in your time zone, and a week begins on Monday.',
     'At a terminal a bar is drawn beside each sum, unless you give --accessible.',
     CONDITION_VALUES,
   ],
