@@ -64,8 +64,6 @@ export interface Statement {
   readonly knownSince?: number | undefined;
   /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
   readonly provisional: readonly string[];
-  /** It closes by an exact checkpoint. */
-  readonly isShown: boolean;
   /** Nothing is pending and 35 days have passed; `standingOf` says whether it is final. */
   readonly isOver: boolean;
 }
@@ -159,7 +157,6 @@ export function statementOf(input: StatementInput): Statement {
     accounts: { [Symbol.iterator]: accounts },
     selection,
     holds: holdsOf(input, cards),
-    isShown,
     isOver: isPastPeriod && !isPending,
     ...(begin !== undefined && { knownSince: begin }),
     provisional: [...ofEnds(begin), ...[...cards.map(row => row.card_id), null].flatMap(straddled)],

@@ -9,7 +9,7 @@ import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { type LeftOut, leftOutSince, recordSums } from './record-sums.ts';
+import { type LeftOut, leftOut, recordSums } from './record-sums.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface ReconcileOptions {
@@ -101,7 +101,7 @@ function heldAgainst(
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
     news: from === undefined ? new Map() : ownNews(db, from),
   });
-  return { ...done, from, cards, leftOut: leftOutSince(db, from) };
+  return { ...done, from, cards, leftOut: leftOut(db, 'first_sync > ?', from?.sync ?? -1) };
 }
 
 /**

@@ -2,7 +2,6 @@
  * The records of a copy as the books add them up. What cards settled and refunded is summed by SQLite; record by record
  * are read the purchases that may hold money or that moved since the base.
  */
-import type { Period } from '../books/period.ts';
 import { addUp, type ReadingOptions, type RecordSums } from '../books/records.ts';
 import type { SummedRow } from '../books/rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
@@ -115,17 +114,8 @@ export interface LeftOut {
 
 const IS_LEFT_OUT = `${IS_IN_OTHER_CURRENCY} and gone_at is null and type <> 'decline'`;
 
-/** Those that came after a checkpoint; without one all. */
-export function leftOutSince(db: MirrorDatabase, from: KeptCheckpoint | undefined): LeftOut {
-  return leftOut(db, 'first_sync > ?', [from?.sync ?? -1]);
-}
-
-/** Those that carry a time of the period. */
-export function leftOutOfPeriod(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>): LeftOut {
-  return leftOut(db, 'at_ms >= ? and at_ms < ?', [from, to]);
-}
-
-function leftOut(db: MirrorDatabase, span: string, values: readonly number[]): LeftOut {
+/** Those of a span; a condition on `record`. */
+export function leftOut(db: MirrorDatabase, span: string, ...values: readonly number[]): LeftOut {
   const rows = db.all<{ currency: string; records: number }>(
     `select currency, count(*) as records from record where ${IS_LEFT_OUT} and ${span} group by currency order by currency`,
     ...values,

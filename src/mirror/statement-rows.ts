@@ -8,22 +8,20 @@ import { addTo } from '../core/objects.ts';
 import { newestReport } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { checkpointOf, unprovedCheckpoint } from './reconcile.ts';
+import { leftOut } from './record-sums.ts';
 import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
-type StatementRows = Pick<
-  StatementInput,
-  'checkpoints' | 'unproved' | 'heldOpen' | 'cards' | 'records' | 'moves' | 'deposits'
->;
+/** What a statement is asked for. */
+interface Asked {
+  /** All there is, where no exact checkpoint proves the end of the period. */
+  readonly unreconciled?: boolean | undefined;
+  /** The open authorizations of the period, too. */
+  readonly pending?: boolean | undefined;
+}
 
-/**
- * Of the newest exact checkpoint and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
- * no exact checkpoint proves the end of the period.
- */
-export function statementRows(
-  db: MirrorDatabase,
-  { from, to }: Period,
-  { unreconciled = false }: { readonly unreconciled?: boolean } = {},
-): StatementRows {
+/** Of the newest exact checkpoint and what came before it; later rows are not proved yet. */
+export function statementRows(db: MirrorDatabase, period: Period, { unreconciled, pending }: Asked = {}) {
+  const { from, to } = period;
   const kept = db.all<KeptCheckpoint>('select * from checkpoint where exact = 1 order by sync, at_ms');
   const newest = kept.at(-1);
   // The last one before the period, for what was derived since; none before it: the account began within.
@@ -37,6 +35,7 @@ export function statementRows(
   // From the first checkpoint on: each account is held against it, and what began before the period may end in it.
   const span = { from: Math.min(from, checkpoints[0]?.checkpoint.at_ms ?? from), to };
   return {
+    period,
     checkpoints,
     ...(unproved !== undefined && { unproved }),
     heldOpen: heldOpenSince(db, to),
@@ -50,6 +49,8 @@ export function statementRows(
     ),
     moves: db.all<MoveRow>(`select * from (${MOVES}) where at_ms <= ? order by sent_ms, op, row`, end),
     deposits: db.all<WalletRow>(`select * from (${READINGS}) where at_ms <= ? order by nth`, end),
+    pending: pending ? pendingRows(db, period) : [],
+    leftOut: leftOut(db, 'at_ms >= ? and at_ms < ?', from, to),
   };
 }
 
@@ -111,7 +112,7 @@ function recordsOf(
 }
 
 /** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */
-export function pendingRows(db: MirrorDatabase, { from, to }: Period): NonNullable<StatementInput['pending']> {
+function pendingRows(db: MirrorDatabase, { from, to }: Period): NonNullable<StatementInput['pending']> {
   return db.all<NonNullable<StatementInput['pending']>[number]>(
     `select tx_id, at_ms, card_id, merchant, cents - coalesce((
         select sum(s.cents) from record s where s.authorization_id = tx.tx_id and s.card_id = tx.card_id

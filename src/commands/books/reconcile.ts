@@ -24,11 +24,6 @@ const CUT = {
   at: tells.time('Its instant.'),
 } as const;
 
-const LEFT_OUT = {
-  records: tells.count('How many.'),
-  currencies: tells.texts('Their currencies.'),
-} as const;
-
 const WALLET = {
   opening: tells.usd('Before, USD.'),
   deposits: tells.usd('Deposited, USD.'),
@@ -85,7 +80,7 @@ export const reconcileAccount = command({
       requests: tells.count('Requests that were sent.'),
       cards_in_all: tells.count('Cards that were compared.'),
       left_out: tells.object(
-        LEFT_OUT,
+        { records: tells.count('How many.'), currencies: tells.texts('Their currencies.') },
         'Records since the earlier checkpoint in another currency than USD: no sum has them.',
       ),
       wallet: tells.object(

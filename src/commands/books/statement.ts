@@ -73,7 +73,7 @@ export async function statementFor<T>(
   asked: StatementQuery,
   use: (statement: Statement, as_of: string) => T | Promise<T>,
 ): Promise<T> {
-  const { card, label, only, tz = 'UTC', pending = false } = asked;
+  const { card, label, only, tz = 'UTC' } = asked;
   if ([card, label, only].filter(each => each !== undefined).length > 1)
     throw usage('give one of --card, --label and --only');
   const clock = new WallClock(tz);
@@ -84,21 +84,12 @@ export async function statementFor<T>(
   // Where nothing was sent the clock of this machine is all there is, and the copy may be of a later time.
   const now = Math.max(ctx.api.serviceNow(), Date.parse(as_of));
   const period = readPeriod(asked.period, clock, now);
-  const { pendingRows, statementRows } = await import('../../mirror/statement-rows.ts');
-  const { leftOutOfPeriod } = await import('../../mirror/record-sums.ts');
-  const rows = statementRows(db, period, { unreconciled: asked.unreconciled ?? false });
-  const statement = statementOf({
-    ...rows,
-    ...selected(rows.cards, asked),
-    pending: pending ? pendingRows(db, period) : [],
-    period,
-    clock,
-    now,
-  });
-  const isShown = statement.isShown;
+  const { statementRows } = await import('../../mirror/statement-rows.ts');
+  const { leftOut, ...rows } = statementRows(db, period, asked);
+  const statement = statementOf({ ...rows, ...selected(rows.cards, asked), clock, now });
   // A checkpoint shows the dollars without records in another currency; where none does they may be what is missing.
-  const { records, currencies } = leftOutOfPeriod(db, period);
-  if (records > 0 && !isShown && rows.checkpoints.length === 0) {
+  const { records, currencies } = leftOut;
+  if (records > 0 && rows.checkpoints.length === 0) {
     throw new CliError('contract_mismatch', {
       message: `records of ${period.name} are in ${currencies.join(', ')}, and amounts are understood in USD alone`,
       hint: 'cardwright books reconcile',
