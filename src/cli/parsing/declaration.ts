@@ -39,8 +39,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly effect?: Effect;
   /** Its effect in words for its help, where those of the effect would not be true: no capital letter, no full stop. */
   readonly effectSays?: string;
-  /** Has a dry run, for one without an operation that changes something; else `--dry-run` is refused. */
-  readonly dryRun?: true;
+  /** Whether it has a dry run; where it is left out, one of an operation and one that reads have. Else `--dry-run` is refused. */
+  readonly dryRun?: boolean;
   /** What it has to do with, for one without an operation: files when it changes anything, else its words alone. */
   readonly reach?: Reach;
   /** Failures of its own, beyond those of its operation and reach, and what each means here: a sentence. */

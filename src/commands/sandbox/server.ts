@@ -326,6 +326,7 @@ export const resetSandbox = command({
     '--hard replaces a damaged store: its files are moved aside without being read, and a new store is made.',
   ],
   operation: 'reset',
+  dryRun: false,
   flags: {
     data: 'body.data',
     seed: 'body.seed',
@@ -339,7 +340,6 @@ export const resetSandbox = command({
     'For a load test': 'sandbox reset --data load --cards 200 --transactions 1000 --yes',
   },
   async run(ctx, { hard, ...asked }) {
-    if (ctx.dryRun) throw usage('sandbox reset sends nothing to the service; it has no dry run');
     sizeFor(asked.data, asked);
     const elsewhere = await ctx.sandbox.elsewhere();
     if (hard && elsewhere !== undefined) {

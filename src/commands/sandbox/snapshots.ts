@@ -124,6 +124,7 @@ export const removeSnapshot = command({
 
 export const exportSandbox = command({
   path: 'sandbox export',
+  dryRun: false,
   summary: 'Write the whole state of the sandbox to a file',
   answers: { one: { file: tells.text('File that was written.'), bytes: tells.count('Its size.') } },
   about:
@@ -136,9 +137,6 @@ export const exportSandbox = command({
   args: { file: argument(local('file', 'File to write.')) },
   examples: { 'A copy to hand on': 'sandbox export sandbox.snapshot' },
   async run(ctx, { file }) {
-    if (ctx.dryRun) {
-      throw usage('sandbox export sends nothing to the service; it has no dry run');
-    }
     return { file, bytes: await (await ctx.sandbox.servers()).exportTo(file) };
   },
   columns: 'file bytes',
