@@ -117,11 +117,11 @@ export const agentStatus = command({
     for (const host of HOST_NAMES) {
       for (const scope of SCOPES) {
         const { skill, config } = placesOf(ctx, host, scope);
-        const texts = await textsOf(ctx, [...Object.keys(pages).map(name => join(skill, name)), config]);
-        const found = Object.entries(pages).map(([name, text]) => texts.get(join(skill, name)) === text);
-        const isThere = Object.keys(pages).some(name => texts.get(join(skill, name)) !== undefined);
-        const state = !isThere ? 'none' : found.every(Boolean) ? 'current' : 'other';
-        const tools = hasEntry(texts.get(config), host);
+        const textOf = (path: string) => ctx.files.readFile(path).catch(() => undefined);
+        const texts = await Promise.all(Object.keys(pages).map(name => textOf(join(skill, name))));
+        const isCurrent = Object.values(pages).every((text, at) => texts[at] === text);
+        const state = isCurrent ? 'current' : texts.every(text => text === undefined) ? 'none' : 'other';
+        const tools = hasEntry(await textOf(config), host);
         rows.push({ host, scope, skill: state, tools, skill_folder: skill, config_file: config });
       }
     }
@@ -152,12 +152,6 @@ function placesOf(ctx: Context, name: HostName, scope: Scope): { readonly skill:
   const codex = name === 'codex' && scope === 'user' ? ctx.env['CODEX_HOME'] : undefined;
   const file = codex === undefined ? join(base, config[scope]) : join(codex, 'config.toml');
   return { skill: join(base, skills[scope], 'cardwright'), config: file };
-}
-
-/** Texts of files that can be read. */
-async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> {
-  const texts = paths.map(async path => [path, await ctx.files.readFile(path).catch(() => undefined)] as const);
-  return new Map(await Promise.all(texts));
 }
 
 async function hostsHere(ctx: Context): Promise<readonly HostName[]> {

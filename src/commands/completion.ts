@@ -10,7 +10,6 @@ import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { option, optionalArgument, orNull, takes, tells, without } from '../cli/parsing/flag.ts';
 import { notSent, usage } from '../core/errors.ts';
-import type { Environment } from '../platform/host.ts';
 import { copiedLine, lineBlock } from '../terminal/view.ts';
 
 const FILE_CHANGED = {
@@ -48,20 +47,15 @@ export const completion = command({
     'The script, for a file of your own': 'completion bash > ~/.local/share/cardwright.bash',
   },
   async run(ctx, { shell: named, install, uninstall }) {
-    const shell = shellOf(named, ctx.env);
+    const shell = named ?? COMPLETION_SHELLS.find(each => each === ctx.env['SHELL']?.split('/').at(-1));
+    if (shell === undefined)
+      throw usage(`SHELL does not name a known shell; give one: ${COMPLETION_SHELLS.join(', ')}`);
     if (!install && !uninstall) return { script: completionStub(shell) };
     return changeFile(ctx, shell, install ? 'install' : 'uninstall');
   },
   show: result =>
     'script' in result ? { noun: 'script', columns: [], data: result.script, prose: result.script } : shownFile(result),
 });
-
-/** The shell that is named, else the one of `SHELL`. Throws `usage` when that is none of ours. */
-function shellOf(named: CompletionShell | undefined, env: Environment): CompletionShell {
-  const found = named ?? COMPLETION_SHELLS.find(shell => shell === env['SHELL']?.split('/').at(-1));
-  if (found !== undefined) return found;
-  throw usage(`SHELL does not name a known shell; give one: ${COMPLETION_SHELLS.join(', ')}`);
-}
 
 /** Names the file, asks, and writes it or takes it away; in a dry run it is only named. */
 async function changeFile(ctx: Context, shell: CompletionShell, wanted: 'install' | 'uninstall') {

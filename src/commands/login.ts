@@ -1,4 +1,4 @@
-import { PROFILE_ROW, type ProfileRow } from '../app/answer-shapes.ts';
+import { PROFILE_ROW } from '../app/answer-shapes.ts';
 import type { Context, NewKey } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, option, takes, without } from '../cli/parsing/flag.ts';
@@ -58,26 +58,29 @@ export const login = command({
     if (change?.loosens) await auditLimit(ctx, row, { limit: 'base_url', before: change.before, after: change.after });
     return { row, before };
   },
-  show: ({ row, before }) => ({
-    ...shownProfile(row),
-    notes: [...changedFrom(row, before), ...nextSteps(row.settings)],
-  }),
+  show({ row, before }) {
+    const { journal } = row.settings;
+    const isOther = before !== undefined && before !== row.name;
+    // Nothing is sent here: whether service and shared journal know the key is told before a change is refused.
+    const isShared = journal !== undefined && journal !== 'local';
+    return {
+      ...shownProfile(row),
+      notes: [
+        ...(isOther
+          ? [
+              `Commands act for ${row.name} from now on; until now it was ${before}. Back: cardwright profiles use ${before}`,
+            ]
+          : []),
+        ...(isShared
+          ? [
+              'Changes over the shared journal of this profile need a key that its account lists; doctor looks whether it does.',
+              'Next: cardwright doctor',
+            ]
+          : ['Nothing was asked of the service yet. Next: cardwright doctor']),
+      ],
+    };
+  },
 });
-
-function changedFrom({ name }: ProfileRow, before: string | undefined): readonly string[] {
-  if (before === undefined || before === name) return [];
-  return [`Commands act for ${name} from now on; until now it was ${before}. Back: cardwright profiles use ${before}`];
-}
-
-/** Nothing is sent here: whether the service and the shared journal know the key is told before a change is refused. */
-function nextSteps({ journal }: ProfileRow['settings']): readonly string[] {
-  const isShared = journal !== undefined && journal !== 'local';
-  if (!isShared) return ['Nothing was asked of the service yet. Next: cardwright doctor'];
-  return [
-    'Changes over the shared journal of this profile need a key that its account lists; doctor looks whether it does.',
-    'Next: cardwright doctor',
-  ];
-}
 
 async function givenKey(
   ctx: Context,

@@ -57,8 +57,7 @@ export const REGISTRY: Registry = [
     group(
       'tx',
       'list transactions, follow or sum them',
-      [() => import('./tx/transactions.ts'), 'list, get, search'],
-      [() => import('./tx/tail.ts'), 'tail'],
+      [() => import('./tx/transactions.ts'), 'list, get, search, tail'],
       [() => import('./tx/summary.ts'), 'summary'],
     ),
     group('overview', 'one page of the account: money, cards, spending, what needs attention', [
@@ -142,7 +141,7 @@ export const REGISTRY: Registry = [
         'deliveries list, deliveries show, deliveries redeliver, deliveries recover, deliveries send, deliveries rotate',
       ],
       [() => import('./sandbox/faults.ts'), 'faults add, faults list, faults remove, faults clear'],
-      [() => import('./sandbox/requests.ts'), 'requests'],
+      [() => import('./sandbox/inspect.ts'), 'requests'],
       [
         () => import('./sandbox/snapshots.ts'),
         'snapshot save, snapshot list, snapshot restore, snapshot remove, export, import',

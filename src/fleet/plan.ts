@@ -31,7 +31,6 @@ import {
   type GuardedClass,
   isBelowFloor,
   moneyParts,
-  type NumberedStep,
   PHASES,
   type PlanInput,
   type Step,
@@ -81,6 +80,7 @@ export function planFleet(input: PlanInput): Planned {
   const retired = planRetired(input);
   // An edit of the file may freeze one card without being asked about; none where it leaves no card.
   const most = fleet.wishes.length === 0 ? 0 : 1;
+  const cardOf = (step: Step) => ('card' in step ? step.card : '');
   const { steps, heldBack } = chosen([...planner.candidates, ...retired.candidates], allowed, most);
   const creates = steps.filter(step => step.do === 'create').length;
   const ends = steps.filter(step => step.do === 'terminate').length;
@@ -91,7 +91,10 @@ export function planFleet(input: PlanInput): Planned {
     ...planner.lockedNames,
   ]);
   return {
-    steps: numbered(steps),
+    // By phase, then by name, then by card: the order of the account and of the file changes nothing.
+    steps: [...steps]
+      .sort((a, b) => PHASES[a.do] - PHASES[b.do] || byName(a.name, b.name) || (cardOf(a) < cardOf(b) ? -1 : 1))
+      .map((step, index) => ({ row: index + 1, phase: PHASES[step.do], ...step })),
     differences: [...planner.differences].sort(
       (a, b) => byName(a.name, b.name) || (a.field < b.field ? -1 : Number(a.field > b.field)),
     ),
@@ -137,14 +140,6 @@ function chosen(candidates: readonly Candidate[], allowed: Allowed, most: number
     });
   }
   return { steps: left.map(({ step }) => step), heldBack };
-}
-
-/** By phase, then by name, then by card: the order of the account and of the file changes nothing. */
-function numbered(steps: readonly Step[]): readonly NumberedStep[] {
-  const card = (step: Step) => ('card' in step ? step.card : '');
-  return [...steps]
-    .sort((a, b) => PHASES[a.do] - PHASES[b.do] || byName(a.name, b.name) || (card(a) < card(b) ? -1 : 1))
-    .map((step, index) => ({ row: index + 1, phase: PHASES[step.do], ...step }));
 }
 
 /** `event-2` before `event-10`. */
@@ -330,17 +325,13 @@ class CardPlanner {
       why,
       ...(instead !== undefined && { instead: instead.id }),
     };
+    // Where the card before is frozen, its freeze counts for the removal guard already.
+    const isFrozen = this.candidates.some(({ step }) => step.do === 'freeze' && step.card === instead?.id);
     this.candidates.push({
       step,
       ...(why === 'recreated' && { class: 'recreate' }),
-      ...(why === 'replaces' && this.#isFrozenFor(instead) && { follows: true }),
-      ...(why === 'replaces' && !this.#isFrozenFor(instead) && { removes: true }),
+      ...(why === 'replaces' && (isFrozen ? { follows: true } : { removes: true })),
     });
-  }
-
-  /** Whether the freeze of the card before counts for the removal guard already. */
-  #isFrozenFor(card: ObservedCard | undefined): boolean {
-    return this.candidates.some(({ step }) => step.do === 'freeze' && step.card === card?.id);
   }
 
   #freeze(name: string, card: ObservedCard, why: Why, removes: boolean): void {

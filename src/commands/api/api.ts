@@ -107,7 +107,9 @@ async function change(ctx: Context, asked: RawCall, { include, marker, ...named 
     const intent = `Send ${method} ${path} (${operation})`;
     const options = { intent, ...named, marker, ...(!marker && { body: text }) };
     const { result, intent: used } = await ctx.api.write(operation, inputOf(operation, matched), options);
-    return { body: withIntent(shownResult(result), used) };
+    // A secret that was sent and comes back is left out.
+    const shown = Object.entries(result ?? {}).filter(([name]) => !isSecretName(name));
+    return { body: withIntent(Object.fromEntries(shown), used) };
   }
   if (marker) throw usage(MARKER_USE);
   // What the journal keeps must hold none.
@@ -158,12 +160,6 @@ function memberOf(operation: string, shape: Shape, name: string, value: unknown)
   return amount;
 }
 
-/** What was answered, a secret that was sent and comes back left out. */
-function shownResult(result: unknown): Members {
-  const members = Object.entries((result ?? {}) as Members);
-  return Object.fromEntries(members.filter(([name]) => !isSecretName(name)));
-}
-
 /** Members of a JSON value, however deep; an entry of a list has no name. */
 function* membersIn(value: unknown): Generator<readonly [name: string, member: unknown]> {
   if (typeof value !== 'object' || value === null) return;
@@ -194,7 +190,12 @@ function rawCallOf(method: string, typed: string, members: Members, input: strin
   const isRead = method === 'GET';
   if (isRead && input !== undefined) throw usage('a GET has no body; remove --input');
   const { path, query: given } = partsOf(typed);
-  refuseSecrets(members);
+  for (const [name, member] of membersIn(members)) {
+    if (containsSecret(name)) throw usage(`the name of a field ${HOLDS_SECRET}`);
+    // A member that is there for a secret may hold one; its name is judged elsewhere.
+    if (typeof member === 'string' && containsSecret(member) && !isSecretName(name))
+      throw usage(`a field ${HOLDS_SECRET}`);
+  }
   const parts = [given, isRead ? queryOf(members) : ''].filter(part => part !== '');
   const query = parts.length === 0 ? '' : `?${parts.join('&')}`;
   const length = path.length + query.length;
@@ -207,26 +208,14 @@ function rawCallOf(method: string, typed: string, members: Members, input: strin
   return { method, path, query, body, text: input ?? (body && JSON.stringify(body)) };
 }
 
-/** A member that is there for a secret may hold one; its name is judged elsewhere. */
-function refuseSecrets(value: unknown): void {
-  for (const [name, member] of membersIn(value)) {
-    if (containsSecret(name)) throw usage(`the name of a field ${HOLDS_SECRET}`);
-    if (typeof member === 'string' && containsSecret(member) && !isSecretName(name))
-      throw usage(`a field ${HOLDS_SECRET}`);
-  }
-}
-
-/** Percent-encoding hides nothing from whoever reads the journal. */
-function decoded(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, part => Buffer.from(part.replaceAll('%', ''), 'hex').toString());
-}
-
 /** Relative to the base address, and without anything that would lead out of it. */
 function partsOf(typed: string): { readonly path: string; readonly query: string } {
   const wrong = (why: string) => usage(`the path ${quote(typed)} ${why}`, 'cardwright api --help');
   if (!typed.startsWith('/'))
     throw wrong('does not begin with /: write the part after the base address, such as /cards');
-  if (containsSecret(decoded(typed))) throw usage(`the path ${HOLDS_SECRET}`);
+  // Percent-encoding hides nothing from whoever reads the journal.
+  const decoded = typed.replace(/(?:%[0-9a-f]{2})+/gi, part => Buffer.from(part.replaceAll('%', ''), 'hex').toString());
+  if (containsSecret(decoded)) throw usage(`the path ${HOLDS_SECRET}`);
   if (typed.startsWith('//')) throw wrong('names another host; requests go only to the service of the profile');
   if (!/^[\x21-\x7e]+$/.test(typed) || /[\\#]/.test(typed)) {
     throw wrong('holds a character that must be percent-encoded');

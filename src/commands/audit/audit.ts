@@ -1,6 +1,6 @@
 /** The audit log of this machine: listed, verified, exported. */
 
-import { AUDIT_ENTRY, type AuditLog, type Flaw } from '../../audit/log.ts';
+import { AUDIT_ENTRY, type AuditLog } from '../../audit/log.ts';
 import { columnsOf, countOf, cutTo, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
@@ -21,9 +21,13 @@ export const AUDIT_COLUMNS = columnsOf(
   },
 );
 
-/** The failure of a log whose chain is broken: exit 15, and the line. */
-function brokenChain(path: string, { line, why }: Flaw): CliError {
-  return new CliError('check_failed', {
+/** The lines that can be read, and the failure of a broken chain: exit 15, and the line. */
+async function linesOf(log: AuditLog) {
+  const { entries, flaw } = await log.read();
+  if (flaw === undefined) return { entries, failure: undefined };
+  const { path } = log;
+  const { line, why } = flaw;
+  const failure = new CliError('check_failed', {
     message: `the audit log is broken at line ${line}: ${why}`,
     notes: [
       `The log is in ${path}. The lines before it are intact; the lines after it cannot be trusted.`,
@@ -32,12 +36,7 @@ function brokenChain(path: string, { line, why }: Flaw): CliError {
     hint: 'cardwright audit export --out audit-broken.jsonl',
     evidence: { path, line, why },
   });
-}
-
-/** The lines that can be read, and the failure of a broken chain. */
-async function linesOf(log: AuditLog) {
-  const { entries, flaw } = await log.read();
-  return { entries, failure: flaw && brokenChain(log.path, flaw) };
+  return { entries, failure };
 }
 
 /** Lines of a list where nothing else was asked for. */

@@ -37,9 +37,8 @@ interface BinCriteria {
 /** BINs that meet the needs: those made for the purpose first, then by acceptance rate, then by id. */
 export function rankBins(
   bins: readonly Bin[],
-  options: BinCriteria,
+  { needs = [], purpose, minTransaction }: BinCriteria,
 ): readonly { readonly bin: Bin; readonly why: string }[] {
-  const { needs = [], purpose, minTransaction } = options;
   const fits = (bin: Bin) =>
     needs.every(need => bin[need] === true) &&
     (minTransaction === undefined || (centsOf(bin.max_transaction ?? 0) ?? 0) >= minTransaction);
@@ -48,16 +47,15 @@ export function rankBins(
   return bins
     .filter(fits)
     .sort((a, b) => Number(made(b)) - Number(made(a)) || rate(b) - rate(a) || (a.id < b.id ? -1 : 1))
-    .map(bin => ({ bin, why: reasons(bin, options, made(bin)).join(', ') }));
-}
-
-function reasons(bin: Bin, { needs = [], purpose, minTransaction }: BinCriteria, made: boolean): string[] {
-  return [
-    ...(made ? [`made for ${purpose}`] : []),
-    ...(bin.acceptance_rate == null ? [] : [`${bin.acceptance_rate}% accepted`]),
-    ...needs.map(need => need.replace('_', ' ')),
-    ...(minTransaction === undefined ? [] : [`takes ${dollars(minTransaction)} at once`]),
-  ];
+    .map(bin => {
+      const reasons = [
+        ...(made(bin) ? [`made for ${purpose}`] : []),
+        ...(bin.acceptance_rate == null ? [] : [`${bin.acceptance_rate}% accepted`]),
+        ...needs.map(need => need.replace('_', ' ')),
+        ...(minTransaction === undefined ? [] : [`takes ${dollars(minTransaction)} at once`]),
+      ];
+      return { bin, why: reasons.join(', ') };
+    });
 }
 
 /** The best BIN for a card with this much money, undefined when none can take it. */

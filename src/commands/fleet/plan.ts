@@ -21,7 +21,6 @@ import {
   MARKER_KEY,
   type Match,
   matchCards,
-  type ObservedBin,
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
@@ -314,20 +313,17 @@ async function readAccount(
     added(cards, card);
   }
   const now = await ctx.api.askServiceTime();
-  const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
-  return { account, bins, showsMarkers, cards };
-}
-
-const TWICE = 'A card that is not seen would be made a second time';
-
-function observedBin(bin: Bin): ObservedBin {
-  return {
+  const observed = bins.map(bin => ({
     id: bin.id,
     maxMonthly: centsOf(bin.max_monthly ?? Number.NaN),
     maxTransaction: centsOf(bin.max_transaction ?? Number.NaN),
     features: new Set(BIN_NEEDS.filter(need => bin[need] === true)),
-  };
+  }));
+  const account = cards.account({ bins: observed, wallet: toCents(wallet.balance), now });
+  return { account, bins, showsMarkers, cards };
 }
+
+const TWICE = 'A card that is not seen would be made a second time';
 
 /** The records of each card, read for those few that something depends on. */
 async function readRecords(ctx: Context, ids: readonly string[], now: number): Promise<Map<string, CardRecords>> {

@@ -43,12 +43,6 @@ function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpS
   return { op, command, state, rows, ...counts, amount, profile, mode, started_at, holder, host };
 }
 
-function detailRow(detail: OpDetail): Row {
-  const { changes, origin, events, objections } = detail;
-  const shownEvents = events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text }));
-  return { ...summaryRow(detail), origin, items: changes.map(itemRow), events: shownEvents, objections };
-}
-
 function itemRow(change: Change): Row {
   const { n, operation, card, last4, amount, facts, intent, key, evidence, lastSentAt, decidedAt } = change;
   const { resolved, lookedAt, duplicate, requestId, seen } = evidence;
@@ -231,7 +225,14 @@ export function showDetail(detail: OpDetail, approval?: ValueOf<typeof APPROVAL>
     ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
   );
   return {
-    data: { ...detailRow(detail), ...(approval && { approval }) },
+    data: {
+      ...summaryRow(detail),
+      origin,
+      items: changes.map(itemRow),
+      events: detail.events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text })),
+      objections: detail.objections,
+      ...(approval && { approval }),
+    },
     noun: 'operation',
     idField: 'op',
     columns: SHARED_OP_COLUMNS,

@@ -1,16 +1,18 @@
 /** What happened in the sandbox and why. Looking leaves no trace. */
 
-import { columnsOf } from '../../cli/listing.ts';
+import { columnsOf, PAGING_FLAGS } from '../../cli/listing.ts';
+import { option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
-import { TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
+import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
+import { REQUEST_PAIR, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
 import { INVARIANT } from '../../contract/sandbox/state.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { type Column, lineBlock, tableBlock } from '../../terminal/view.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
-import { adminCommand } from './admin.ts';
+import { adminCommand, adminListing, command, runAdmin } from './admin.ts';
 
 type Checked = ResultOf<AdminOperations['ledger.check']>;
 
@@ -132,4 +134,84 @@ export const sandboxEvents = adminCommand({
     'seq type created_at:2 id:3 body:6',
     { seq: 'NO', created_at: { title: 'AT', kind: 'text' }, id: 'EVENT ID', body: { shrink: true } },
   ],
+});
+
+const REQUEST_COLUMNS = columnsOf(
+  LOGGED_REQUEST,
+  'request_id:2 at:4 operation status error:2 fault:2 card_id:3 replayed:4 idempotency_key:5 path:6+ query:6+',
+  { request_id: { kind: 'id' }, at: 'WHEN', idempotency_key: { title: 'KEY', kind: 'id' } },
+);
+
+const REQUEST_PAIR_COLUMNS = [
+  ...REQUEST_COLUMNS,
+  ...columnsOf(REQUEST_PAIR, 'method:2 body:2 answer:2 on_the_wire:2 headers:4 key_last4:4 took_ms:4 not_kept:4', {
+    body: { kind: 'text' },
+    not_kept: { screenOnly: true, unlessEmpty: true },
+    key_last4: 'API KEY',
+    took_ms: 'MS',
+  }),
+];
+
+export const sandboxRequests = command({
+  path: 'sandbox requests',
+  summary: 'List the requests that the sandbox received, or show one of them',
+  about: [
+    'Newest first. Keeps the newest 1,000, without keys, codes and card numbers. Requests with an unknown route or a wrong key are not included.',
+    'With a request: what was sent, what was answered, and what of it reached the client. Answers are kept of requests that change something and of errors.',
+    '--expect compares the number of matches, and fails with 15 if it is different.',
+  ],
+  operation: 'requests',
+  answers: { either: [{ list: LOGGED_REQUEST }, { one: REQUEST_PAIR }] },
+  ends: {
+    check_failed: 'There are more or fewer requests than --expect.',
+    not_found: 'There is no such request among those that are kept.',
+  },
+  args: {
+    request: optionalArgument(
+      takes.text('Request to show with its answer; all of them when left out.', { maxLength: 64 }),
+    ),
+  },
+  flags: {
+    operation: 'query.operation',
+    since: 'query.since',
+    key: 'query.idempotency_key',
+    card: 'query.card_id',
+    status: 'query.status',
+    page: 'query.page',
+    perPage: 'query.per_page',
+    expect: option(takes.integer('How many there must be.', { min: 0 })),
+    ...PAGING_FLAGS,
+  },
+  examples: {
+    'The newest': 'sandbox requests',
+    'Nothing was terminated': 'sandbox requests --operation cards.terminate --expect 0',
+    'One of them with its answer': 'sandbox requests req_1',
+  },
+  async run(ctx, { request, ...wanted }) {
+    if (request !== undefined) {
+      const given = Object.values(wanted).some(value => value !== undefined);
+      if (given) throw usage('sandbox requests takes a request, or flags that choose some of them');
+      return { pair: await runAdmin(ctx, 'requests.get', { request_id: request }) };
+    }
+    const { operation, since, key, card, status, expect, ...asked } = wanted;
+    const match = { operation, since, idempotency_key: key, card_id: card, status };
+    const fitting = expect === undefined ? undefined : await runAdmin(ctx, 'requests', { ...match, per_page: 1 });
+    return {
+      listing: await adminListing(ctx, ['requests', 'request'], match, asked),
+      count: fitting?.page.total,
+      expected: expect,
+    };
+  },
+  noun: 'request',
+  idField: 'request_id',
+  columns: REQUEST_COLUMNS,
+  show(result) {
+    if ('pair' in result) return { data: result.pair, columns: REQUEST_PAIR_COLUMNS };
+    const { listing, count, expected } = result;
+    const failure = new CliError('check_failed', {
+      message: `${count} ${count === 1 ? 'request fits' : 'requests fit'}, ${expected} expected`,
+      hint: 'cardwright sandbox requests',
+    });
+    return { listing, ...(count !== expected && { failure }) };
+  },
 });

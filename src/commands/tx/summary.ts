@@ -7,7 +7,6 @@ import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { isInDollars } from '../../contract/resources.ts';
 import { cents, toCents, toUsd } from '../../core/money.ts';
-import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { labelsOf, MATCH_FLAGS, RANGE_FLAGS, refuseBackwards, testsOf } from './transactions.ts';
 
@@ -166,19 +165,18 @@ export const summarizeTransactions = command({
         return `${words.join(', ')}.`;
       },
     }),
-    columns: columnsFor(by),
+    columns: columnsOf(
+      { group: GROUP, ...SUMS },
+      'group spent transactions:2 settled:6+ refunded:5+ pending:4 declined:7+',
+      {
+        group: {
+          title: by.toUpperCase(),
+          ...(by === 'card' && { kind: 'id' }),
+          ...((by === 'merchant' || by === 'label') && { shrink: true }),
+        },
+        transactions: 'COUNT',
+      },
+    ),
     bars: 'spent',
   }),
 });
-
-function columnsFor(by: Grouping): readonly Column[] {
-  const group = { title: by.toUpperCase(), ...(by === 'card' && { kind: 'id' as const }) };
-  return columnsOf(
-    { group: GROUP, ...SUMS },
-    'group spent transactions:2 settled:6+ refunded:5+ pending:4 declined:7+',
-    {
-      group: by === 'merchant' || by === 'label' ? { ...group, shrink: true } : group,
-      transactions: 'COUNT',
-    },
-  );
-}

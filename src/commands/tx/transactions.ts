@@ -1,4 +1,4 @@
-/** Transactions: listed, shown, searched. */
+/** Transactions: listed, shown, searched, followed. */
 
 import { allOf, CONDITION_VALUES, CONDITIONS, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
@@ -6,10 +6,12 @@ import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, S
 import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
+import type { Item } from '../../contract/calls.ts';
 import { must } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import type { Row } from '../../terminal/view.ts';
+import { LIVE_FLAGS, liveFor, liveView, waitingOf } from '../wait/flags.ts';
 
 export const TRANSACTION_COLUMNS = columnsOf(
   TRANSACTION,
@@ -173,4 +175,37 @@ export const searchTransactions = command({
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,
+});
+
+export const tailTransactions = command({
+  path: 'tx tail',
+  summary: 'Show transactions as they come',
+  about:
+    'Asks every two seconds and prints a line for each new transaction, oldest first, until Ctrl-C. -o ndjson prints objects.',
+  operation: 'transactions.list',
+  flags: {
+    card: 'query.card_id',
+    type: 'query.type',
+    last: option(takes.integer('Start with this many of the newest page.', { min: 1 })),
+    ...LIVE_FLAGS,
+  },
+  examples: {
+    'Of one card': 'tx tail --card card_1 --last 3 --wait-timeout 1s',
+    'Declines, for a script': 'tx tail --type decline --wait-timeout 1s -o ndjson',
+  },
+  async run(ctx, { card, type, last, count, waitTimeout: typed }) {
+    const forMs = liveFor(typed);
+    const { pollTail } = await import('../../events/poll.ts');
+    const reader = await ctx.api.reader();
+    ctx.ui.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
+    const look = pollTail<Item<'transactions.list'>>(waitingOf(ctx), {
+      pages: () => reader.pages('transactions.list', { card_id: card, type }),
+      last: last ?? 0,
+      onGap: () => ctx.ui.notice('warning: more came at once than is looked through; see cardwright tx list --all'),
+    });
+    return liveView(ctx, 'transaction', { forMs, count, look });
+  },
+  noun: 'transaction',
+  columns: TRANSACTION_COLUMNS,
+  show: view => view,
 });
