@@ -77,7 +77,7 @@ function plainFact(kind: FactKind, value: FactValue): Finding['facts'][string] {
 
 // What a policy would change, card by card, and whether that is more than it may.
 
-/** One change; `rule` is the first in the order of the findings that asked for it. */
+/** One change, and the rule that asks for it. */
 export interface PlannedChange {
   readonly rule: string;
   readonly card: CardRow;
@@ -87,15 +87,16 @@ export interface PlannedChange {
   readonly keep?: Cents;
 }
 
-/** Freezes first, each card at most once frozen and once withdrawn from. */
+/** Freezes first, each card at most once frozen and once withdrawn from: of several withdrawals the largest does what all of them say. */
 export function planChanges(findings: readonly Finding[]): readonly PlannedChange[] {
   const changes = new Map<string, PlannedChange>();
   for (const does of ['freeze', 'withdraw'] as const)
     for (const { rule, card, change } of findings) {
-      const planned = { rule, card, operation: `cards.${does}` } as const;
-      if (change?.do !== does || changes.has(nameOf(planned))) continue;
+      if (change?.do !== does) continue;
       const { do: _, ...moved } = change;
-      changes.set(nameOf(planned), { ...planned, ...moved });
+      const planned: PlannedChange = { rule, card, operation: `cards.${does}`, ...moved };
+      const known = changes.get(nameOf(planned));
+      if (known === undefined || (planned.amount ?? 0) > (known.amount ?? 0)) changes.set(nameOf(planned), planned);
     }
   return [...changes.values()];
 }

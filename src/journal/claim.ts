@@ -6,7 +6,7 @@
 import { CALLS } from '../contract/raw.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { rowsNamed } from '../core/row-words.ts';
+import { resolveCommand, rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import type { HeldPlan } from '../limits/limits.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
@@ -508,7 +508,7 @@ const UNANSWERED = 'was sent without a trustworthy answer';
 /** How a change stands, by its state. */
 const HOW: Readonly<Record<string, string>> = {
   done: 'is done, and its command ended before it said so',
-  planned: 'was begun and not sent',
+  planned: 'is still to be sent',
   refused: 'was begun and refused, and not verified',
 };
 
@@ -524,6 +524,7 @@ function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
   return opError('guarded', op.id, `the same change ${how}: ${which}. Nothing was sent`, {
     reason: 'same_change',
     notes: [
+      ...(state === 'planned' && op.bulk ? [`To give it up: ${resolveCommand(op.id, [n], 'not-done')}`] : []),
       ...(isHalf ? [`Done by ${op.id}: ${named(done)}; not done, or not known to be: ${named(left)}.`] : []),
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'

@@ -39,3 +39,16 @@ it('an intent of a row of a run that stopped, typed alone: its own card, and no 
   expect(labels).not.toContain('d');
   expect(new Set(labels).size).toBe(labels.length);
 });
+
+it('a row that waits for money refuses the same purchase typed alone, and is given up by the command that is named', async () => {
+  await using here = await world({ wallet: 10 });
+  await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,6\nbin_1,7\n');
+  expect((await here.run('cards create --file rows.csv --yes --keep-going')).code).toBe(9);
+  await here.run('sandbox simulate deposit --currency usdt --amount 100');
+  await here.run('sandbox clock advance --by 1h');
+  const refused = await here.run('cards create --bin bin_1 --amount 7');
+  expect(refused).toMatchObject({ code: 14, err: expect.stringContaining('is still to be sent: row 2 of op_') });
+  const [, giveUp = ''] = /To give it up: cardwright (.*)/.exec(refused.err) ?? [];
+  expect((await here.run(`${giveUp.replace('"why"', 'late')} --yes`)).code).toBe(0);
+  expect((await here.run('cards create --bin bin_1 --amount 7')).code).toBe(0);
+});

@@ -10,7 +10,7 @@ import { CARD } from '../../contract/card.ts';
 import type { ValueOf } from '../../contract/field.ts';
 import type { Reader } from '../../contract/service.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind, notSent } from '../../core/errors.ts';
-import { dollars, toCents } from '../../core/money.ts';
+import { cents, dollars, toCents } from '../../core/money.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
@@ -100,13 +100,16 @@ async function returnedBalance(
   reader: Reader,
   before: Balances | undefined,
 ): Promise<{ text?: string; note?: string }> {
-  if (before === undefined || before.card <= 0) return {};
+  if (before === undefined || before.card === 0) return {};
   const [onCard, inWallet] = [toCents(before.card), toCents(before.wallet)];
   const wallet = await reader.read('wallet.get', {}).catch(unread);
   if (wallet === undefined) return {};
   const now = toCents(wallet.balance);
-  if (now - inWallet === onCard)
-    return { text: `${dollars(onCard)} went back to the wallet, which holds ${dollars(now)}.` };
+  if (now - inWallet === onCard) {
+    // A purchase without an authorization may take a card below zero.
+    const went = onCard > 0 ? 'went back to' : 'was taken from';
+    return { text: `${dollars(cents(Math.abs(onCard)))} ${went} the wallet, which holds ${dollars(now)}.` };
+  }
   const says = now === inWallet ? `still holds ${dollars(now)}` : `went from ${dollars(inWallet)} to ${dollars(now)}`;
   return {
     note: `note: the card held ${dollars(onCard)}, and the wallet ${says}. The balance may come later, and others may use the wallet: cardwright wallet`,

@@ -155,7 +155,7 @@ describe('what a policy would change', () => {
     card({ card_id: 'card_4', status: 'terminated' }),
   ];
 
-  it('is each card once, freezes first, and never more than it has', () => {
+  it('is each card once, freezes first, and by the largest of several withdrawals', () => {
     const { findings } = evaluatePolicy(policyOf(TEXT), cards, known());
     expect(findings.map(({ rule, card: { card_id } }) => `${rule} ${card_id}`)).toEqual([
       'idle card_1',
@@ -168,9 +168,9 @@ describe('what a policy would change', () => {
     expect(changes.map(({ operation, card: { card_id }, amount }) => [operation, card_id, amount])).toEqual([
       ['cards.freeze', 'card_1', undefined],
       ['cards.freeze', 'card_2', undefined],
-      ['cards.withdraw', 'card_1', 80_00],
+      ['cards.withdraw', 'card_1', 100_00],
     ]);
-    expect(withdrawnBy(changes)).toBe(80_00);
+    expect(withdrawnBy(changes)).toBe(100_00);
   });
 
   it('is left out where a card, read again, gives no reason any more, and is never more than before', () => {
