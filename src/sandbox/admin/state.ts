@@ -1,10 +1,10 @@
 /** status, reset, ledger, clock, faults, requests, accounts, dialect: what the sandbox says of itself, and what is set in it. */
-import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
+import { FAULT, type FaultRule, isDeliveryKind, LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
-import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/invariants.ts';
+import { checkInvariants, damagedPages, invariantResults, isLarge } from '../checks/invariants.ts';
 import {
   advanceOf,
   type ClockRow,
@@ -21,7 +21,7 @@ import {
 import { loadDataSet } from '../data/load.ts';
 import { NEWEST_FIRST, paged, pageOfList, pagesOf } from '../handlers/service.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { keptKey, keptRequests, wireRequest } from '../service/logs.ts';
+import { keptKey, keptRequests } from '../service/logs.ts';
 import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { emptyStore } from '../store/open.ts';
 import { countAll, type FaultRow, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
@@ -150,7 +150,7 @@ export const OF_SERVER = {
       // Of a damaged file the books would say anything, and it is better not written to.
       if (damaged.length > 0) {
         const faults = damaged.map(line => `the file is damaged: ${line}`);
-        return { ok: false, faults, invariants: uncheckedInvariants() };
+        return { ok: false, faults, invariants: invariantResults() };
       }
       const faults = checkInvariants(sql);
       return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
@@ -191,7 +191,7 @@ export const STATE_LOOKS = {
       row.at >= since &&
       Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
     const rows = keptRequests(sql, parts.requestLog).filter(isWanted).toReversed();
-    return paged(input, 100, pagesOf(rows), wireRequest);
+    return paged(input, 100, pagesOf(rows), row => wired(LOGGED_REQUEST, row));
   },
 
   'clock.show': ({ sql, now, parts }) => {

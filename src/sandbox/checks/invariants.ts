@@ -271,16 +271,13 @@ export function checkInvariants(sql: Sql): string[] {
 
 // I1 to I16 one by one, for who asks which of them hold.
 
-/** By the lines of `checkInvariants`, each of which begins with the code of what it breaks. */
-export function invariantResults(faults: readonly string[]) {
+/** By the lines of `checkInvariants`, each of which begins with the code of what it breaks; without them nobody asked. */
+export function invariantResults(faults?: readonly string[]) {
   return Object.entries(SAYS).map(([id, says]) => {
-    const broken = faults.filter(line => line.startsWith(`${id} `)).map(line => line.slice(id.length + 1));
-    return { id, holds: broken.length === 0, says: broken.length === 0 ? says : broken.join('; ') };
+    const broken = faults?.filter(line => line.startsWith(`${id} `)).map(line => line.slice(id.length + 1)) ?? [];
+    return { id, holds: faults === undefined ? null : broken.length === 0, says: broken.join('; ') || says };
   });
 }
-
-/** Of a damaged file nobody asks them. */
-export const uncheckedInvariants = () => Object.entries(SAYS).map(([id, says]) => ({ id, holds: null, says }));
 
 // The look at a store before it is served to others: its pages, then its books.
 

@@ -35,7 +35,7 @@ export const CARDS = {
   'cards.list': ({ sql, input }) => {
     const wanted = { 'status = ?': input.status, 'bin_id = ?': input.bin_id };
     const query = { columns: 'document', from: 'cards', wanted, order: NEWEST_FIRST };
-    const list = (where: Page) => listed<{ document: string }>(sql, query, where);
+    const list = listed<{ document: string }>(sql, query);
     return paged(input, LIMITS.pageSize.defaults, list, ({ document }) => encodedCard(document));
   },
 
@@ -231,7 +231,7 @@ export function pageOfList<const N extends PagedName<AdminOperations>, Row exten
     query: { per_page },
     returns,
   } = ADMIN_OPERATIONS[name];
-  const list = (where: Page) => listed<Row>(sql, query, where);
+  const list = listed<Row>(sql, query);
   const wire = (row: Row) => wired(returns.shape as Shape, { ...row, ...also(row) });
   return paged(input, Number(per_page.defaults), list, wire) as unknown as ReplyOf<AdminOperations[N]>;
 }
@@ -337,7 +337,7 @@ export function pageOfTransactions<Row>(
     'created_at >= ?': range.from,
     'created_at <= ?': range.to,
   };
-  const list = (where: Page) => listed<Row>(sql, { from, wanted, order: NEWEST_FIRST }, where);
+  const list = listed<Row>(sql, { from, wanted, order: NEWEST_FIRST });
   return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wire);
 }
 

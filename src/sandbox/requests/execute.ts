@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto';
 import { REFUSALS } from '../../contract/refusals.ts';
 import { KEY_RETENTION } from '../../contract/spans.ts';
+import { isObject } from '../../core/objects.ts';
 import { rest } from '../../platform/time.ts';
 import { ADMIN_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
@@ -253,30 +254,21 @@ function workedOnce(
   return outcome;
 }
 
-/** SHA-256 of method, path and canonical JSON (A-92). */
+/** SHA-256 of method, path and JSON (A-92), with the keys of every object in order, so that their order makes no other body. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
-  return hash('sha256', `${method} ${path}\n${canonical(body)}`, 'hex');
+  const inOrder = (_: string, value: unknown) =>
+    isObject(value)
+      ? Object.fromEntries(
+          Object.keys(value)
+            .sort()
+            .map(key => [key, value[key]]),
+        )
+      : value;
+  return hash('sha256', `${method} ${path}\n${JSON.stringify(body, inOrder)}`, 'hex');
 }
 
-/** JSON with the keys of every object in order, so that their order makes no other body. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const fields = value as Readonly<Record<string, unknown>>;
-  const parts = Object.keys(fields)
-    .sort()
-    .map(key => `${JSON.stringify(key)}:${canonical(fields[key])}`);
-  return `{${parts.join(',')}}`;
-}
-
-function forgetExpired(sql: Sql, now: number): void {
-  const first = sql.get<{ first_end: number | null }>(
-    "select min(expires_at) as first_end from idempotency where state = 'done'",
-  );
-  if ((first?.first_end ?? Number.POSITIVE_INFINITY) > now) return;
+const forgetExpired = (sql: Sql, now: number) =>
   sql.run(
-    `update idempotency set state = 'expired', headers = null, body = null
-     where state = 'done' and expires_at <= ?`,
+    `update idempotency set state = 'expired', headers = null, body = null where state = 'done' and expires_at <= ?`,
     now,
   );
-}

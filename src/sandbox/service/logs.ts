@@ -2,10 +2,8 @@
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operation.ts';
-import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { REDACTED, withoutPatterns } from '../../core/redaction.ts';
-import { wired } from '../account/wire.ts';
 import { faultText } from '../faults/faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault, ParsedRequest } from '../http/request.ts';
@@ -111,10 +109,6 @@ const PLAIN = /^[\x20-\x7e]{0,200}$/;
 export function cleanText(text: string): string {
   return withoutFoundSecrets(text).slice(0, LONGEST).replaceAll('\0', '').toWellFormed();
 }
-
-// A logged request as it is told.
-
-export const wireRequest = (row: RequestRow) => wired(LOGGED_REQUEST, row);
 
 // What was asked of the service, for whoever looks at a test that failed. A row in the transaction that counts the request anyway; requests that write nothing are remembered in this process until somebody asks. Requests that were refused before they were counted (route, key) are not in it.
 

@@ -215,12 +215,6 @@ export interface Listed<Row> {
 /** Conditions by their text, with the values of their `?`; one without a value is not asked for. */
 type Wanted = Readonly<Record<string, SqlValue | readonly SqlValue[] | undefined>>;
 
-function conditions(wanted: Wanted): { readonly where: string; readonly values: readonly SqlValue[] } {
-  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  const where = given.length === 0 ? '' : ` where ${given.map(([text]) => text).join(' and ')}`;
-  return { where, values: given.flatMap(([, value]) => value as SqlValue | SqlValue[]) };
-}
-
 /** What a list is read from: `order` fixes its rows. */
 export interface Query {
   readonly columns?: string;
@@ -229,16 +223,16 @@ export interface Query {
   readonly order: string;
 }
 
-/** A page of a query, remembered as `known` does, and how many rows it has. */
-export function listed<Row>(
-  sql: Sql,
-  { columns = '*', from, wanted = {}, order }: Query,
-  { limit, offset }: Page,
-): Listed<Row> {
-  const { where, values } = conditions(wanted);
-  const [count] = sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
-  const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
-  return { rows: sql.known<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
+/** Pages of a query, remembered as `known` does, and how many rows it has. */
+export function listed<Row>(sql: Sql, { columns = '*', from, wanted = {}, order }: Query) {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const where = given.length === 0 ? '' : ` where ${given.map(([text]) => text).join(' and ')}`;
+  const values = given.flatMap(([, value]) => value as SqlValue | SqlValue[]);
+  return ({ limit, offset }: Page): Listed<Row> => {
+    const [count] = sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
+    const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
+    return { rows: sql.known<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
+  };
 }
 
 /** A text as `like … escape '!'` looks for it. */
