@@ -88,19 +88,15 @@ export async function runLine(
  * Resolves to its exit code.
  */
 export async function runForAccount(
-  { host, globals, opened, terminal }: Run,
+  { host, globals, opened }: Run,
   program: readonly string[],
   { variables, handsKeys }: { readonly variables: Readonly<Record<string, string>>; readonly handsKeys: boolean },
 ): Promise<number> {
   const { programEnvironment } = await import('../profile/resolve.ts');
-  const { cwd, platform } = host;
   const identity = await undefinedOn('not_authenticated', opened.identity());
-  const contract = globals.contract === undefined ? undefined : resolve(cwd, globals.contract);
+  const contract = globals.contract === undefined ? undefined : resolve(host.cwd, globals.contract);
   const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
-  const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
-  const isHidden = host.hidesPrograms === true;
-  const sharesTerminal = terminal.stdin.isTerminal;
-  return (await runProgram(program, { env, cwd, platform, handOver, sharesTerminal, isHidden })).code;
+  return (await runProgram(host, program, { env })).code;
 }
 
 /** What opens a file with the program meant for it. */
@@ -155,14 +151,6 @@ const USUAL_PATH = '/usr/bin:/bin';
 interface ChildSettings {
   /** The whole environment of the child. */
   readonly env: Environment;
-  readonly cwd: string;
-  /** Signals go to the function until the returned one is called. */
-  readonly handOver: (onSignal: (signal: NodeJS.Signals) => void) => () => void;
-  readonly platform: NodeJS.Platform;
-  /** The child shares our terminal, which sends it Ctrl-C by itself. */
-  readonly sharesTerminal: boolean;
-  /** It gets none of our streams. */
-  readonly isHidden?: boolean;
   /** A second signal ends the child at once, whatever it makes of the first; otherwise each is passed on. */
   readonly secondKills?: boolean;
 }
@@ -180,7 +168,7 @@ export interface ChildEnd {
  */
 export async function findProgram(
   name: string | undefined,
-  { env, cwd, platform }: Pick<ChildSettings, 'env' | 'cwd' | 'platform'>,
+  { env, cwd, platform }: Pick<AppHost, 'env' | 'cwd' | 'platform'>,
 ): Promise<string> {
   if (!name) throw cannotStart('no program was given');
   const windows = platform === 'win32';
@@ -197,20 +185,24 @@ export async function findProgram(
 }
 
 /** Resolves when the program has ended. Throws `usage` when it cannot be started. */
-export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
-  const [name, ...args] = program;
-  const { env, cwd, handOver, sharesTerminal, secondKills = false, isHidden = false } = settings;
-  const path = await findProgram(name, settings);
+export async function runProgram(
+  host: AppHost,
+  [name, ...args]: readonly string[],
+  { env, secondKills = false }: ChildSettings,
+): Promise<ChildEnd> {
+  const path = await findProgram(name, host);
   // No shell: the words are the program's own, whatever is in them.
   const child = spawn(path, args, {
-    cwd,
+    cwd: host.cwd,
     ...(name !== undefined && { argv0: name }),
     env,
-    stdio: isHidden ? 'ignore' : 'inherit',
+    stdio: host.hidesPrograms ? 'ignore' : 'inherit',
     shell: false,
   });
+  // A terminal that we share sends it Ctrl-C by itself.
+  const sharesTerminal = host.streams.stdin.isTerminal;
   let signals = 0;
-  const takeBack = handOver(signal => {
+  const takeBack = host.handOver(signal => {
     signals += 1;
     if (secondKills && signals > 1) child.kill('SIGKILL');
     else if (!(signal === 'SIGINT' && sharesTerminal)) child.kill(signal);

@@ -259,7 +259,7 @@ async function openPrivate({ host, version, warn, opened }: Run, options: Privat
   const { assemble, randomSecret } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-files.ts');
   const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
-  const { clock, pid, platform, random, cwd, streams } = host;
+  const { clock, pid, platform, random } = host;
   let folder = '';
   const remove = () => rm(folder, { recursive: true, force: true });
   const webhookSecret = randomSecret('whsec_', host);
@@ -290,13 +290,8 @@ async function openPrivate({ host, version, warn, opened }: Run, options: Privat
     /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
     async run(program: readonly string[]) {
       const { runProgram } = await import('./programs.ts');
-      return runProgram(program, {
-        env: { ...environmentFor(host, made, folder), CARDWRIGHT_WEBHOOK_SECRET: webhookSecret.expose() },
-        ...{ cwd, platform },
-        handOver: onSignal => host.handOver(onSignal),
-        sharesTerminal: streams.stdin.isTerminal,
-        secondKills: true,
-      });
+      const env = { ...environmentFor(host, made, folder), CARDWRIGHT_WEBHOOK_SECRET: webhookSecret.expose() };
+      return runProgram(host, program, { env, secondKills: true });
     },
     /** Sends deliveries that are due, for at most so many milliseconds. */
     drain: async (ms: number) => void (await within(ms, clock, signal => made.deliver({ kind: 'idle', signal }))),

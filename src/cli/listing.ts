@@ -56,10 +56,10 @@ export function columnsOf(shape: Shape, words: string, wishes: ColumnWishes = {}
 }
 
 /** The columns of a declaration; words are about the fields of `shape`. */
-export function columnsIn(shape: () => Shape, given: ColumnWords = []): readonly Column[] {
-  if (typeof given === 'string') return columnsOf(shape(), given);
+export function columnsIn(shape: Shape, given: ColumnWords = []): readonly Column[] {
+  if (typeof given === 'string') return columnsOf(shape, given);
   const [words] = given;
-  return typeof words === 'string' ? columnsOf(shape(), words, given[1] as ColumnWishes) : (given as readonly Column[]);
+  return typeof words === 'string' ? columnsOf(shape, words, given[1] as ColumnWishes) : (given as readonly Column[]);
 }
 
 function fieldIn(shape: Shape, [name = '', ...rest]: readonly string[]): AnyField | undefined {

@@ -51,7 +51,7 @@ const COMMAND_ROW = {
 export const listCommands = command({
   path: 'commands',
   summary: 'List every command: as data with its options, choices, effect and exit codes',
-  answers: { either: [{ list: COMMAND_ROW }, { list: NAME_ROW }] },
+  answers: [{ list: COMMAND_ROW }, { list: NAME_ROW }],
   args: { group: optionalArgument(takes.text('Only commands of this group, such as cards.')) },
   flags: { names: option(takes.flag('Path, summary and effect alone.')) },
   examples: {

@@ -24,7 +24,7 @@ const FILE_CHANGED = {
 export const completion = command({
   path: 'completion',
   summary: 'Print the completion script of a shell, install or uninstall it',
-  answers: { either: [{ text: 'The script.' }, { one: FILE_CHANGED }] },
+  answers: [{ text: 'The script.' }, { one: FILE_CHANGED }],
   effect: 'reversible',
   dryRun: true,
   effectSays: 'prints; with --install or --uninstall changes a file of your shell, and asks first',

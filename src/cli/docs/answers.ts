@@ -5,7 +5,7 @@ import { type JsonSchema, listSchema, shapeSchema } from '../../contract/json-sc
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
 import type { Command } from '../parsing/declaration.ts';
-import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
+import { type Answers, maybe, RUN_ANSWER, shapesOf, tells } from '../parsing/flag.ts';
 
 /** What `--dry-run` prints in place of the answer. */
 export const PLANNED = {
@@ -18,27 +18,21 @@ export const PLANNED = {
   idempotency_key: maybe(tells.text('Key it would carry.')),
 } as const;
 
-/** What a command answers; from its operation where it does not say. Undefined when nobody said. */
-export function answersOf(command: Command): Answers | undefined {
-  const single = singleAnswer(command);
-  if (single === undefined || command.runFlags === undefined) return single;
-  return { either: [...('either' in single ? single.either : [single]), RUN_ANSWER] };
+/** The forms of what a command answers; from its operation where it does not say. */
+export function answersOf(command: Command): readonly Answers[] {
+  return [...singleAnswers(command), ...(command.runFlags === undefined ? [] : [RUN_ANSWER])];
 }
 
 /** Of one operation, not of a run of rows. With --offline it tells of which instant it is. */
-function singleAnswer(command: Command): Answers | undefined {
-  const [isNamed, isOffline] = ['intent', 'offline'].map(name => command.flags.some(({ key }) => key === name));
-  const whole = (said: Answers): Answers => {
-    if ('either' in said) return { either: said.either.map(whole) };
+function singleAnswers({ flags, answers, row }: Command): readonly Answers[] {
+  const [isNamed, isOffline] = ['intent', 'offline'].map(name => flags.some(({ key }) => key === name));
+  const { kind = 'none', shape = {} } = row?.returns ?? {};
+  const ofRow: readonly Answers[] = kind === 'none' ? [] : [kind === 'one' ? { one: shape } : { list: shape }];
+  return (answers ?? ofRow).map((said): Answers => {
     if ('one' in said) return { one: { ...said.one, ...(isNamed && INTENT), ...(isOffline && AS_OF) } };
     if (!('list' in said) || !isOffline) return said;
     return { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } };
-  };
-  const { answers, row } = command;
-  if (answers !== undefined) return whole(answers);
-  if (row === undefined || row.returns.kind === 'none') return undefined;
-  const { kind, shape } = row.returns;
-  return whole(kind === 'one' ? { one: shape } : { list: shape });
+  });
 }
 
 const INTENT = {
@@ -62,18 +56,16 @@ export function fieldNames(
   command: Command,
   { dryRun, fromFile }: { readonly dryRun: boolean; readonly fromFile: boolean },
 ): ReadonlySet<string> | undefined {
-  const said = fromFile ? RUN_ANSWER : singleAnswer(command);
-  const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
-  const shapes = branches.flatMap(each => ('one' in each ? [each.one] : 'list' in each ? [each.list] : []));
+  const shapes = shapesOf(fromFile ? [RUN_ANSWER] : singleAnswers(command));
   if (shapes.length === 0) return undefined;
   return new Set([...shapes, ...(dryRun ? [PLANNED] : [])].flatMap(shape => Object.keys(shape)));
 }
 
 /** JSON Schema of what a command prints with `--json`. */
 export function commandSchema(command: Command): JsonSchema {
-  const said = answersOf(command) ?? { any: 'Not described.' };
-  const all = [...('either' in said ? said.either : [said])].map(schemaOf);
-  const schemas = 'none' in said ? all : [...all, ...plannedSchemas(command)];
+  const answers = answersOf(command);
+  const all = answers.map(schemaOf);
+  const schemas = answers.every(each => 'none' in each) ? all : [...all, ...plannedSchemas(command)];
   const about = { title: `cardwright ${command.path}`, description: `${command.summary}.` };
   const [only] = schemas;
   return schemas.length === 1 ? { ...about, ...only, ...about } : { ...about, anyOf: schemas };
@@ -81,7 +73,7 @@ export function commandSchema(command: Command): JsonSchema {
 
 /** Of the requests that were not sent: one as an object, and as a list those of a command that runs rows. */
 function plannedSchemas(command: Command): readonly JsonSchema[] {
-  const runsRows = command.runFlags !== undefined || command.answers === RUN_ANSWER;
+  const runsRows = command.runFlags !== undefined || command.answers?.includes(RUN_ANSWER) === true;
   if (!runsRows && (command.operation === undefined || command.effect === 'read')) return [];
   const description = 'With --dry-run.';
   const one = { description, ...shapeSchema(PLANNED, 'promise') };
@@ -93,8 +85,7 @@ function schemaOf(answers: Answers): JsonSchema {
   if ('list' in answers) return listSchema(answers.list, answers.page);
   if ('text' in answers) return { type: 'string', description: answers.text };
   if ('any' in answers) return { description: answers.any };
-  if ('none' in answers) return { not: {}, description: answers.none };
-  return { anyOf: answers.either.map(schemaOf) };
+  return { not: {}, description: answers.none };
 }
 
 /**

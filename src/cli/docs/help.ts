@@ -128,11 +128,10 @@ function verbList(commands: readonly Command[]): string {
 /** The page of a command, in the order that every page has. */
 export function commandHelp(command: Command): string {
   const { row, args, flags } = command;
-  const said = answersOf(command);
-  const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
-  const json = branches.map(each => hang('  ', answerText(each))).join('');
+  const answers = answersOf(command);
+  const json = answers.map(each => hang('  ', answerText(each))).join('');
   // The shape of the answer in a line or two; the types are told by `schema`.
-  const isTyped = branches.some(each => 'one' in each || 'list' in each);
+  const isTyped = answers.some(each => 'one' in each || 'list' in each);
   const effect = command.effectSays ?? EFFECTS[command.effect];
   const parts = [
     `${command.summary}.\n`,
@@ -210,7 +209,7 @@ function answerText(answers: Answers): string {
   if ('list' in answers) return `{data: [{${names(answers.list)}}], page}`;
   if ('text' in answers) return `Text: ${answers.text}`;
   if ('any' in answers) return answers.any;
-  return 'none' in answers ? `None: ${answers.none}` : '';
+  return `None: ${answers.none}`;
 }
 
 /** Fields in their order; what may be left out carries a question mark. */

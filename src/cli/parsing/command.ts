@@ -10,13 +10,13 @@ import type { IdsInput } from '../bulk/run.ts';
 import { columnsIn, rowsListing } from '../listing.ts';
 import type { Arguments, Command, Declaration, InputOfCommand } from './declaration.ts';
 import {
-  type Answers,
   type Argument,
   type FlagSources,
   flagOf,
   namedArgument,
   type OwnFlag,
   type RowName,
+  shapesOf,
 } from './flag.ts';
 
 /** Declares a command. Flag and argument types follow from the contract and reach `run` checked; its row is one of `rows`. */
@@ -32,6 +32,8 @@ export function command<
   const asData = { does: 'As data', run: `${shown[0]?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
   const row = operation === undefined ? undefined : rows[operation];
+  const answers = declared.answers && [declared.answers].flat();
+  const shape: Shape = answers === undefined ? (row?.returns.shape ?? {}) : Object.assign({}, ...shapesOf(answers));
   const effect = declared.effect ?? row?.effect ?? 'read';
   const ownReach = effect === 'read' ? 'words' : 'files';
   const flags: Readonly<Record<string, string | OwnFlag>> = { ...declared.flags, ...runFlags?.declared };
@@ -39,6 +41,7 @@ export function command<
     ...declared,
     ...(operation !== undefined && { operation }),
     row,
+    answers,
     effect,
     reach: declared.reach ?? (operation === undefined ? ownReach : 'service'),
     examples: shown.length === 1 ? [...shown, asData] : shown,
@@ -64,7 +67,7 @@ export function command<
       const listing = own?.data === undefined ? listingIn(result, noun) : undefined;
       return {
         ...{ data: result as NonNullable<Presentation['data']>, noun },
-        columns: columnsIn(() => shapeOf(declared.answers, row), columns),
+        columns: columnsIn(shape, columns),
         ...(idField !== undefined && { idField }),
         ...(listing && { listing }),
         ...(says && { blocks: [lineBlock(says(result))] }),
@@ -88,11 +91,4 @@ function listingIn(result: unknown, noun: string): Listing | undefined {
   const { batches, data, page } = (result ?? {}) as { batches?: unknown; data?: unknown; page?: PageFacts };
   if (batches !== undefined) return result as Listing;
   return Array.isArray(data) && page !== undefined ? rowsListing(data, { page, noun }) : undefined;
-}
-
-/** Every field of what a command answers. */
-function shapeOf(answers: Answers | undefined, row: Operation | undefined): Shape {
-  if (answers === undefined) return row?.returns.shape ?? {};
-  if ('either' in answers) return Object.assign({}, ...answers.either.map(each => shapeOf(each, undefined)));
-  return 'one' in answers ? answers.one : 'list' in answers ? answers.list : {};
 }

@@ -46,7 +46,7 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   /** Failures of its own, beyond those of its operation and reach, and what each means here: a sentence. */
   readonly ends?: Partial<Readonly<Record<ErrorKind, string>>>;
   /** What it prints as JSON, where that is not the answer of its operation. */
-  readonly answers?: Answers;
+  readonly answers?: Answers | readonly Answers[];
   /** What one result is, in the singular; the field that `-o id` prints; the columns, of fields of the answer (see `columnsOf`). */
   readonly noun?: string;
   readonly idField?: string;
@@ -80,7 +80,7 @@ export interface Terms {
 export interface Command
   extends Pick<
     Declaration<RowName | undefined, Arguments, FlagSources<RowName | undefined>, unknown>,
-    'path' | 'summary' | 'terms' | 'operation' | 'effectSays' | 'dryRun' | 'answers' | 'rest'
+    'path' | 'summary' | 'terms' | 'operation' | 'effectSays' | 'dryRun' | 'rest'
   > {
   /** What running it may do: of its operation, or its own for one that has none. */
   readonly effect: Effect;
@@ -90,6 +90,8 @@ export interface Command
   readonly about: readonly string[];
   readonly examples: readonly Example[];
   readonly ends: NonNullable<Declaration<undefined, Arguments, FlagSources<undefined>, unknown>['ends']>;
+  /** Undefined where its operation says it. */
+  readonly answers: readonly Answers[] | undefined;
   readonly args: readonly NamedArgument[];
   readonly flags: readonly Flag[];
   /** Flags of a run of many rows; undefined for a command without such runs. */

@@ -193,6 +193,7 @@ function placeholderOf(field: AnyField): string {
   return words[field.kind] ?? '<text>';
 }
 
+/** A form that the answer of a command may have. */
 export type Answers =
   /** One object. */
   | { readonly one: Shape }
@@ -203,8 +204,12 @@ export type Answers =
   /** Nothing of ours on standard output. */
   | { readonly none: string }
   /** A document of another standard. */
-  | { readonly any: string }
-  | { readonly either: readonly Answers[] };
+  | { readonly any: string };
+
+/** Fields on the top of each form that has some. */
+export function shapesOf(answers: readonly Answers[]): readonly Shape[] {
+  return answers.flatMap(each => ('one' in each ? [each.one] : 'list' in each ? [each.list] : []));
+}
 
 /** Fields of our own options and arguments, by what help says of them. */
 export const takes = own;

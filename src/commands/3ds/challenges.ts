@@ -67,7 +67,7 @@ const RECENT_MS = 30 * SECOND;
 export const waitChallenge = command({
   path: '3ds wait',
   summary: 'Wait for a 3DS challenge and its one-time code',
-  answers: { either: [{ one: CHALLENGE }, { text: 'With --print otp, the code alone.' }] },
+  answers: [{ one: CHALLENGE }, { text: 'With --print otp, the code alone.' }],
   about: [
     `Takes a challenge that opens during the wait or opened in the last ${RECENT_MS / SECOND} seconds. So it finds the code of the purchase that has just begun, and not a code that an earlier test left open. --since sets another time, such as the start of the test; --any takes any open challenge; --new only one that opens from now on. A challenge that has expired by the clock of the service is never taken. If several match, that is exit 2.`,
     'The service says when a challenge opened, or it follows from its expiry and a life of five minutes, which is assumed. If neither is known, a challenge that is already open at the first look is not taken; standard error says so.',

@@ -122,9 +122,7 @@ export const verifyAudit = command({
 export const exportAudit = command({
   path: 'audit export',
   summary: 'Print the audit log unchanged, one JSON object a line',
-  answers: {
-    either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }],
-  },
+  answers: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }],
   about:
     'The output is the lines byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
   reach: 'files',

@@ -19,29 +19,25 @@ const DEFAULT_BID = '3000';
 export const exportStatement = command({
   path: 'books export',
   summary: 'Print a statement as CSV, OFX, QBO, QIF, hledger, ledger or beancount',
-  answers: {
-    either: [
-      { text: 'The statement in the asked format.' },
-      {
-        one: {
-          period: tells.text('As it was asked for.'),
-          format: tells.word('The format.', EXPORT_FORMATS),
-          provisional: tells.texts('Why balances or days may still change; empty where checkpoints show all of them.'),
-          final: tells.yes('Not provisional, nothing is pending, and 35 days have passed.'),
-          lines: tells.count('Lines in all files.'),
-          more: orNull(
-            tells.count('Lines more than in the export before, negative for fewer; null for the first one.'),
-          ),
-          since: orNull(tells.time('When that was.')),
-          left_out: tells.count('With --unreconciled: lines that nothing shows yet, and that stand in journals alone.'),
-          files: tells.rows(
-            { file: tells.text('The file.'), lines: tells.count('Its lines.'), sha256: tells.text('Its digest.') },
-            'Files that were written, with --out.',
-          ),
-        },
+  answers: [
+    { text: 'The statement in the asked format.' },
+    {
+      one: {
+        period: tells.text('As it was asked for.'),
+        format: tells.word('The format.', EXPORT_FORMATS),
+        provisional: tells.texts('Why balances or days may still change; empty where checkpoints show all of them.'),
+        final: tells.yes('Not provisional, nothing is pending, and 35 days have passed.'),
+        lines: tells.count('Lines in all files.'),
+        more: orNull(tells.count('Lines more than in the export before, negative for fewer; null for the first one.')),
+        since: orNull(tells.time('When that was.')),
+        left_out: tells.count('With --unreconciled: lines that nothing shows yet, and that stand in journals alone.'),
+        files: tells.rows(
+          { file: tells.text('The file.'), lines: tells.count('Its lines.'), sha256: tells.text('Its digest.') },
+          'Files that were written, with --out.',
+        ),
       },
-    ],
-  },
+    },
+  ],
   about: [
     'Read from the copy, which is brought up to date first when it is older than --max-age. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once. A file whose statement is provisional says so: in a comment, a column, a description or MKTGINFO.',
     'Journals name accounts by an accounts file: wallet, cards (with {short} in it), deposits, default, and rules, of which the first that fits wins: by mcc, merchant, label or metadata.<key>. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',

@@ -118,7 +118,7 @@ export const getCard = command({
   path: 'cards get',
   summary: 'Show cards, without their numbers',
   operation: 'cards.get',
-  answers: { either: [{ one: CARD }, { list: CARD }] },
+  answers: [{ one: CARD }, { list: CARD }],
   args: { cards },
   flags: { offline: OFFLINE },
   examples: {

@@ -15,13 +15,11 @@ const REVEALED = {
 export const cardDetails = command({
   path: 'cards details',
   summary: 'Reveal number, CVV and expiry of one card',
-  answers: {
-    either: [
-      { one: REVEALED },
-      { text: 'With --field, the value alone.' },
-      { none: 'On the screen, in a file or on the clipboard.' },
-    ],
-  },
+  answers: [
+    { one: REVEALED },
+    { text: 'With --field, the value alone.' },
+    { none: 'On the screen, in a file or on the clipboard.' },
+  ],
   about: [
     'At a terminal it asks for the last four digits and shows the card on a separate screen for 30 seconds. In a script it asks nothing: give --reveal and one of --print, --out and --copy. A live key also needs --live and the profile setting allow_unattended_reveal there.',
     'The card is read first. A number that does not end in its last four digits is not shown; the command ends with 13.',

@@ -28,12 +28,10 @@ const DEFAULT_TTL = '20m';
 export const leaseCard = command({
   path: 'cards lease',
   summary: 'Make a card for one program and terminate it afterwards',
-  answers: {
-    either: [
-      { none: 'What the program prints.' },
-      { one: { terminated: tells.texts('Cards that leases left behind, ended with --reap.') } },
-    ],
-  },
+  answers: [
+    { none: 'What the program prints.' },
+    { one: { terminated: tells.texts('Cards that leases left behind, ended with --reap.') } },
+  ],
   about: [
     'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
     'The card carries the end of the lease and the process that made it. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other. While the operation of a lease is not settled it may still make its card: --reap says which, and is run again after ops resume.',

@@ -36,12 +36,10 @@ const ATTEMPT_COLUMNS = columnsOf(ATTEMPT_ROW, 'card_id outcome changed:3 status
 });
 
 /** One card with `changed`; for several a row each. */
-const STATE_ANSWERS: Answers = {
-  either: [
-    { one: { ...CARD, changed: tells.yes('False if the card was already in this state.') } },
-    { list: ATTEMPT_ROW },
-  ],
-};
+const STATE_ANSWERS: readonly Answers[] = [
+  { one: { ...CARD, changed: tells.yes('False if the card was already in this state.') } },
+  { list: ATTEMPT_ROW },
+];
 
 /** Kinds after which the other cards would fare no better, or nothing may be sent any more. */
 const STOPPING: readonly ErrorKind[] = [

@@ -37,24 +37,22 @@ export const applyFleet = command({
   effect: 'moves-money',
   dryRun: true,
   reach: 'service',
-  answers: {
-    either: [
-      {
-        list: {
-          ...RESULT_ROW,
-          name: tells.text('Name of the card in the file.'),
-          do: tells.word('What was done.', Object.keys(PHASES)),
-        },
-        page: {
-          ...RUN_PAGE,
-          fleet: tells.text('Name of the fleet.'),
-          plan: tells.text('Id of the plan.'),
-          spent: tells.usd('What the done rows took from the wallet, USD.'),
-        },
+  answers: [
+    {
+      list: {
+        ...RESULT_ROW,
+        name: tells.text('Name of the card in the file.'),
+        do: tells.word('What was done.', Object.keys(PHASES)),
       },
-      { any: 'With --dry-run, the requests.' },
-    ],
-  },
+      page: {
+        ...RUN_PAGE,
+        fleet: tells.text('Name of the fleet.'),
+        plan: tells.text('Id of the plan.'),
+        spent: tells.usd('What the done rows took from the wallet, USD.'),
+      },
+    },
+    { any: 'With --dry-run, the requests.' },
+  ],
   ends: {
     not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
     partly_failed: 'Some steps are done and others not; a new plan holds the rest.',

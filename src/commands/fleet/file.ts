@@ -54,21 +54,19 @@ export const validateFleet = command({
   path: 'fleet validate',
   summary: 'Check a fleet file: every fault with its line and column',
   reach: 'files',
-  answers: {
-    either: [
-      {
-        one: {
-          file: tells.text('What the file was called.'),
-          fleet: tells.text('Name of the fleet.'),
-          cards: tells.count('Cards it asks for.'),
-          entries: tells.count('Keys of cards; one with count or names is several cards.'),
-          retired: tells.count('Cards that are to be terminated.'),
-          per_apply: tells.usd('Most that one apply takes from the wallet, USD.'),
-        },
+  answers: [
+    {
+      one: {
+        file: tells.text('What the file was called.'),
+        fleet: tells.text('Name of the fleet.'),
+        cards: tells.count('Cards it asks for.'),
+        entries: tells.count('Keys of cards; one with count or names is several cards.'),
+        retired: tells.count('Cards that are to be terminated.'),
+        per_apply: tells.usd('Most that one apply takes from the wallet, USD.'),
       },
-      { any: 'With --schema, the JSON Schema of a fleet file.' },
-    ],
-  },
+    },
+    { any: 'With --schema, the JSON Schema of a fleet file.' },
+  ],
   about: [
     'Nothing is asked of the service: what only the account can tell (a BIN, a pinned card) is checked by fleet plan. Days in retired are checked by the clock of this machine, with a day to spare.',
     FLEET_FORMAT,

@@ -161,7 +161,7 @@ export const sandboxRequests = command({
     '--expect compares the number of matches, and fails with 15 if it is different.',
   ],
   operation: 'requests',
-  answers: { either: [{ list: LOGGED_REQUEST }, { one: REQUEST_PAIR }] },
+  answers: [{ list: LOGGED_REQUEST }, { one: REQUEST_PAIR }],
   ends: {
     check_failed: 'There are more or fewer requests than --expect.',
     not_found: 'There is no such request among those that are kept.',

@@ -115,9 +115,7 @@ export const startSandbox = command({
     wait_expired: 'With --open and --detach: no browser used the address within a minute. The sandbox is started.',
     check_failed: 'Files or books are not whole; nothing is served.',
   },
-  answers: {
-    either: [{ one: { ...SERVER_ROW, log: LOG } }, { one: SHARED_ROW }],
-  },
+  answers: [{ one: { ...SERVER_ROW, log: LOG } }, { one: SHARED_ROW }],
   about: [
     'Listens only on 127.0.0.1. Serves the same store as --sandbox; both can be used at the same time. For the journal they are two accounts: one intent buys once through --sandbox and once through the address. Files and ledger are checked first; a damaged store is not served (exit 15).',
     `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key is in a file that only you can read, and stays the same at every start. The address stays the same with --port.`,

@@ -262,23 +262,21 @@ async function* hear(
 export const listenWebhooks = command({
   path: 'webhooks listen',
   summary: 'Receive webhooks on this machine and verify each before it is shown',
-  answers: {
-    either: [
-      {
-        list: EVENT_ROW,
-        page: {
-          events: maybe(tells.count('Events that were shown.')),
-          duplicates: maybe(tells.count('Deliveries of events shown already.')),
-          out_of_order: maybe(tells.count('Events out of order.')),
-          refused: maybe(tells.count('Deliveries with a wrong signature.')),
-          unwished: maybe(tells.count('Deliveries of other kinds.')),
-          forwarded: tells.count('Deliveries that were passed on.'),
-          not_forwarded: tells.count('Deliveries that could not be passed on.'),
-        },
+  answers: [
+    {
+      list: EVENT_ROW,
+      page: {
+        events: maybe(tells.count('Events that were shown.')),
+        duplicates: maybe(tells.count('Deliveries of events shown already.')),
+        out_of_order: maybe(tells.count('Events out of order.')),
+        refused: maybe(tells.count('Deliveries with a wrong signature.')),
+        unwished: maybe(tells.count('Deliveries of other kinds.')),
+        forwarded: tells.count('Deliveries that were passed on.'),
+        not_forwarded: tells.count('Deliveries that could not be passed on.'),
       },
-      { one: { ended: tells.texts('Subscriptions that were ended, with --reap.') } },
-    ],
-  },
+    },
+    { one: { ended: tells.texts('Subscriptions that were ended, with --reap.') } },
+  ],
   about: [
     'A sandbox on this machine is subscribed to during the run, with a new secret. For another service give its secret, and send its deliveries to this address.',
     'A delivery goes to each target once. The sender of one that a target does not take gets 502 and tries again, so each event arrives at least once.',
