@@ -117,10 +117,14 @@ function namedByVariables(run: BegunRun): NamedSandbox | undefined {
     throw usage(`${TOKEN_VARIABLE} and ${FILE_VARIABLE} are both set; set one of them`, `unset ${TOKEN_VARIABLE}`);
   const variable = token === undefined ? FILE_VARIABLE : TOKEN_VARIABLE;
   // A half-set pair must not steer the sandbox of this user by mistake.
-  if (url === undefined) throw halfNamed(variable, URL_VARIABLE);
-  if (token === undefined && file === undefined) throw halfNamed(URL_VARIABLE, `${TOKEN_VARIABLE} or ${FILE_VARIABLE}`);
-  const read = async () => (token === undefined ? tokenOf(run, file ?? '') : new Secret(token));
-  return { ...placeOf(url), namedBy: URL_VARIABLE, key: read, variables: [URL_VARIABLE, variable] };
+  if (url === undefined || (token === undefined && file === undefined)) {
+    const [given, missing] =
+      url === undefined ? [variable, URL_VARIABLE] : [URL_VARIABLE, `${TOKEN_VARIABLE} or ${FILE_VARIABLE}`];
+    const message = `${given} is set without ${missing}: address and token name a sandbox together`;
+    throw notSent('not_authenticated', message, 'cardwright help environment');
+  }
+  const key = async () => (token === undefined ? tokenOf(run, file ?? '') : new Secret(token));
+  return { ...placeOf(url), namedBy: URL_VARIABLE, key, variables: [URL_VARIABLE, variable] };
 }
 
 function byProfile(run: BegunRun, profile: Profile | undefined): NamedSandbox | undefined {
@@ -152,14 +156,6 @@ export function tokenIn(text: string, file: string): Secret {
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return new Secret(token);
   throw usage(
     `${file} holds no token of a sandbox: one line of at least 16 visible characters`,
-    'cardwright help environment',
-  );
-}
-
-function halfNamed(given: string, missing: string): CliError {
-  return notSent(
-    'not_authenticated',
-    `${given} is set without ${missing}: address and token name a sandbox together`,
     'cardwright help environment',
   );
 }

@@ -20,18 +20,6 @@ import { type JournalPlace, postgresSettings, selfFor, sharedAddress, sharedPlac
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;
 
-const NO_JOURNAL = {
-  shared: false,
-  journal: null,
-  account: null,
-  audit_line: null,
-  seen_line: null,
-  unfinished: 0,
-  locked_by: [],
-  limits: [],
-  approvers: [],
-} as const;
-
 export interface InitWishes {
   /** List the API key of this run. */
   readonly key: boolean;
@@ -106,35 +94,32 @@ export function journalAdmin(
     async status(): Promise<JournalState> {
       const place = await placeOfRun();
       const database = await place.existing();
-      if (database === undefined) return { ...NO_JOURNAL, place: host.folders.state };
-      const account = await accountHere(database, place);
-      const journal = await database.read(journalId);
-      const ops = await summaries(database, selfFor(host, place), account);
-      const found = await database.read(async tx => {
+      const account = database && (await accountHere(database, place));
+      const found = await database?.read(async tx => {
         const [row] = await tx.all<{ seq: number }>(
           sql`select audit_seq as seq from account where id = ${account ?? ''}`,
         );
-        const { limits } = await journalLimits(tx, account ?? '');
         const approvers = await tx.all<{ person: string; keyid: string }>(
           sql`select person, keyid from approver where account in (${account ?? ''}, '') and removed is null order by person`,
         );
-        return { seq: row?.seq, limits, approvers };
+        return { journal: await journalId(tx), seq: row?.seq, approvers, ...(await journalLimits(tx, account ?? '')) };
       });
+      const ops = database === undefined ? [] : await summaries(database, selfFor(host, place), account);
       const seen = isShared(place) ? await place.seen.read() : [];
       return {
-        place: database.shown,
+        place: database?.shown ?? host.folders.state,
         shared: isShared(place),
-        journal,
+        journal: found?.journal ?? null,
         account: account ?? null,
         ...(isShared(place) && { key_listed: account !== undefined }),
-        audit_line: found.seq ?? null,
-        seen_line: seen.find(each => each.journal === journal && each.account === account)?.seq ?? null,
+        audit_line: found?.seq ?? null,
+        seen_line: seen.find(each => each.journal === found?.journal && each.account === account)?.seq ?? null,
         unfinished: ops.filter(({ state }) => !['finished', 'not_sent', 'rejected'].includes(state)).length,
-        locked_by: isShared(place) ? await lockedBy(database) : [],
-        limits: Object.entries(found.limits).map(
+        locked_by: database !== undefined && isShared(place) ? await lockedBy(database) : [],
+        limits: Object.entries(found?.limits ?? {}).map(
           ([name, value]) => `${name} ${isLimitName(name) ? limitWords(name, value) : value}`,
         ),
-        approvers: found.approvers.map(({ person, keyid }) => `${person} (${keyid})`),
+        approvers: (found?.approvers ?? []).map(({ person, keyid }) => `${person} (${keyid})`),
       };
     },
     async check(): Promise<JournalCheck> {

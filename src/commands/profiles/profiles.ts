@@ -161,9 +161,10 @@ export async function removed(ctx: Context, name: string) {
   const row = await profiles.get(name);
   await confirmed(ctx, `Remove profile ${row.name} and its key ${row.key}`);
   const remains = await profiles.remove(row.name);
-  for (const [limit, before] of Object.entries(row.settings)) {
-    if (isLimitName(limit)) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });
-  }
+  const limits = Object.entries(row.settings).filter(([name]) => isLimitName(name));
+  for (const [limit, before] of limits) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });
+  const names = limits.map(([limit]) => limit).join(', ');
+  if (names !== '') ctx.ui.notice(`Its limits are gone with it: ${names}. A new profile of this name has none.`);
   return { name: row.name, remains };
 }
 
