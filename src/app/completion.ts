@@ -4,7 +4,7 @@
  */
 import { lstat } from 'node:fs/promises';
 import type { AnyField } from '../contract/field.ts';
-import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
+import { readShown } from '../id-cache/shown.ts';
 import { profilePath, readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
 import { whoseOf } from './account.ts';
@@ -32,36 +32,55 @@ export type ValueProvider = (wanted: WantedName) => Promise<readonly Candidate[]
 
 const MOST_OPS = 50;
 
-export function completionValues(host: AppHost): ValueProvider {
-  return async wanted => {
-    switch (wanted.names) {
-      case 'card':
-      case 'bin':
-      case 'webhook':
-        return shownBefore(host, wanted, wanted.names);
-      case 'profile':
-        return profiles(host, wanted);
-      case 'op':
-        return ops(host, wanted);
-      case 'fleet':
-        return fleets(host);
-      case 'event': {
-        const { EVENTS } = await import('../contract/events.ts');
-        return Object.entries(EVENTS).map(([value, { meaning }]) => ({ value, means: meaning }));
-      }
-      // Every other kind of value lives in the service.
-      default:
-        return [];
+export async function completionValues(
+  host: AppHost,
+  { names, path, states, options }: WantedName,
+): Promise<readonly Candidate[]> {
+  switch (names) {
+    case 'card':
+    case 'bin':
+    case 'webhook': {
+      const shown = await readShown(host, whoseOf(host, await profileOf(host, options)));
+      const fitting = names === 'card' ? await states() : undefined;
+      return shown[names]
+        .filter(({ status }) => fitting === undefined || status === undefined || fitting.includes(status))
+        .map(({ id, about, status, label }) => {
+          const facts = [about, status, label && JSON.stringify(label)];
+          return { value: id, means: facts.filter(Boolean).join(', ') };
+        });
     }
-  };
+    case 'profile': {
+      const { profiles } = await readOnlyProfiles(host.folders.config);
+      const rows = [...profiles.values()].map(({ name, mode, base_url }) => {
+        return { value: name, means: `${mode}, ${base_url}`, mode };
+      });
+      // `--live` names a live profile; what is done to a profile is done to a saved one.
+      if (options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
+      const takesAny = !path?.startsWith('profiles ') || path === 'profiles use';
+      return takesAny ? [...rows, { value: 'sandbox', means: 'built in, offline' }] : rows;
+    }
+    case 'op':
+      return (await recentOps(host, path !== 'ops show')).map(({ id, command, touched }) => {
+        return { value: id, means: `${command}, ${new Date(touched).toISOString().slice(0, 10)}` };
+      });
+    // Fleets that this machine has applied: the file of one of them may be lost.
+    case 'fleet': {
+      const marks = (await recentOps(host, false)).map(({ plan }) => plan.markerPrefix ?? '');
+      const found = new Set(marks.flatMap(mark => /^fleet\/([^/]+)\/$/.exec(mark)?.[1] ?? []));
+      return [...found].map(value => ({ value, means: 'a fleet of this machine' }));
+    }
+    case 'event': {
+      const { EVENTS } = await import('../contract/events.ts');
+      return Object.entries(EVENTS).map(([value, { meaning }]) => ({ value, means: meaning }));
+    }
+    // Every other kind of value lives in the service.
+    default:
+      return [];
+  }
 }
 
-async function shownBefore(host: AppHost, wanted: WantedName, kind: ShownKind) {
-  const rows = (await readShown(host, whoseOf(host, await profileOf(host, wanted.options))))[kind];
-  const states = kind === 'card' ? await wanted.states() : undefined;
-  return rows
-    .filter(({ status }) => states === undefined || status === undefined || states.includes(status))
-    .map(candidate);
+async function recentOps(host: AppHost, unfinished: boolean) {
+  return (await import('./journal.ts')).recentOps(host, { unfinished, most: MOST_OPS });
 }
 
 function isThere(path: string): Promise<boolean> {
@@ -89,40 +108,4 @@ function profileOf(host: AppHost, options: WantedName['options']): Promise<Resol
       return host.readFile(path);
     },
   });
-}
-
-function candidate({ id, about, status, label }: ShownId): Candidate {
-  const facts = [about, status, label && JSON.stringify(label)];
-  return { value: id, means: facts.filter(Boolean).join(', ') };
-}
-
-async function profiles(host: AppHost, { path, options }: WantedName): Promise<readonly Candidate[]> {
-  const { profiles: saved } = await readOnlyProfiles(host.folders.config);
-  const rows = [...saved.values()].map(({ name, mode, base_url }) => ({
-    value: name,
-    means: `${mode}, ${base_url}`,
-    mode,
-  }));
-  // `--live` names a live profile; what is done to a profile is done to a saved one.
-  if (options.has('--live') && options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
-  const takesAny = !path?.startsWith('profiles ') || path === 'profiles use';
-  return takesAny ? [...rows, { value: 'sandbox', means: 'built in, offline' }] : rows;
-}
-
-async function ops(host: AppHost, { path }: WantedName): Promise<readonly Candidate[]> {
-  const { recentOps } = await import('./journal.ts');
-  const unfinished = path !== 'ops show';
-  const found = await recentOps(host, { unfinished, most: MOST_OPS });
-  return found.map(({ id, command: asked, touched }) => ({
-    value: id,
-    means: [asked, new Date(touched).toISOString().slice(0, 10)].join(', '),
-  }));
-}
-
-/** Fleets that this machine has applied: the file of one of them may be lost. */
-async function fleets(host: AppHost): Promise<readonly Candidate[]> {
-  const { recentOps } = await import('./journal.ts');
-  const found = await recentOps(host, { unfinished: false, most: MOST_OPS });
-  const names = new Set(found.flatMap(({ plan }) => /^fleet\/([^/]+)\/$/.exec(plan.markerPrefix ?? '')?.[1] ?? []));
-  return [...names].map(value => ({ value, means: 'a fleet of this machine' }));
 }

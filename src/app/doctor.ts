@@ -36,7 +36,7 @@ const CLOCK_WARN_MS = 30_000;
 const CLOCK_FAIL_MS = 300_000;
 
 export async function doctorFor(run: Run, journal: () => Promise<Journal>): Promise<readonly Finding[]> {
-  const { host, opened, audit } = run;
+  const { host, opened, audit, local } = run;
   const { nodeVersion, codeCache } = host;
   const identity = await opened.identity().catch(asError);
   const who = identity instanceof CliError ? undefined : identity;
@@ -45,8 +45,8 @@ export async function doctorFor(run: Run, journal: () => Promise<Journal>): Prom
     await examined('space', () => spaceSeen(host)),
     // Where operations are kept: without them a change could be made twice.
     await examined('journal', async () => {
-      const { journalPath } = await import('./journal.ts');
-      return ok((await journalPath(host)) ?? 'no operation was begun on this machine yet');
+      const database = await (await local()).existing();
+      return ok(database?.shown ?? 'no operation was begun on this machine yet');
     }),
     ...(who === undefined ? [] : await accountFindings(run, journal, who)),
     await examined('contract', async () => {

@@ -131,23 +131,13 @@ export function journalFor(run: Run, place: JournalPlace, afterAnswer: (work: Af
   });
 }
 
-/** Path of the journal of this machine, for `doctor`; undefined where there is none. Throws what keeps it from use. */
-export async function journalPath(host: AppHost): Promise<string | undefined> {
-  if (!hasJournal(host.folders.state)) return undefined;
-  const database = await openQuietly(host);
-  await database.close();
-  return database.shown;
-}
-
 /** Operations of this machine, newest first, for completion; none where the journal cannot be read. */
 export async function recentOps(host: AppHost, wish: Parameters<typeof newestOps>[1]): Promise<readonly Op[]> {
-  if (!hasJournal(host.folders.state)) return [];
-  const database = await openQuietly(host).catch(() => undefined);
+  const { platform, noise: random, clock, folders } = host;
+  if (!hasJournal(folders.state)) return [];
+  const files = { platform, random, warn: () => undefined };
+  const database = await openSqlite({ stateFolder: folders.state, files, clock }).catch(() => undefined);
   const found = await (database && newestOps(database, wish))?.catch(() => []);
   await database?.close();
   return found ?? [];
-}
-
-function openQuietly({ platform, noise: random, clock, folders }: AppHost): Promise<Database> {
-  return openSqlite({ stateFolder: folders.state, files: { platform, random, warn: () => undefined }, clock });
 }

@@ -2,9 +2,10 @@
  * Commands to copy, with the options that say whom this run spoke to. Whoever prints one writes `cardwright cards list`;
  * here, and nowhere else, it becomes `cardwright --sandbox cards list`, so that it does what it promises when copied.
  */
-
 import type { CliError } from '../core/errors.ts';
+import { withoutUndefined } from '../core/objects.ts';
 import { shellWord, withTypedWords } from '../core/shell-quote.ts';
+import type { Presentation } from '../terminal/view.ts';
 
 type Typed = Readonly<Record<string, unknown>>;
 
@@ -40,11 +41,7 @@ export function withRepeated(text: string, options: readonly string[]): string {
 }
 
 /** The answer, the commands under `names` and the lines to be copied in every part of it with those options. */
-export function answerWithRepeated(
-  value: unknown,
-  options: readonly string[],
-  names: readonly string[] = ['next'],
-): unknown {
+function answerWithRepeated(value: unknown, options: readonly string[], names: readonly string[] = ['next']): unknown {
   if (Array.isArray(value)) return value.map(each => answerWithRepeated(each, options, names));
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   const members = Object.entries(value).map(([name, part]) => {
@@ -52,6 +49,16 @@ export function answerWithRepeated(
     return [name, isCommand ? withRepeated(part, options) : answerWithRepeated(part, options, names)];
   });
   return Object.fromEntries(members);
+}
+
+/** What is shown, with those options in its notes and in every command of the answer. */
+export function shownWithRepeated<T extends Partial<Presentation>>(shown: T, options: readonly string[]): T {
+  const { notes, data, rows, blocks } = shown;
+  return {
+    ...shown,
+    ...(answerWithRepeated(withoutUndefined({ data, rows, blocks }), options) as object),
+    ...(notes && { notes: notes.map(note => withRepeated(note, options)) }),
+  };
 }
 
 interface TypedLine {

@@ -1,6 +1,6 @@
 /** What a dry run shows: the requests that were not sent. */
 
-import type { Shape } from '../contract/field.ts';
+import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import type { Row } from '../terminal/view.ts';
@@ -37,11 +37,6 @@ export function showPlanned(planned: readonly PlannedRequest[], { isList = plann
   };
 }
 
-function bodyShape(operation: string): Shape {
-  const row = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation as keyof typeof OPERATIONS] : undefined;
-  return row !== undefined && 'body' in row ? row.body : {};
-}
-
 function rowOf(request: PlannedRequest): Row {
   const { operation, method, path, idempotencyKey } = request;
   const body = bodyOf(request);
@@ -60,7 +55,8 @@ function rowOf(request: PlannedRequest): Row {
 /** The body as it would be sent, a signing secret taken out. */
 function bodyOf({ operation, body }: PlannedRequest): Record<string, unknown> | undefined {
   if (body === undefined) return undefined;
-  const shape = bodyShape(operation);
+  const rows: Readonly<Record<string, Operation>> = OPERATIONS;
+  const shape = (Object.hasOwn(rows, operation) ? rows[operation]?.body : undefined) ?? {};
   const members = Object.entries(JSON.parse(body) as Record<string, unknown>);
   return Object.fromEntries(members.map(([name, value]) => [name, shape[name]?.secret ? '[redacted]' : value]));
 }

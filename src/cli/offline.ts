@@ -10,13 +10,11 @@ export const OFFLINE = option(takes.flag('From the mirror of the account; nothin
 
 const DEFAULT_MAX_AGE = '15m';
 
-const MAX_AGE = option(
-  takes.text(`Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`),
-  '<duration>',
-);
-
 /** Flags of a command that reads the copy. */
-export const COPY_FLAGS = { offline: OFFLINE, maxAge: MAX_AGE } as const;
+export const COPY_FLAGS = {
+  offline: OFFLINE,
+  maxAge: option(takes.text(`Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`), '<duration>'),
+} as const;
 
 /** The copy, brought up to date first where it is older than `--max-age`. Throws `usage`, and `unreachable` (12) where there is none. */
 export async function openCopy(

@@ -34,7 +34,13 @@ export async function run(machine: Machine): Promise<number> {
   const line: { argv: readonly string[] } = { argv: typed };
   try {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
-    if (first === '__complete') return await complete(machine, typed.slice(1));
+    if (first === '__complete') {
+      const { completionText } = await import('./completion/complete.ts');
+      const { registry, host } = machine;
+      const provide: ValueProvider = async wanted =>
+        (await import('../app/completion.ts')).completionValues(host, wanted);
+      return await print(machine, await completionText(typed.slice(1), { registry, provide }));
+    }
     if (first === '__query') return await (await import('../app/mirror.ts')).answerQuery(machine.host).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await printPage(machine, page);
@@ -51,15 +57,8 @@ export async function run(machine: Machine): Promise<number> {
     }
     return await execute(machine, asked.parsed, line);
   } catch (thrown) {
-    return await fail(machine, asCliError(thrown), line.argv);
+    return await report(machine, asCliError(thrown), line.argv);
   }
-}
-
-async function complete(machine: Machine, words: readonly string[]): Promise<number> {
-  const { completionText } = await import('./completion/complete.ts');
-  const { registry, host } = machine;
-  const provide: ValueProvider = async wanted => (await import('../app/completion.ts')).completionValues(host)(wanted);
-  return print(machine, await completionText(words, { registry, provide }));
 }
 
 /** Steps of a command, in their order, from the typed words to the exit code. `line` is the line as an error shows it. */
@@ -115,7 +114,7 @@ async function execute(machine: Machine, typed: Parsed, line: { argv: readonly s
     }
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
-    if (failure) return await fail(machine, failure, line.argv);
+    if (failure) return await report(machine, failure, line.argv);
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     offline?.[Symbol.dispose]();
@@ -162,13 +161,11 @@ async function printPage(machine: Machine, page: string): Promise<number> {
   return print(machine, lines.join('\n'));
 }
 
-/** Reports what nothing caught, as far as the words alone tell how it must look. Resolves to the exit code. */
-export async function report(machine: Machine, error: CliError): Promise<number> {
-  return fail(machine, error, machine.host.argv);
-}
-
-/** `argv` is the line with what a person was asked for; how an error must look is told by the words that were typed. */
-async function fail({ host, redact }: Machine, thrown: CliError, argv: readonly string[]): Promise<number> {
+/**
+ * Writes an error on standard error. `argv` is the line with what a person was asked for; how an error must look is told by the
+ * words that were typed. Resolves to the exit code.
+ */
+export async function report({ host, redact }: Machine, thrown: CliError, argv = host.argv): Promise<number> {
   const [{ errorLine, errorText, errorOnScreen }, { errorWithRepeated, repeatedOptions }] = await Promise.all([
     import('../terminal/error-text.ts'),
     import('../app/repeated.ts'),
@@ -223,21 +220,7 @@ async function writeAnswer({ host, globals, jq, promised, now }: Printing, shown
   };
   // Text that is the answer as it stands is, to an expression, a string.
   const written = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
-  await present((await withOptions(written, globals)) as Presentation, settings, host.streams, host.env);
-}
-
-/** An answer shows what to run next: here with the options that choose the same service. */
-async function withOptions<T extends Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>>(
-  shown: T,
-  { repeated }: Globals,
-): Promise<T> {
-  if (repeated.length === 0) return shown;
-  const { answerWithRepeated, withRepeated } = await import('../app/repeated.ts');
-  const { notes, data, rows, blocks } = shown;
-  const held = Object.entries({ data, rows, blocks }).filter(([, part]) => part !== undefined);
-  return {
-    ...shown,
-    ...(notes && { notes: notes.map(note => withRepeated(note, repeated)) }),
-    ...(answerWithRepeated(Object.fromEntries(held), repeated) as object),
-  };
+  const { shownWithRepeated } = await import('../app/repeated.ts');
+  const whole = globals.repeated.length === 0 ? written : shownWithRepeated(written, globals.repeated);
+  await present(whole as Presentation, settings, host.streams, host.env);
 }

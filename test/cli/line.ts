@@ -14,7 +14,7 @@ export const NOW = Date.parse('2026-11-20T14:03:11Z');
 
 /** What completion knows without a file of this machine. */
 export const contractValues: ValueProvider = async wanted =>
-  wanted.names === 'event' ? completionValues({} as AppHost)(wanted) : [];
+  wanted.names === 'event' ? completionValues({} as AppHost, wanted) : [];
 
 interface LineOptions extends MemoryStreamsOptions {
   readonly env?: Environment;
