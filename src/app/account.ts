@@ -1,7 +1,7 @@
 /** Which account a run speaks for, and which sandbox its simulations go to; what is kept of them for completion. */
 import { resolve as resolvePath } from 'node:path';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
-import { CliError, notSent, usage } from '../core/errors.ts';
+import { notSent, undefinedOn, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Whose } from '../id-cache/shown.ts';
@@ -10,11 +10,6 @@ import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { AppHost } from './process-host.ts';
 import type { BegunRun } from './run.ts';
-
-/** Whether it was thrown because nothing chooses a profile. */
-export function isNothingChosen(thrown: unknown): boolean {
-  return thrown instanceof CliError && thrown.kind === 'not_authenticated';
-}
 
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
 export async function resolve(run: BegunRun): Promise<ResolvedProfile> {
@@ -59,9 +54,7 @@ const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 /** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
 export async function checkSandboxIsMeant(run: BegunRun): Promise<void> {
   if (run.globals.sandbox) return;
-  const profile = await chosenProfile(run, false).catch(thrown =>
-    isNothingChosen(thrown) ? undefined : Promise.reject(thrown),
-  );
+  const profile = await undefinedOn('not_authenticated', chosenProfile(run, false));
   if (profile?.mode !== 'test') return;
   const { findServer } = await import('../sandbox/serving/started.ts');
   const served = await findServer(run.host.folders.data, run.files);

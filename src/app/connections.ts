@@ -5,7 +5,7 @@ import type { AuditLog } from '../audit/log.ts';
 import type { Observed, Wait } from '../client/request.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
 import type { Reader, Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, undefinedOn } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { isKept } from '../id-cache/path.ts';
@@ -14,7 +14,7 @@ import { LIMIT_NAMES, limitWords, readLimits, type SourcedLimits, sourceWords, s
 import { readManagedLimits } from '../limits/managed-file.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import { checkSandboxIsMeant, isNothingChosen, namedElsewhere, resolve, whoseOf } from './account.ts';
+import { checkSandboxIsMeant, namedElsewhere, resolve, whoseOf } from './account.ts';
 import type { BegunRun } from './run.ts';
 
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
@@ -142,7 +142,7 @@ export function connections(settings: BegunRun) {
   return {
     service,
     // What is assumed can be looked up before any profile is chosen.
-    overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? overridesOf() : Promise.reject(thrown))),
+    overrides: async () => (await undefinedOn('not_authenticated', overrides())) ?? overridesOf(),
     admin,
     /** The sandbox elsewhere that is steered; undefined for the one of this machine. */
     sandboxElsewhere,

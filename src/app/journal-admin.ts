@@ -1,5 +1,5 @@
 import { type Approver, readApproverLine } from '../approvals/request.ts';
-import { CliError, notSent, usage } from '../core/errors.ts';
+import { CliError, notSent, undefinedOn, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
@@ -48,10 +48,7 @@ export function journalAdmin(
     const account = await accountHere(database, place);
     if (account === undefined) throw usage('there is no journal of this account yet', 'cardwright journal status');
     // Of a journal that is not accepted yet those count that it lists.
-    const known = await approvers().catch((thrown: unknown): readonly Approver[] => {
-      if (thrown instanceof CliError && thrown.kind === 'guarded') return [];
-      throw thrown;
-    });
+    const known = (await undefinedOn('guarded', approvers())) ?? [];
     const { lines, flaws } = await database.read(tx => checkChain(tx, account, known));
     return {
       place: database.shown,
