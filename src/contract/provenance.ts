@@ -6,48 +6,34 @@ import { type AssumptionId, assumed, type Basis, type Section, stated } from './
 import { COMBINED_EXPIRY } from './card.ts';
 import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
 import { EVENTS } from './events.ts';
-import type { AnyField, Shape } from './field.ts';
+import type { AnyField, Shape, ValueOf } from './field.ts';
 import { LIMITS, type Limit } from './limits.ts';
 import { NAMED_SHAPES, namedShape } from './named-shapes.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import type { OperationOverride, Overrides } from './overrides.ts';
+import { maybe, tells } from './own-field.ts';
 import { REFUSALS } from './refusals.ts';
 import { TRANSITIONS } from './transitions.ts';
 import { limitText } from './violation.ts';
 
-export type FactKind =
-  | 'field'
-  | 'operation'
-  | 'event'
-  | 'limit'
-  | 'transition'
-  | 'error'
-  | 'envelope'
-  | 'header'
-  | 'rule';
-
-export interface Fact {
-  /** Section of the interface it belongs to, also where the section only says that it is not shown. */
-  readonly section: Section;
-  readonly kind: FactKind;
-  /** `card.balance`, `cards.freeze`, `cards.create amount`, `webhook_signature`. */
-  readonly name: string;
-  /** `POST /cards/{card_id}/freeze`, `money, from 1.00 to 5000.00 USD`. */
-  readonly what: string;
-  readonly doc?: string;
-  readonly stated?: Section;
-  readonly assumed?: AssumptionId;
-  /** What the assumption is about. */
-  readonly why?: string;
-  /** What is taken for it, why, and what else is accepted: the row of the assumption. */
-  readonly taken?: string;
-  readonly because?: string;
-  readonly variants?: string;
-  readonly confidence?: string;
-  /** What holds in place of `what`, by an override. */
-  readonly override?: string;
-}
+/** A fact of the contract as data. */
+export const FACT = {
+  section: tells.text('Section of the interface, also where it only says that it is not shown.'),
+  kind: tells.text('Kind of fact.'),
+  name: tells.text('What it is about: card.balance, cards.freeze, cards.create amount.'),
+  what: tells.text('The fact.'),
+  doc: maybe(tells.text('In words.')),
+  stated: maybe(tells.text('Section that states it.')),
+  assumed: maybe(tells.text('Assumption that fills what is not shown.')),
+  why: maybe(tells.text('What is assumed.')),
+  taken: maybe(tells.text('What is taken in its place.')),
+  because: maybe(tells.text('The reason.')),
+  confidence: maybe(tells.text('How sure it is.')),
+  variants: maybe(tells.text('Variants that are read too.')),
+  override: maybe(tells.text('What holds in place of it by an override of the profile.')),
+} as const;
+export type Fact = ValueOf<typeof FACT> & Basis & { readonly section: Section };
 
 /** Every fact in the order of the interface's sections; pure data, nothing is read or sent. */
 export function facts(overrides: Overrides): readonly Fact[] {
@@ -69,13 +55,13 @@ export function facts(overrides: Overrides): readonly Fact[] {
 }
 
 /** Order of sections: 2.7 before 3, 4.5 before 5. */
-export function sectionOrder(a: Section, b: Section): number {
+function sectionOrder(a: Section, b: Section): number {
   const [major = 0, minor = 0] = a.split('.').map(Number);
   const [otherMajor = 0, otherMinor = 0] = b.split('.').map(Number);
   return major - otherMajor || minor - otherMinor;
 }
 
-type About = Pick<Fact, 'section' | 'kind' | 'name' | 'what'> & { readonly doc?: string | undefined };
+type About = Pick<Fact, 'kind' | 'name' | 'what'> & { readonly section: Section; readonly doc?: string | undefined };
 
 function fact(about: About, basis: Basis, override?: string): Fact {
   const row = basis.assumed === undefined ? undefined : assumption(basis.assumed);

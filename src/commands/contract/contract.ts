@@ -9,30 +9,12 @@ import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assum
 import { type AssumptionId, basisText } from '../../contract/basis.ts';
 import type { ReadName } from '../../contract/calls.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import { type Fact, facts } from '../../contract/provenance.ts';
+import { FACT, type Fact, facts } from '../../contract/provenance.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import type { Row } from '../../terminal/view.ts';
 import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/bins.ts';
-
-/** A fact of the contract as data. */
-const FACT_ROW = {
-  section: tells.text('Section of the interface.'),
-  kind: tells.text('Kind of fact.'),
-  name: tells.text('What it is about.'),
-  what: tells.text('The fact.'),
-  basis: tells.text('Where it is known from.'),
-  doc: maybe(tells.text('In words.')),
-  stated: maybe(tells.text('Section that states it.')),
-  assumed: maybe(tells.text('Assumption that fills what is not shown.')),
-  why: maybe(tells.text('What is assumed.')),
-  taken: maybe(tells.text('What is taken in its place.')),
-  because: maybe(tells.text('The reason.')),
-  confidence: maybe(tells.text('How sure it is.')),
-  variants: maybe(tells.json('Variants that are read too.')),
-  yours: maybe(tells.json('What this profile overrides it with.')),
-} as const;
 
 /** Everything of the fact; `what` is what holds now, `without_override` what the contract says. */
 function factRow({ override, what, ...fact }: Fact): Readonly<Record<string, unknown>> {
@@ -177,7 +159,13 @@ async function probe(ctx: Context): Promise<Row[]> {
 export const showContract = command({
   path: 'contract show',
   summary: 'Show every fact of the contract: stated, assumed or overridden',
-  answers: { list: FACT_ROW },
+  answers: {
+    list: {
+      ...FACT,
+      basis: tells.text('Where it is known from.'),
+      without_override: maybe(tells.text('What the contract says, where a profile overrides it.')),
+    },
+  },
   about:
     'BASIS is the section of the documentation of the service that states a fact (§4.1), the number of the assumption made where it is silent (A-08; contract show --id A-08 has its reason), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
   reach: 'files',

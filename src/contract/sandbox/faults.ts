@@ -197,8 +197,6 @@ function partProblem(at: string, shape: Shape, values: Values): Problem | undefi
 
 // Operations: faults, the log of requests, dialects (docs/design/sandbox.md, sections 4 and 5).
 
-const FAULT_ID = must(text('Rule.', { maxLength: 64 }));
-
 export const FAULT = {
   id: must(text('Identifier of the rule.')),
   active: must(flag('It can still happen.')),
@@ -211,12 +209,6 @@ export const FAULT = {
   expires_at: nullable(time('Nothing happens from then on.')),
   created_at: must(time('When it was added, on the clock of the sandbox.')),
 } as const;
-
-const operationName = choice(Object.keys(OPERATIONS), 'Only requests of this operation.');
-const since = time('Only requests since this time, on the clock of the sandbox.');
-const key = text('Only requests under this idempotency key.', { maxLength: 255 });
-const cardId = text('Only requests about this card.', { names: 'card' });
-const answeredStatus = integer('Only requests answered with this status.', { min: 100, max: 599 });
 
 export const LOGGED_REQUEST = {
   request_id: must(text('Identifier of the request.')),
@@ -266,7 +258,7 @@ export const FAULT_OPERATIONS = {
   faults: look('List fault rules in the order they are asked', 'GET /faults', { returns: listOf(FAULT) }),
   'faults.add': change('Add a fault rule', 'POST /faults', { body: FAULT_BODY, returns: one(FAULT, 201) }),
   'faults.remove': change('Remove a fault rule', 'DELETE /faults/{fault_id}', {
-    params: { fault_id: FAULT_ID },
+    params: { fault_id: must(text('Rule.', { maxLength: 64 })) },
     returns: nothing(),
   }),
   'faults.clear': change('Remove all fault rules', 'DELETE /faults', {
@@ -274,11 +266,11 @@ export const FAULT_OPERATIONS = {
   }),
   requests: look('List requests to the service, newest first; secrets are left out', 'GET /requests', {
     query: {
-      operation: operationName,
-      since,
-      idempotency_key: key,
-      card_id: cardId,
-      status: answeredStatus,
+      operation: choice(Object.keys(OPERATIONS), 'Only requests of this operation.'),
+      since: time('Only requests since this time, on the clock of the sandbox.'),
+      idempotency_key: text('Only requests under this idempotency key.', { maxLength: 255 }),
+      card_id: text('Only requests about this card.', { names: 'card' }),
+      status: integer('Only requests answered with this status.', { min: 100, max: 599 }),
       ...paging(100),
     },
     returns: pageOf(LOGGED_REQUEST),

@@ -9,19 +9,16 @@ import { DECLINE_REASONS } from '../resources.ts';
 import { LOGGED_REQUEST } from './faults.ts';
 import { look, one, pageOf, paging } from './row.ts';
 
-const CHECK_RESULTS = ['holds', 'fails', 'not_asked'] as const;
-const WHY_OUTCOMES = ['approved', 'declined', 'posted'] as const;
-
 /** The checks of A-48 about one record: what was compared, and which of them said no. */
 const WHY = {
   transaction: must(text('The record.')),
-  outcome: must(choice(WHY_OUTCOMES, 'What became of it; posted: it was never asked about.')),
+  outcome: must(choice(['approved', 'declined', 'posted'], 'What became of it; posted: it was never asked about.')),
   decline_reason: nullable(choice(DECLINE_REASONS, 'Why it was declined.')),
   checks: must(
     rows(
       {
         check: must(choice(DECLINE_REASONS, 'The reason it declines for.')),
-        result: must(choice(CHECK_RESULTS, 'What came of it.')),
+        result: must(choice(['holds', 'fails', 'not_asked'], 'What came of it.')),
         left: nullable(text('What was compared; null where it was not kept.')),
         right: nullable(text('What it was compared with; null where it was not kept.')),
       },
@@ -57,13 +54,13 @@ export const REQUEST_PAIR = {
   on_the_wire: must(text('What reached the client: the answer as it is, or what a fault made of it.')),
 } as const;
 
-const TIMER_STATES = ['waiting', 'due', 'parked'] as const;
-
 export const TIMER = {
   due_at: must(time('When it is due, on the clock of the sandbox.')),
   kind: must(text('What happens.')),
   ref: must(text('What it happens to.')),
-  state: must(choice(TIMER_STATES, 'Ahead of the clock, due by now, or out of the way because it failed.')),
+  state: must(
+    choice(['waiting', 'due', 'parked'], 'Ahead of the clock, due by now, or out of the way because it failed.'),
+  ),
   error: nullable(text('Why it could not happen, of a parked one.')),
 } as const;
 

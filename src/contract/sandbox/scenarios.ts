@@ -3,12 +3,8 @@ import { must, nullable } from '../field.ts';
 import { choice, integer, rows, text } from '../own-field.ts';
 import { change, listOf, look, one } from './row.ts';
 
-/** Characters of a scenario that is sent; a file may be longer. */
-const LONGEST_SCENARIO = 32_768;
-
-const SCENARIO_STATES = ['running', 'as_expected', 'failed'] as const;
-
-const scenario = must(text('The scenario, in YAML.', { maxLength: LONGEST_SCENARIO }));
+/** A file may be longer. */
+const scenario = must(text('The scenario, in YAML.', { maxLength: 32_768 }));
 
 const PROBLEM = {
   line: must(integer('Line of the text, from 1.')),
@@ -16,13 +12,16 @@ const PROBLEM = {
   text: must(text('What is wrong there.')),
 } as const;
 
-const STEP_STATES = ['waiting', 'as_expected', 'failed', 'not_done'] as const;
-
 const PLAYED_STEP = {
   step: must(integer('Number of the step, from 1.')),
   line: must(integer('Line of the text.')),
   operation: must(text('What is done.')),
-  state: must(choice(STEP_STATES, 'How far it is; not_done: a step before it was not as expected.')),
+  state: must(
+    choice(
+      ['waiting', 'as_expected', 'failed', 'not_done'],
+      'How far it is; not_done: a step before it was not as expected.',
+    ),
+  ),
   outcome: nullable(text('ok, or the error it was refused with, as expected; null before it is done.')),
   id: nullable(text('What was made or changed.')),
   says: nullable(text('What was found, and what was expected, of a step that was not as expected.')),
@@ -30,7 +29,7 @@ const PLAYED_STEP = {
 
 const PLAYED = {
   id: must(text('Identifier of this run.')),
-  state: must(choice(SCENARIO_STATES, 'How far it is.')),
+  state: must(choice(['running', 'as_expected', 'failed'], 'How far it is.')),
   steps: must(rows(PLAYED_STEP, 'All steps of it, in their order.')),
   says: nullable(text('What was not as expected, with what was expected and what was found.')),
 } as const;

@@ -215,7 +215,7 @@ export const HOLDING_OPERATIONS = {
   }),
   cards: look('List cards, newest first, or search them', 'GET /cards', {
     query: {
-      q: text('Part of a label, the last four digits, an id, or key=value of its metadata.', { maxLength: 200 }),
+      q: search('Part of a label, the last four digits, an id, or key=value of its metadata.'),
       status: choice(CARD_STATUSES, 'Only those.'),
       bin: text('Only cards of this BIN.', { names: 'bin', maxLength: 128 }),
       ...paging(50),
