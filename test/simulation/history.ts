@@ -98,7 +98,7 @@ const HOUR = 3_600_000;
 export function historyOf(seed: number, isShared = false): History {
   const chance = new Chance(seed);
   const calm = chance.is(0.12);
-  if (seed % 16 === 7) return aimed(chance, calm, isShared);
+  if (seed % 8 === 7) return aimed(chance, calm, isShared);
   const shared = chance.is(0.2) || isShared;
   const wishes = Array.from(
     { length: 2 + chance.below(4) },
