@@ -321,6 +321,7 @@ export const resetSandbox = command({
   about: [
     'Data sets: empty has BINs and an empty wallet; demo is six weeks of a small team; load has as many cards and transactions as you ask for (--cards, --transactions).',
     'A clock that was moved or set stays as it is. Back to the real time: cardwright sandbox clock set real',
+    'The local copy of the built-in sandbox is deleted, its checkpoints with it: books sync makes a new one.',
     '--hard replaces a damaged store: its files are moved aside without being read, and a new store is made.',
   ],
   operation: 'reset',

@@ -87,7 +87,8 @@ export const listSnapshots = adminCommand({
 export const restoreSnapshot = command({
   path: 'sandbox snapshot restore',
   summary: 'Replace the whole state of the sandbox with a snapshot',
-  about: 'Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.',
+  about:
+    'Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed. The local copy of the built-in sandbox is deleted, its checkpoints with it: books sync makes a new one.',
   operation: 'snapshots.restore',
   ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },
