@@ -96,18 +96,13 @@ export const DELIVERIES = {
   /** A second rotation within the overlap ends the oldest secret: at most two sign. */
   'deliveries.rotate': call => {
     const { sql, now, idSource, input } = call;
-    const { id } = webhookOf(call);
+    const webhook = webhookOf(call);
     // A span of nothing is no duration elsewhere.
     const overlap = input.overlap === undefined ? DAY : (durationOf(input.overlap) ?? 0);
     const secret = idSource.webhookSecret('rotated');
-    sql.run(
-      'update webhooks set former_secret = secret, former_until = ?, secret = ?, updated_at = ? where id = ?',
-      now + overlap,
-      secret,
-      now,
-      id,
-    );
-    return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
+    const rotated = { former_secret: webhook.secret, former_until: now + overlap, secret, updated_at: now };
+    sql.change('webhooks', webhook, rotated);
+    return { webhook_id: webhook.id, secret, old_until: isoTime(now + overlap) };
   },
 } satisfies Partial<AdminHandlers>;
 

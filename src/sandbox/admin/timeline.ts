@@ -49,8 +49,7 @@ export const TIMELINE = {
     const about = { transaction: id, decline_reason: row.decline_reason };
     if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
     if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
-    const statement = 'select facts from decline_facts where transaction_id = ?';
-    const kept = sql.get<{ facts: string }>(statement, id);
+    const kept = sql.row('decline_facts', { transaction_id: id });
     const judged = kept && (JSON.parse(kept.facts) as DeclineFacts);
     return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
   },
