@@ -94,12 +94,8 @@ export function observedCard(card: ListedCard): ObservedCard | undefined {
 
 /** Ids that a file names. */
 function namedIds({ wishes, retired }: Fleet): ReadonlySet<string> {
-  const ids = new Set<string>(retired.map(({ card }) => card));
-  for (const { pin, replaced } of wishes) {
-    if (pin !== undefined) ids.add(pin);
-    for (const { card } of replaced) ids.add(card);
-  }
-  return ids;
+  const pinned = wishes.flatMap(({ pin }) => pin ?? []);
+  return new Set([...pinned, ...[...retired, ...wishes.flatMap(({ replaced }) => replaced)].map(({ card }) => card)]);
 }
 
 const WITNESSES = 3;

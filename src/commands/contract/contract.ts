@@ -35,21 +35,21 @@ function assumptionNotes(id: AssumptionId): readonly string[] {
 async function readingRoutes(ctx: Context): Promise<Row[]> {
   const reader = await ctx.api.reader();
   const overrides = (await ctx.api.overrides()).operations;
-  const ids: { card?: string; webhook?: string } = {};
+  const ids: Partial<Record<'card_id' | 'webhook_id', string>> = {};
   const rows: Row[] = [];
   const asked = Object.entries(OPERATIONS).filter(([, { effect }]) => effect === 'read');
   // Lists first: they hold the ids that the single reads need.
   for (const [name, row] of asked.sort(([, one], [, other]) => Number('params' in one) - Number('params' in other))) {
-    const input = 'params' in row ? idInput(row.params, ids) : {};
+    const [param] = 'params' in row ? (Object.keys(row.params) as (keyof typeof ids)[]) : [];
     const { path } = { ...row, ...(Object.hasOwn(overrides, name) ? overrides[name] : {}) };
     const route = `GET ${path}`;
-    if (input === undefined) {
+    if (param !== undefined && ids[param] === undefined) {
       rows.push({ operation: name, result: 'skipped', route, detail: 'there is no id to ask with' });
       continue;
     }
     let answer: unknown;
     try {
-      answer = await reader.read(name as ReadName, input as never);
+      answer = await reader.read(name as ReadName, (param === undefined ? {} : { [param]: ids[param] }) as never);
       rows.push({ operation: name, result: 'fits', detail: '', route });
     } catch (thrown) {
       if (!(thrown instanceof CliError) || ENDING.includes(thrown.kind)) throw thrown;
@@ -57,15 +57,10 @@ async function readingRoutes(ctx: Context): Promise<Row[]> {
     }
     const [first] = (answer as { data?: readonly { id?: unknown }[] } | undefined)?.data ?? [];
     if (typeof first?.id !== 'string') continue;
-    if (name === 'cards.list') ids.card = first.id;
-    if (name === 'webhooks.list') ids.webhook = first.id;
+    if (name === 'cards.list') ids.card_id = first.id;
+    if (name === 'webhooks.list') ids.webhook_id = first.id;
   }
   return rows;
-}
-
-function idInput(params: object, { card, webhook }: { card?: string; webhook?: string }): object | undefined {
-  if ('card_id' in params) return card === undefined ? undefined : { card_id: card };
-  return webhook === undefined ? undefined : { webhook_id: webhook };
 }
 
 /** What the key or the network cannot do is no finding about a route, so it ends the check. */

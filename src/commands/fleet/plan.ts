@@ -39,6 +39,7 @@ import { type Change as JournalChange, rowState } from '../../journal/records.ts
 import { recordValues } from '../../mirror/store.ts';
 import { fillingWallet } from '../../writes/refused-write.ts';
 import { type Bin, binFor, rankBins } from '../bins/bins.ts';
+import { money } from '../cards/cards.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet } from './file.ts';
 
 export const planFleetFile = command({
@@ -233,7 +234,7 @@ function refuseLikelyDuplicates(steps: readonly NumberedStep[], cards: AccountCa
 export function overCaps({ totals, caps, fleet, cards_after: cards }: PlanDocument): CliError | undefined {
   const over: string[] = [];
   if (totals.create + totals.fund > 0 && totals.spend > caps.per_apply) {
-    over.push(`it would spend ${usd(totals.spend)}, and caps.per_apply is ${usd(caps.per_apply)}`);
+    over.push(`it would spend ${money(totals.spend)}, and caps.per_apply is ${money(caps.per_apply)}`);
   }
   if (totals.create > 0 && cards > caps.cards)
     over.push(`it would have ${cards} cards, and caps.cards is ${caps.cards}`);
@@ -245,10 +246,6 @@ export function overCaps({ totals, caps, fleet, cards_after: cards }: PlanDocume
   );
 }
 
-function usd(amount: number): string {
-  return dollars(toCents(amount));
-}
-
 /** Throws `insufficient_funds` where the wallet and what comes back do not cover the plan and the reserve. */
 export function refuseLowWallet({ totals, caps }: PlanDocument, identity: Pick<Identity, 'mode'>): void {
   const after = toCents(totals.wallet_after);
@@ -256,9 +253,9 @@ export function refuseLowWallet({ totals, caps }: PlanDocument, identity: Pick<I
   if (totals.spend === 0 || after >= reserve) return;
   const short = (reserve - after) as Cents;
   const kept = reserve === 0 ? '' : `, and ${dollars(reserve)} must stay (wallet_reserve)`;
-  const returns = totals.returns === 0 ? '' : ` and ${usd(totals.returns)} comes back`;
+  const returns = totals.returns === 0 ? '' : ` and ${money(totals.returns)} comes back`;
   throw new CliError('insufficient_funds', {
-    message: `the wallet is too low: ${usd(totals.spend)} asked, ${usd(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,
+    message: `the wallet is too low: ${money(totals.spend)} asked, ${money(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,
     ...fillingWallet(identity),
     outcome: 'not_sent',
   });

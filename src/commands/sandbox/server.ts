@@ -3,7 +3,7 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { local, maybe, option, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
+import { type FlagValues, local, maybe, option, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
   ADMIN_OPERATIONS,
@@ -90,14 +90,8 @@ export const STORE_FLAGS = {
   noRateLimits: option(takes.flag('Do not limit the number of requests a minute.')),
 } as const;
 
-interface StoreAsked extends LoadSize {
-  readonly dialect?: DialectName | undefined;
-  readonly data?: DataSet | undefined;
-  readonly noRateLimits?: boolean | undefined;
-}
-
 /** What those flags ask for; the environment may name the dialect. Throws `usage` for its word that is none. */
-export function storeOptions<Asked extends StoreAsked>(ctx: Context, asked: Asked) {
+export function storeOptions<Asked extends Partial<FlagValues<typeof STORE_FLAGS>>>(ctx: Context, asked: Asked) {
   const { noRateLimits, cards, transactions, dialect = ctx.env[VARIABLE] || undefined, ...rest } = asked;
   const wrong = dialect && violation(takes.choice(DIALECT_NAMES, VARIABLE), dialect);
   if (wrong) throw usage(`${VARIABLE} ${JSON.stringify(dialect)} ${wrong}`);

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
 import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, type FlagValues, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { must } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
@@ -77,13 +77,10 @@ export const listTransactions = command({
   columns: TRANSACTION_COLUMNS,
 });
 
-interface Wanted {
-  readonly where: readonly string[] | undefined;
-  readonly merchant: string | undefined;
-  readonly label: string | undefined;
+type Wanted = Omit<FlagValues<typeof MATCH_FLAGS>, 'offline'> & {
   /** By card; needed for `label`. */
   readonly labels: ReadonlyMap<string, string> | undefined;
-}
+};
 
 /** A test for each flag that is given. Throws `usage`. */
 export function testsOf(ctx: Context, { where, merchant, label, labels }: Wanted): readonly ((row: Row) => boolean)[] {

@@ -47,11 +47,14 @@ async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Pro
     return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
   });
   const when = isFinal ? 'and can no longer become so' : `within ${durationText(timeoutMs)}`;
-  throw new CliError('wait_expired', {
-    message: `${asked.name} did not become ${until.join(' and ')} ${when}`,
-    notes: [`Last seen: ${values.join(', ')}.`],
-    evidence: { last: last ?? null, wait_timeout_ms: timeoutMs },
-  });
+  const message = `${asked.name} did not become ${until.join(' and ')} ${when}`;
+  throw expired(message, `Last seen: ${values.join(', ')}.`, last, timeoutMs);
+}
+
+/** `last` is what was seen last. */
+function expired(message: string, note: string, last: object | undefined, timeoutMs: number): CliError {
+  const evidence = { last: last ?? null, wait_timeout_ms: timeoutMs };
+  return new CliError('wait_expired', { message, notes: [note], evidence });
 }
 
 /** What a wait for one thing declares. */
@@ -157,9 +160,7 @@ export const waitTransaction = command({
       newest === undefined
         ? 'There was none of this kind.'
         : `The newest is ${newest.id}, ${newest.type} ${newest.status ?? ''}.`;
-    const message = `no ${wanted} came within ${durationText(timeoutMs)}`;
-    const evidence = { last: newest ?? null, wait_timeout_ms: timeoutMs };
-    throw new CliError('wait_expired', { message, notes: [says], evidence });
+    throw expired(`no ${wanted} came within ${durationText(timeoutMs)}`, says, newest, timeoutMs);
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,

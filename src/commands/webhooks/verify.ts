@@ -15,8 +15,6 @@ import { copiedLine, lineBlock } from '../../terminal/view.ts';
 const file = local('file', 'File that holds a signing secret.');
 const files = takes.list(file, 'File that holds a signing secret; repeat it while a secret is being replaced.');
 
-const SECRET_FILE = needs(file, '<file>');
-const SECRET_FILES = needs(files, '<file>');
 export const SECRET_FILES_IF_ANY = option(files, '<file>');
 
 /** Characters of a secret that is chosen here. */
@@ -91,7 +89,7 @@ export const verifySignature = command({
   flags: {
     payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
     signature: needs(takes.text('Signature that came with it.'), '<hex>'),
-    secretFile: SECRET_FILES,
+    secretFile: needs(files, '<file>'),
     explain: option(takes.flag('Look for the usual mistakes and say which one was made.')),
   },
   examples: {
@@ -154,7 +152,7 @@ export const signPayload = command({
   reach: 'files',
   flags: {
     payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
-    secretFile: SECRET_FILE,
+    secretFile: needs(file, '<file>'),
   },
   examples: {
     'A file': 'webhooks sign --payload event.json --secret-file secret.txt',
