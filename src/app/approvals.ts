@@ -139,6 +139,8 @@ function heldRequest({ request, changes, counted, needed }: ApprovalState) {
     needed,
     /** Who has approved it. */
     persons: counted.persons,
+    /** The rule that holds it, who has asked, and until when it can be approved, UTC. */
+    waits: { why: request.why, requested_by: request.requested_by, expires_at: request.expires_at },
     /** Every fact that is signed: name and words. */
     facts: shownRequest(request),
     /** The first changes, as requests. */

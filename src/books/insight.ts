@@ -14,6 +14,7 @@ export const ATTENTION_KINDS = [
   'books_unexplained',
   'books_old',
   'wallet_low',
+  'overdrawn',
   'declines',
   'near_limit',
   'near_auto_freeze',
@@ -117,6 +118,11 @@ const ABOUT_CARDS: readonly {
   readonly text: (value: number, card: CardRow) => string;
   readonly next?: (card: CardRow) => string;
 }[] = [
+  {
+    kind: 'overdrawn',
+    of: worthTelling('balance', balance => balance < 0),
+    text: (_, card) => `${moneyOf(card)}: more was taken than it held`,
+  },
   {
     kind: 'declines',
     of: worthTelling('declines_1d', count => count >= MANY_DECLINES),

@@ -105,6 +105,13 @@ export const APPROVAL = {
   persons: tells.texts('Who has.'),
 } as const;
 
+const WAITING = {
+  ...APPROVAL,
+  why: tells.text('The rule that holds it.'),
+  requested_by: tells.text('Who has asked.'),
+  expires_at: tells.time('Until when it can be approved.'),
+} as const;
+
 export const OP_DETAIL = {
   ...OP_ROW,
   origin: tells.text('Address of the service.'),
@@ -140,7 +147,7 @@ export const OP_DETAIL = {
     'What happened to it beside its rows.',
   ),
   objections: tells.texts('What its verification objected to.'),
-  approval: maybe(tells.object(APPROVAL, 'Of a pending one.')),
+  approval: maybe(tells.object(WAITING, 'Of a pending one.')),
 } as const;
 
 export const listOps = command({
@@ -214,12 +221,14 @@ export const showOp = command({
 const MOST_REVIEWED = 20;
 
 /** How many have approved an op that waits; undefined where its request was changed, which approving and resuming refuse. */
-async function approvalOf(ctx: Context, op: string): Promise<ValueOf<typeof APPROVAL> | undefined> {
+async function approvalOf(ctx: Context, op: string): Promise<ValueOf<typeof WAITING> | undefined> {
   const request = await undefinedOn('check_failed', (await ctx.journal.approvals()).review(op));
-  return request && { have: request.persons.length, needed: request.needed, persons: request.persons };
+  return (
+    request && { have: request.persons.length, needed: request.needed, persons: request.persons, ...request.waits }
+  );
 }
 
-export function showDetail(detail: OpDetail, approval?: ValueOf<typeof APPROVAL>): Shown {
+export function showDetail(detail: OpDetail, approval?: ValueOf<typeof WAITING>): Shown {
   const { op, command: asked, state, started_at, profile, mode, origin, changes, cents, heldBy } = detail;
   const events = detail.events.map(
     ({ at, row, kind, text }) => `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`,
@@ -267,11 +276,14 @@ function shownRow(change: Change): Row {
   };
 }
 
-function nextSteps({ op, state }: OpDetail, approval: ValueOf<typeof APPROVAL> | undefined): readonly string[] {
+function nextSteps({ op, state }: OpDetail, approval: ValueOf<typeof WAITING> | undefined): readonly string[] {
   if (approval !== undefined) {
-    const { have, needed } = approval;
+    const { have, needed, why, requested_by: by, expires_at: until } = approval;
     const next = have < needed ? 'approve' : 'resume';
-    return [`${have} of ${needed} have approved it: cardwright ops ${next} ${op}`];
+    return [
+      `${by} has asked, until ${until}: ${why}.`,
+      `${have} of ${needed} have approved it: cardwright ops ${next} ${op}`,
+    ];
   }
   if (state !== 'unknown' && state !== 'open') return [];
   return [

@@ -63,6 +63,12 @@ describe('attention', () => {
     expect(told({ wallet: cents(69_99), moves: others })).toHaveLength(1);
   });
 
+  it('tells of a card that holds less than nothing', () => {
+    expect(ofCard({ balance_cents: cents(-35_00) })).toEqual([
+      'overdrawn warning 4242 ads: -$35.00: more was taken than it held',
+    ]);
+  });
+
   it('tells of a card its declines, limit, line of freezing and end, each at its bound', () => {
     const declined = Array.from({ length: 5 }, (_, nth) => record({ tx_id: `d${nth}`, type: 'decline', cents: 1 }));
     expect(ofCard({}, [inUse, ...declined])).toEqual(['declines warning 4242 ads: 5 declines in 24 hours']);
