@@ -72,8 +72,7 @@ export function post(sql: Sql, entry: Entry) {
     entry.isCovered ? -(moves.wallet ?? 0) : Number.MIN_SAFE_INTEGER,
   );
   if (wallet === undefined) {
-    const there = walletOf(sql)?.balance;
-    if (there === undefined) throw new CliError('internal', { message: 'the store has no wallet' });
+    const there = walletOf(sql).balance;
     const asked = plainAmount(cents(-(moves.wallet ?? 0)));
     throw new Refused('insufficient_funds', `the wallet holds ${plainAmount(there)} USD, ${asked} USD asked`);
   }
@@ -87,14 +86,8 @@ export function post(sql: Sql, entry: Entry) {
 function movedCard(sql: Sql, { card, isOpening, moves }: Entry) {
   if (moves.card === undefined && moves.hold === undefined) return undefined;
   if (isOpening) return { balance: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) };
-  const row = sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
-    'update cards set balance = balance + ?, hold = hold + ? where id = ? returning balance, hold',
-    moves.card ?? 0,
-    moves.hold ?? 0,
-    card ?? '',
-  );
-  if (row === undefined) throw new CliError('internal', { message: `no card ${card}` });
-  return row;
+  const statement = 'update cards set balance = balance + ?, hold = hold + ? where id = ? returning balance, hold';
+  return sql.one<Pick<CardRow, 'balance' | 'hold'>>(statement, moves.card ?? 0, moves.hold ?? 0, card ?? '');
 }
 
 function postingsOf({ card, moves }: Entry) {

@@ -21,7 +21,6 @@ import {
   type TransactionRow,
   usedBetween,
   type WebhookRow,
-  walletOf,
 } from '../store/rows.ts';
 import { escaped, type Query, type Sql } from '../store/sql.ts';
 
@@ -29,20 +28,14 @@ const NOTHING = 0 as Cents;
 
 export const HOLDINGS = {
   overview: ({ sql, now }) => {
-    const wallet = walletOf(sql);
     const { shape } = ADMIN_OPERATIONS.overview.returns;
-    const [held] = sql.known<Readonly<Record<keyof typeof shape, unknown>>>(HOLDINGS_NOW);
+    const held = sql.known(HOLDINGS_NOW)[0] as Readonly<Record<keyof typeof shape, unknown>>;
     const { transactions, webhooks, events } = countAll(sql);
     const { faults } = changeCount(sql, now);
     const { data, page } = pageOfList('timers', { sql, input: { per_page: 1 } }, TIMERS, () => ({ state: 'waiting' }));
     const [next] = data;
-    if (held === undefined) throw new Error('the store says nothing of what it holds');
     return wired(shape, {
       ...{ ...held, now, transactions, webhooks, events, faults, timers: page.total },
-      data_set: wallet?.data_set ?? 'none',
-      deposited: wallet?.deposited ?? NOTHING,
-      wallet: wallet?.balance ?? NOTHING,
-      spent: wallet?.spent ?? NOTHING,
       next_timer: next === undefined ? null : { due_at: next.due_at, kind: next.kind, ref: next.ref },
     });
   },
@@ -152,15 +145,15 @@ export const HOLDINGS = {
 } satisfies Partial<LookHandlers>;
 
 /** An open hold has its timer, which is found without looking through all records. */
-const HOLDINGS_NOW = `select coalesce(sum(balance), 0) as on_cards, coalesce(sum(hold), 0) as on_hold,
-    count(case when status = 'active' then 1 end) as cards_active,
-    count(case when status = 'frozen' then 1 end) as cards_frozen,
-    count(case when status = 'terminated' then 1 end) as cards_terminated,
+const HOLDINGS_NOW = `select w.data_set, w.deposited, w.balance as wallet, w.spent, c.*,
     (select count(*) from timers where kind = 'authorization.expiry') as open_holds,
     (select count(*) from challenges where status = 'pending') as open_challenges,
     (select count(*) from deposits where status = 'pending') as pending_deposits,
     (select count(*) from deliveries where state = 'failed') as failed_deliveries
-  from cards`;
+  from wallets w, (select coalesce(sum(balance), 0) as on_cards, coalesce(sum(hold), 0) as on_hold,
+    count(case when status = 'active' then 1 end) as cards_active,
+    count(case when status = 'frozen' then 1 end) as cards_frozen,
+    count(case when status = 'terminated' then 1 end) as cards_terminated from cards) c`;
 
 /** Only what the index of cards by their age has: a search reads no whole card that it does not find. */
 const FOUND =
@@ -210,14 +203,10 @@ const SPENT = `select
  * commit of another one; and the fault rules that can still happen.
  */
 function changeCount(sql: Sql, now: number) {
-  const row = sql.get<Readonly<Record<'own' | 'others' | 'faults', number>>>(
-    `select total_changes() as own, (select data_version from pragma_data_version) as others,
-       (select count(*) from faults where (times is null or struck < times)
-         and (expires_at is null or expires_at > ?)) as faults`,
-    now,
-  );
-  if (row === undefined) throw new Error('the store says nothing about itself');
-  return row;
+  const statement = `select total_changes() as own, (select data_version from pragma_data_version) as others,
+    (select count(*) from faults where (times is null or struck < times)
+      and (expires_at is null or expires_at > ?)) as faults`;
+  return sql.one<Readonly<Record<'own' | 'others' | 'faults', number>>>(statement, now);
 }
 
 /** Earliest first; those that failed come first of all, because they wait for nobody. */

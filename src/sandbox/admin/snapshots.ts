@@ -16,7 +16,7 @@ import { Gone } from '../http/request.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
 import { beginGeneration } from '../store/open.ts';
 import { activeWebhooks } from '../store/rows.ts';
-import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
+import { ARCHIVED } from '../store/schema.ts';
 import { inBulk, isRefusedStatement, type Sql } from '../store/sql.ts';
 import { stateOf } from './state.ts';
 
@@ -105,7 +105,7 @@ function checkTables(sql: Sql, copy: string): void {
 
 async function replaceRows(sql: Sql, copy: string): Promise<void> {
   try {
-    await inBulk(sql, LATE_INDEXES, async () => {
+    await inBulk(sql, async () => {
       for (const table of [...ARCHIVED].reverse()) sql.run(`delete from ${table}`);
       for (const table of ARCHIVED) {
         sql.run(`insert into main.${table} select * from ${copy}.${table}`);

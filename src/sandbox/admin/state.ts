@@ -79,14 +79,13 @@ const serverOf = ({ version, store }: ServiceParts) => ({ version, store: store.
 
 /** Everything the store knows of itself, in numbers, but for its books. */
 export function stateOf({ sql, now }: CheckScope) {
-  const wallet = walletOf(sql);
-  const parked = parkedTimers(sql);
+  const { data_set, balance } = walletOf(sql);
   return {
-    data_set: wallet?.data_set ?? 'none',
+    data_set,
     now: isoTime(now),
     ...countAll(sql),
-    wallet_balance: toUsd(wallet?.balance ?? (0 as Cents)),
-    timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
+    wallet_balance: toUsd(balance),
+    timers_parked: parkedTimers(sql).map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
   };
 }
 

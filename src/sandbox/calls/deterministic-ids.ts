@@ -77,15 +77,8 @@ export function fractionOf(source: string): number {
   return Number.parseInt(hash('sha256', source, 'hex').slice(0, 8), 16) / 2 ** 32;
 }
 
-export function seedOf(sql: Sql): number {
-  return metaOf(sql).seed;
-}
-
-function metaOf(sql: Sql): SeedAndForm {
-  const meta = sql.get<SeedAndForm>('select seed, ids from meta where one = 1');
-  if (meta === undefined) throw new Error('the store has no seed');
-  return meta;
-}
+const metaOf = (sql: Sql) => sql.one<SeedAndForm>('select seed, ids from meta where one = 1');
+export const seedOf = (sql: Sql) => metaOf(sql).seed;
 
 function digitsOf(source: string, count: number): string {
   let digits = '';

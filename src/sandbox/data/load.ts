@@ -21,7 +21,7 @@ import { rememberOrigin } from '../checks/invariants.ts';
 import { ACCOUNT_HANDLERS, CARDS } from '../handlers/service.ts';
 import { authorizationDue } from '../rules/declines.ts';
 import { allBins, type BinRow, type Currency, walletOf } from '../store/rows.ts';
-import { ACCOUNT, LATE_INDEXES } from '../store/schema.ts';
+import { ACCOUNT } from '../store/schema.ts';
 import { inBulk, type Sql } from '../store/sql.ts';
 
 /** The eight BINs every data set begins with (A-135): both networks, and one for each kind of job. Limits in whole USD, for a transaction and for a month. */
@@ -69,7 +69,7 @@ export async function loadDataSet(sql: Sql, { name, now, idSource, wallet, size 
   const loading = { sql, now, idSource, bins: bins.map(({ id }) => id) };
   if (name === 'demo') loadDemo(loading);
   if (name === 'load') await makeLoadData(loading, size);
-  const missing = cents((wallet ?? NOTHING) - (walletOf(sql)?.balance ?? NOTHING));
+  const missing = cents((wallet ?? NOTHING) - walletOf(sql).balance);
   if (wallet !== undefined && missing !== 0) {
     const moves = { adjust: -missing, wallet: missing };
     post(sql, { kind: 'adjustment', ref: 'wallet', at: now, moves });
@@ -228,8 +228,8 @@ async function makeLoadData({ sql, now, idSource, bins }: Loading, size: LoadSiz
     ids.push(CARDS['cards.create']({ ...start, input: wanted }).id);
     if (nth % CARDS_AT_ONCE === 0) await nextTurn();
   }
-  const writing = recordStatements({ seed, count, total, span, dearest, now, entries: walletOf(sql)?.entries ?? 0 });
-  await inBulk(sql, LATE_INDEXES, async () => {
+  const writing = recordStatements({ seed, count, total, span, dearest, now, entries: walletOf(sql).entries });
+  await inBulk(sql, async () => {
     for (let first = 0; first < total; first += RECORDS_AT_ONCE) {
       for (const statement of writing) sql.run(statement, first, Math.min(total, first + RECORDS_AT_ONCE));
       await nextTurn();
@@ -241,7 +241,7 @@ async function makeLoadData({ sql, now, idSource, bins }: Loading, size: LoadSiz
   const sums = new Map(posted.map(({ ledger, total: sum }) => [ledger, sum]));
   const sumOf = (ledger: string) => sums.get(ledger) ?? NOTHING;
   const books = { balance: sumOf(WALLET), deposited: cents(-sumOf('ext:crypto')), spent: sumOf('ext:network') };
-  sql.update('wallets', { one: 1 }, { ...books, entries: (walletOf(sql)?.entries ?? 0) + 2 * total });
+  sql.update('wallets', { one: 1 }, { ...books, entries: walletOf(sql).entries + 2 * total });
   for (const [nth, id] of ids.entries()) {
     const balances = { balance: sumOf(`card:${id}`), hold: sumOf(`hold:${id}`) };
     const document = documentOf(wireCard({ ...cardOf(end, id), ...balances }));

@@ -253,11 +253,7 @@ export const ACCOUNT_HANDLERS = {
 
   'transactions.list': call => pageOfTransactions(call, 'transactions', 'type', wireTransaction),
 
-  'wallet.get': ({ sql }) => {
-    const row = sql.get<Readonly<Record<keyof typeof WALLET, unknown>>>(WALLET_NOW);
-    if (row === undefined) throw new CliError('internal', { message: 'the store has no wallet' });
-    return wired(WALLET, row);
-  },
+  'wallet.get': ({ sql }) => wired(WALLET, sql.one<Readonly<Record<keyof typeof WALLET, unknown>>>(WALLET_NOW)),
 
   /** A currency may be received on several networks: one address for each. */
   'wallet.addresses': ({ input }) => {

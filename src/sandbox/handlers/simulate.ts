@@ -41,10 +41,9 @@ type Shop = Pick<InputOf<'simulate.force-post'>, 'amount' | 'merchant' | 'mcc' |
 
 export function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
   const card = cardId === undefined ? undefined : cardById(sql, cardId);
-  const wallet = walletOf(sql)?.balance ?? (0 as Cents);
   return {
     ...(card && { card_status: card.status, card_balance: toUsd(card.balance) }),
-    wallet_balance: toUsd(wallet),
+    wallet_balance: toUsd(walletOf(sql).balance),
   };
 }
 

@@ -115,10 +115,7 @@ export function countRequest(sql: Sql, { bucket, real, shown }: { bucket: Bucket
   );
   const counted =
     'select coalesce(sum(hits), 0) as used, coalesce(min(real_at), ?) as oldest from rate_hits where bucket = ?';
-  const { used, oldest } = sql.get<Record<'used' | 'oldest', number>>(counted, real, bucket) ?? {
-    used: 0,
-    oldest: real,
-  };
+  const { used, oldest } = sql.one<Record<'used' | 'oldest', number>>(counted, real, bucket);
   if (used < limit) {
     sql.run(
       `insert into rate_hits (bucket, real_at, hits) values (?, ?, 1)

@@ -276,8 +276,9 @@ async function healthAnswer(
   hosts: readonly string[],
   { query: { nonce } }: Pick<ParsedRequest, 'query'>,
 ): Promise<Answer> {
-  const row = await store.read(sql => sql.get<{ instance: string }>('select instance from meta where one = 1'));
+  const statement = 'select instance from meta where one = 1';
+  const { instance } = await store.read(sql => sql.one<{ instance: string }>(statement));
   const port = hosts[0]?.split(':')[1] ?? '';
   const proof = typeof nonce === 'string' && { proof: proofOf(adminToken, { nonce, port }) };
-  return replyAnswer(ADMIN_OPERATIONS.health, { status: 'ok', version, instance: row?.instance ?? '', ...proof });
+  return replyAnswer(ADMIN_OPERATIONS.health, { status: 'ok', version, instance, ...proof });
 }

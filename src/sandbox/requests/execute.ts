@@ -134,8 +134,7 @@ function attempted(
   const { clock, requestLog, rateLimits, virtualLimits } = parts;
   const { route, keyed } = parsed;
   const real = clock.now();
-  const facts = sql.get<Facts>(FACTS);
-  if (facts === undefined) throw new Error('the store says nothing about itself');
+  const facts = sql.one<Facts>(FACTS);
   const meta = { seed: facts.seed, ids: facts.ids };
   const now = shownTime(facts, real);
   const areTimersDue = facts.due_at !== null && facts.due_at <= now;

@@ -215,13 +215,13 @@ type StoreOptions = Pick<OpenPlan, 'seed' | 'data' | 'size'>;
 
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
 async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = {} }: StoreOptions): Promise<void> {
-  const loaded = (await store.read(sql => walletOf(sql)))?.data_set;
+  const { data_set: loaded } = await store.read(walletOf);
   // How many there were when it was made is not known any more.
   const isSized = Object.values(size).some(given => given !== undefined);
   if (!isSized && (seed ?? meta.seed) === meta.seed && (data ?? loaded) === loaded) return;
   throw notSent(
     'usage',
-    `the sandbox store ${store.path} is there already, with data set ${loaded ?? 'none'} and seed ${meta.seed}`,
+    `the sandbox store ${store.path} is there already, with data set ${loaded} and seed ${meta.seed}`,
     {
       notes: ['--seed, --data and the size of a data set are for a store that is made now. A reset takes them too.'],
       hint: 'cardwright sandbox reset --help',

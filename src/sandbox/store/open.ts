@@ -4,9 +4,9 @@ import type { Connection } from '../../engine/connection.ts';
 import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
-import { QueuedStore, type Store } from './queue.ts';
+import { KIB_OF_PAGES, QueuedStore, type Store } from './queue.ts';
 import { CLEARED_TABLES, DOMAIN_TABLES, MAKING, type RowOf, SCHEMA } from './schema.ts';
-import { KIB_ELSE, type Sql, type StoreBroken } from './sql.ts';
+import type { Sql, StoreBroken } from './sql.ts';
 
 export type IdForm = RowOf<'meta'>['ids'];
 
@@ -43,8 +43,7 @@ export function emptyStore(sql: Sql, seed?: number): void {
 
 /** How often a reset, a restore or an import has replaced everything; it stands in the head of the file. */
 export function generationOf(sql: Sql): number {
-  const row = sql.get<{ generation: number }>('select user_version as generation from pragma_user_version');
-  return row?.generation ?? 0;
+  return sql.one<{ generation: number }>('select user_version as generation from pragma_user_version').generation;
 }
 
 /** Says to whoever looks, in other processes too, that everything was replaced. */
@@ -105,7 +104,7 @@ export async function openStore(request: StoreRequest) {
     await setFile('pragma journal_mode = wal');
     // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
     connection.exec('pragma wal_autocheckpoint = 8000');
-    connection.exec(`pragma cache_size = -${KIB_ELSE}`);
+    connection.exec(`pragma cache_size = -${KIB_OF_PAGES}`);
     return { store: store as Store, meta: found ?? (await store.writeLarge(sql => made(sql, request))) };
   } catch (error) {
     connection?.close();

@@ -33,6 +33,10 @@ type Work<T> = (sql: Sql) => T & (T extends PromiseLike<unknown> ? never : unkno
 const PATIENCE = 25_000;
 const LARGEST_BATCH = 64;
 
+/** Room for pages: those that some thousand cards need again and again, and those of large work, which sorts as much once more. */
+export const KIB_OF_PAGES = 8_000;
+const KIB_FOR_LARGE = 16_384;
+
 export type Store = Omit<QueuedStore, 'outside'>;
 
 export class QueuedStore {
@@ -70,8 +74,9 @@ export class QueuedStore {
   }
 
   /**
-   * Runs work that goes through everything the store holds: in a transaction to itself, with files for what the engine
-   * remembers and sorts meanwhile, so that memory has a bound. It may wait for the next turn of the event loop in between.
+   * Runs work that goes through everything the store holds: in a transaction to itself, with more room for its pages, and with
+   * files for what the engine remembers and sorts meanwhile, so that memory has a bound. It may wait for the next turn of the
+   * event loop in between.
    */
   writeLarge<T>(work: (sql: Sql) => T | Promise<T>): Promise<T> {
     return this.#enqueue(this.#large, work);
@@ -193,7 +198,7 @@ export class QueuedStore {
   /** Where the engine keeps what statements remember is asked when a transaction begins. */
   async #writeOneLarge(): Promise<void> {
     const { connection, clock, patience = PATIENCE } = this.#parts;
-    connection.exec('pragma temp_store = file');
+    connection.exec(`pragma temp_store = file; pragma cache_size = -${KIB_FOR_LARGE}`);
     if (await this.#begin(this.#large)) {
       for (const { work, resolve, reject } of this.#large.splice(0, 1)) {
         try {
@@ -207,7 +212,7 @@ export class QueuedStore {
         }
       }
     }
-    connection.exec('pragma temp_store = memory');
+    connection.exec(`pragma temp_store = memory; pragma cache_size = -${KIB_OF_PAGES}`);
   }
 
   async #worked(work: Job['work']): Promise<unknown> {

@@ -3,7 +3,7 @@ import type { Cents } from '../../core/money.ts';
 import type { RowOf } from './schema.ts';
 import { escaped, type Sql } from './sql.ts';
 
-export const walletOf = (sql: Sql) => sql.get<RowOf<'wallets'>>('select * from wallets');
+export const walletOf = (sql: Sql) => sql.one<RowOf<'wallets'>>('select * from wallets');
 
 export type BinRow = Omit<RowOf<'bins'>, 'position'>;
 
@@ -31,14 +31,9 @@ export type DeclineReason = NonNullable<TransactionRow['decline_reason']>;
 
 /** What the card's authorizations of a span take of the monthly limit: held and settled (A-161). */
 export function usedBetween(sql: Sql, { card, from, before }: { card: string; from: number; before: number }): Cents {
-  const row = sql.get<{ used: Cents }>(
-    `select coalesce(sum(held + settled), 0) as used from transactions
-     where card_id = ? and created_at >= ? and created_at < ? and type = 'authorization'`,
-    card,
-    from,
-    before,
-  );
-  return row?.used ?? (0 as Cents);
+  const statement = `select coalesce(sum(held + settled), 0) as used from transactions
+    where card_id = ? and created_at >= ? and created_at < ? and type = 'authorization'`;
+  return sql.one<{ used: Cents }>(statement, card, from, before).used;
 }
 
 // Events, and entries of one card.

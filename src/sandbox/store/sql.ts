@@ -9,7 +9,7 @@ import {
   type Statement,
 } from '../../engine/connection.ts';
 import { engineCode, isBusy, losesAll } from '../../engine/open.ts';
-import type { RowOf, TableName } from './schema.ts';
+import { LATE_INDEXES, type RowOf, type TableName } from './schema.ts';
 
 export type { SqlRow, SqlValue };
 
@@ -43,6 +43,13 @@ export class Sql {
   get<Row = SqlRow>(text: string, ...values: readonly SqlValue[]): Row | undefined {
     const row = this.#ready(text, values).statement.get(...values.map(bound));
     return row && (plainRow(row) as Row);
+  }
+
+  /** The row of a statement that gives one always. */
+  one<Row>(text: string, ...values: readonly SqlValue[]): Row {
+    const row = this.get<Row>(text, ...values);
+    if (row === undefined) throw new Error(`the store has no row for: ${text}`);
+    return row;
   }
 
   all<Row = SqlRow>(text: string, ...values: readonly SqlValue[]): readonly Row[] {
@@ -245,38 +252,14 @@ export const nextCount = (sql: Sql, name: string) => takeCounts(sql, { name, cou
 
 /** Takes the next `count` numbers of `name` at once; resolves to the last of them. */
 export function takeCounts(sql: Sql, { name, count }: { readonly name: string; readonly count: number }): number {
-  const row = sql.get<{ value: number }>(
-    `insert into counters (name, value) values (?, ?)
-     on conflict (name) do update set value = counters.value + excluded.value returning value`,
-    name,
-    count,
-  );
-  if (row === undefined) throw new Error(`the counter ${name} gave no number`);
-  return row.value;
+  const statement = `insert into counters (name, value) values (?, ?)
+    on conflict (name) do update set value = counters.value + excluded.value returning value`;
+  return sql.one<{ value: number }>(statement, name, count).value;
 }
 
-// Work that goes through much.
-
-/** What is sorted takes as much once more. */
-const KIB_FOR_BULK = 16_384;
-/** Room of everything else: the pages that some thousand cards need again and again. */
-export const KIB_ELSE = 8_000;
-
-/** Runs work that goes through millions of rows with room for the pages it touches, which small work never takes. */
-export function withLargeCache<T>(sql: Sql, work: () => T): T {
-  sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
-  const done = work();
-  // Work that throws ends its transaction; then the room is given back by the next one of this kind.
-  sql.get(`pragma cache_size = -${KIB_ELSE}`);
-  return done;
-}
-
-/** Runs work that writes much, without the indexes, which are made once it is done; all of it in the open transaction. */
-export async function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
-  sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
-  for (const index of indexes) sql.run(`drop index ${/ index (\w+) on /.exec(index)?.[1]}`);
+/** Runs work that writes much, without the late indexes, which are made once it is done; all of it in the open transaction. */
+export async function inBulk(sql: Sql, work: () => Promise<void>): Promise<void> {
+  for (const index of LATE_INDEXES) sql.run(`drop index ${/ index (\w+) on /.exec(index)?.[1]}`);
   await work();
-  for (const index of indexes) sql.run(index);
-  // Work that throws ends its transaction; then the room is given back by the next one of this kind.
-  sql.get(`pragma cache_size = -${KIB_ELSE}`);
+  for (const index of LATE_INDEXES) sql.run(index);
 }
