@@ -1,6 +1,6 @@
 /** Days and periods in a time zone. Times are ms UTC; a period holds its first instant and not its last. */
 import { DAY } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 
 export interface Period {
   /** The period that was asked for: `2026-10`, `2026-Q4`, `2026`, `2026-10-03..2026-10-09`. */
@@ -36,11 +36,8 @@ export class WallClock {
         timeStyle: 'medium',
       });
       this.#zoneName = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'short' });
-    } catch (cause) {
-      throw new CliError('usage', {
-        message: `--tz ${zone} is no time zone that this system knows, such as Europe/Berlin or UTC`,
-        cause,
-      });
+    } catch {
+      throw usage(`--tz ${zone} is no time zone that this system knows, such as Europe/Berlin or UTC`);
     }
   }
 
@@ -99,16 +96,13 @@ export function readPeriod(asked: string, clock: WallClock, now: number): Period
   const today = clock.at(now).date;
   const name = asked === 'last-month' ? monthBefore(today) : asked === 'this-month' ? today.slice(0, 7) : asked;
   const span = spanOf(name);
-  if (span === undefined) {
-    throw new CliError('usage', {
-      message: `--period ${name} is no period such as 2026-10, last-month, 2026-Q4, 2026 or 2026-10-01..2026-10-31`,
-    });
-  }
+  if (span === undefined)
+    throw usage(`--period ${name} is no period such as 2026-10, last-month, 2026-Q4, 2026 or 2026-10-01..2026-10-31`);
   const [first, last] = span;
   const from = clock.startOf(...first);
   const to = clock.startOf(...last);
   if (from < to) return { name, from, to };
-  throw new CliError('usage', { message: `--period ${name} ends before it begins` });
+  throw usage(`--period ${name} ends before it begins`);
 }
 
 /** `2026-10` for a day of November. */

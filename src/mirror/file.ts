@@ -3,7 +3,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointRow } from '../books/rows.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { bound, type Connection, plainRow, type SqlRow, type SqlValue, type Statement } from '../engine/connection.ts';
 import { closeConnection, connectTo, engineCode, isDamage } from '../engine/open.ts';
 import { privateFile, privateFolder } from '../files/private-files.ts';
@@ -274,14 +274,12 @@ const damaged = (path: string, cause: unknown) => unusable(path, 'is damaged', c
 
 /** What only the copy knows stays in the file that is moved aside. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
-  return new CliError('check_failed', {
-    message: `the mirror ${path} ${what}`,
+  return notSent('check_failed', `the mirror ${path} ${what}`, {
     notes: [
       'The hint moves it aside and the next sync reads everything again; nothing is deleted.',
       'Checkpoints stand in it alone: where you have a copy of the file, put that back, and the books go on from it.',
     ],
     hint: 'cardwright books reset',
-    outcome: 'not_sent',
     cause,
   });
 }

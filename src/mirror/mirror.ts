@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { isoTime, MINUTE, SECOND } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
@@ -74,11 +74,8 @@ export function createMirror(parts: MirrorParts) {
   async function refuseForbidden(): Promise<void> {
     if (!(await parts.forbidden())) return;
     const { profile } = await parts.account();
-    throw new CliError('guarded', {
-      message: `the setting mirror of profile ${profile} is off: no copy of this account may lie on this machine`,
-      hint: `cardwright profiles set ${profile} mirror on`,
-      outcome: 'not_sent',
-    });
+    const why = `the setting mirror of profile ${profile} is off: no copy of this account may lie on this machine`;
+    throw notSent('guarded', why, `cardwright profiles set ${profile} mirror on`);
   }
 
   /** Work on the open file, which is written to. */
@@ -141,13 +138,8 @@ export function createMirror(parts: MirrorParts) {
     const db = openForReading(parts);
     try {
       const asOf = db?.number('as_of');
-      if (db === undefined || asOf === undefined) {
-        throw new CliError('unreachable', {
-          message: 'there is no mirror of this account on this machine yet',
-          hint: 'cardwright books sync',
-          outcome: 'not_sent',
-        });
-      }
+      if (db === undefined || asOf === undefined)
+        throw notSent('unreachable', 'there is no mirror of this account on this machine yet', 'cardwright books sync');
       checkOrigin(db, await parts.account());
       return {
         db,

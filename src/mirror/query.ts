@@ -1,7 +1,7 @@
 /** SQL on a copy, in a process of its own that reads only and is killed at the timeout: the engine cannot be interrupted. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import type { GuardedConnection } from '../engine/connection.ts';
 import { connectToRead } from '../engine/open.ts';
 import type { Environment } from '../platform/host.ts';
@@ -65,20 +65,12 @@ export async function queryCopy(asked: QueryRequest, timeoutMs: number, parts: Q
 const ENDED = 'its process ended without an answer; it may have asked for too much memory';
 
 function refusal(why: string, hint: string, notes?: readonly string[]): CliError {
-  return new CliError('usage', {
-    message: `the query was refused: ${why}`,
-    ...(notes && { notes }),
-    hint,
-    outcome: 'not_sent',
-  });
+  return notSent('usage', `the query was refused: ${why}`, { hint, ...(notes && { notes }) });
 }
 
 function tooLate(timeoutMs: number): CliError {
-  return new CliError('wait_expired', {
-    message: `the query took longer than ${timeoutMs / 1000} s and was ended`,
-    hint: 'cardwright books query --help',
-    outcome: 'not_sent',
-  });
+  const message = `the query took longer than ${timeoutMs / 1000} s and was ended`;
+  return notSent('wait_expired', message, 'cardwright books query --help');
 }
 
 // The process that runs one statement of somebody else on a copy

@@ -4,7 +4,7 @@ import { type Reconciled, type Reconciling, reconcile } from '../books/reconcile
 import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
 import { SECOND } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
@@ -135,11 +135,7 @@ function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptChec
         ];
   const found = db.get<KeptCheckpoint>(`select * from checkpoint where ${where}`, from);
   if (found !== undefined) return found;
-  throw new CliError('usage', {
-    message: `there is no ${which}`,
-    hint: "cardwright books query 'select cut_id, at_ms, exact from cuts'",
-    outcome: 'not_sent',
-  });
+  throw usage(`there is no ${which}`, "cardwright books query 'select cut_id, at_ms, exact from cuts'");
 }
 
 function changesSince(db: MirrorDatabase, { at_ms, changes }: KeptCheckpoint): TxChangeRow[] {
@@ -212,11 +208,8 @@ export function keptInstant(db: MirrorDatabase): Instant {
   if (wallet === undefined || at === undefined || sync === undefined) throw new RangeError('a copy without a sync');
   const isOne = db.number('sync') === sync && openWindows(db) === 0 && db.fact('moved') === '';
   if (isOne) return { wallet, at, sync, requests: 0 };
-  throw new CliError('wait_expired', {
-    message: 'the account moved while the mirror was synced, or a sync was stopped; there is no verdict',
-    hint: 'cardwright books sync',
-    outcome: 'not_sent',
-  });
+  const why = 'the account moved while the mirror was synced, or a sync was stopped; there is no verdict';
+  throw notSent('wait_expired', why, 'cardwright books sync');
 }
 
 /** Whether balances and states of the cards are those that the wallet counts, frozen cards with or without (A-63). */
@@ -234,10 +227,7 @@ function agrees(db: MirrorDatabase, { cards_total_balance_cents, cards_active }:
 
 function stillMoving(patienceMs: number, moved: readonly string[]): CliError {
   const what = moved.length === 0 ? 'balances of cards' : moved.map(name => name.replace(/_cents$/, '')).join(', ');
-  return new CliError('wait_expired', {
-    message: `the account moved at each reading for ${Math.round(patienceMs / SECOND)} s: ${what}; there is no verdict`,
-    notes: ['What was read is kept in the mirror.'],
-    hint: 'cardwright books reconcile --wait-timeout 10m',
-    outcome: 'not_sent',
-  });
+  const why = `the account moved at each reading for ${Math.round(patienceMs / SECOND)} s: ${what}; there is no verdict`;
+  const notes = ['What was read is kept in the mirror.'];
+  return notSent('wait_expired', why, { notes, hint: 'cardwright books reconcile --wait-timeout 10m' });
 }

@@ -3,15 +3,15 @@
  * caller passes.
  */
 
-import type { CardRow, TxRow } from '../books/rows.ts';
+import type { TxRow } from '../books/rows.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage } from '../contract/operation.ts';
 import type { Reader } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
-import { type Cents, toUsd } from '../core/money.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
+import type { Cents } from '../core/money.ts';
 import type { SqlValue } from '../engine/connection.ts';
 import type { MirrorDatabase } from './file.ts';
-import type { Card, Transaction } from './store.ts';
+import { type Card, type StoredCard, type Transaction, toldCard, toldRecord } from './store.ts';
 
 interface SearchQuery {
   /** Each must stand in the name of the merchant, or in label, last four or metadata of the card. */
@@ -63,7 +63,7 @@ const TRANSACTIONS: Subject<TransactionQuery, TxRow, Transaction> = {
     ...where('r.cents <= ?', query.max),
     ...where('r.mcc = ?', query.mcc),
   ],
-  shown: wireTransaction,
+  shown: toldRecord,
 };
 
 const CARDS: Subject<CardQuery, StoredCard, Card> = {
@@ -75,7 +75,7 @@ const CARDS: Subject<CardQuery, StoredCard, Card> = {
     ...where('r.balance_cents >= ?', query.min),
     ...where('r.balance_cents <= ?', query.max),
   ],
-  shown: wireCard,
+  shown: toldCard,
 };
 
 /** Words and labels are found by names. Throws `usage` for words that hold no letter, digit or symbol. */
@@ -114,10 +114,7 @@ function checkedWords(typed: readonly string[] | undefined): string[] {
     .flatMap(text => text.toWellFormed().replaceAll('\0', ' ').split(/\s+/))
     .filter(word => /[\p{L}\p{N}\p{S}]/u.test(word));
   if (words.length > 0) return words;
-  throw new CliError('usage', {
-    message: 'a search needs a word with a letter, a digit or a symbol in it',
-    outcome: 'not_sent',
-  });
+  throw usage('a search needs a word with a letter, a digit or a symbol in it');
 }
 
 // A copy read as the service would be
@@ -169,10 +166,8 @@ export function copyReader(db: MirrorDatabase): Reader {
     const query = { ...input, per_page: (input['per_page'] as number | undefined) ?? LIMITS.pageSize.defaults };
     if (operation === 'cards.list') return findCards(db, query).pages;
     if (operation === 'transactions.list') return findTransactions(db, query).pages;
-    throw new CliError('unreachable', {
-      message: `the mirror does not hold what ${operation} reads; leave --offline out`,
+    throw notSent('unreachable', `the mirror does not hold what ${operation} reads; leave --offline out`, {
       operation,
-      outcome: 'not_sent',
     });
   };
   const reader = {
@@ -186,60 +181,12 @@ export function copyReader(db: MirrorDatabase): Reader {
   return reader as unknown as Reader;
 }
 
-type StoredCard = CardRow & { readonly created_at: string | null; readonly expires_at: string | null };
-
 function oneCard(db: MirrorDatabase, cardId: string): Card {
   const stored = db.get<StoredCard>('select * from card where card_id = ? and gone_at is null', cardId);
-  if (stored !== undefined) return wireCard(stored);
+  if (stored !== undefined) return toldCard(stored);
   throw new CliError('not_found', {
     message: `the mirror holds no card ${cardId}`,
     hint: 'cardwright books sync',
     operation: 'cards.get',
   });
-}
-
-function wireCard(card: StoredCard): Card {
-  const usd = (amount: Cents | null) => (amount === null ? undefined : toUsd(amount));
-  const shown = {
-    id: card.card_id,
-    bin_id: card.bin_id,
-    network: card.network,
-    last4: card.last4 ?? '',
-    status: card.status,
-    balance: usd(card.balance_cents),
-    spending_limit: usd(card.spending_limit_cents),
-    label: card.label,
-    allowed_categories: JSON.parse(card.allowed_categories) as string[],
-    auto_freeze_at: usd(card.auto_freeze_cents) ?? null,
-    metadata: JSON.parse(card.metadata) as Record<string, string>,
-    created_at: card.created_at,
-    expires_at: card.expires_at,
-  };
-  return withoutNothing(shown, ['auto_freeze_at']) as unknown as Card;
-}
-
-function wireTransaction(tx: TxRow): Transaction {
-  const shown = {
-    id: tx.tx_id,
-    card_id: tx.card_id,
-    type: tx.type,
-    status: tx.status,
-    amount: toUsd(tx.cents),
-    currency: tx.currency,
-    merchant: tx.merchant,
-    mcc: tx.mcc,
-    merchant_country: tx.merchant_country,
-    authorization_id: tx.authorization_id,
-    decline_reason: tx.decline_reason,
-    created_at: tx.created_at,
-  };
-  return withoutNothing(shown, ['authorization_id', 'decline_reason']) as unknown as Transaction;
-}
-
-/** What the service did not tell is left out, as in its own answers. */
-function withoutNothing(shown: object, nullable: readonly string[]): object {
-  const members = Object.entries(shown).filter(
-    ([name, value]) => value != null || (value === null && nullable.includes(name)),
-  );
-  return Object.fromEntries(members);
 }

@@ -1,7 +1,8 @@
 /** What of an answer goes into the copy, and what of it had changed. Free texts lose what looks like a card number or a key. */
+import type { CardRow, TxRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { type Cents, toCents } from '../core/money.ts';
+import { type Cents, toCents, toUsd } from '../core/money.ts';
 import { REDACTED, withoutPatterns } from '../core/redaction.ts';
 import type { SqlValue } from '../engine/connection.ts';
 import type { MirrorDatabase } from './file.ts';
@@ -10,50 +11,95 @@ export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;
 export type Wallet = Result<'wallet.get'>;
 
-/** Columns of a transaction that may be seen to change. Both times are null where the service does not tell them. */
-type RecordValues = ReturnType<typeof recordValues>;
-type CardValues = ReturnType<typeof cardValues>;
+/** Both times are null where the service does not tell them. */
+type RecordValues = Omit<TxRow, 'tx_id' | 'first_seen' | 'gone_at' | 'at_ms' | 'created_at'> &
+  Readonly<{ at_ms: number | null; created_at: string | null }>;
+export type StoredCard = CardRow & Readonly<{ id: number; created_at: string | null; expires_at: string | null }>;
+type CardValues = Omit<StoredCard, 'id' | 'card_id' | 'first_seen' | 'gone_at'>;
 
-export function recordValues(record: Transaction) {
-  return {
-    card_id: id(record.card_id),
-    type: word(record.type) ?? '',
-    status: word(record.status),
-    cents: toCents(record.amount),
-    currency: word(record.currency),
-    merchant: word(record.merchant),
-    mcc: word(record.mcc),
-    merchant_country: word(record.merchant_country),
-    authorization_id: id(record.authorization_id),
-    decline_reason: word(record.decline_reason),
-    at_ms: timeOf(record.created_at),
-    created_at: timeText(record.created_at),
-  };
+/** How a member of an answer is kept, and told again; without `told` another column tells it. */
+interface Form {
+  readonly kept: (member: never) => SqlValue;
+  readonly told?: (value: never) => unknown;
 }
+
+const asKept = (value: SqlValue) => value;
+const ID: Form = { kept: id, told: asKept };
+const WORD: Form = { kept: word, told: asKept };
+/** Never null. */
+const STATE: Form = { kept: (text: string | null | undefined) => word(text) ?? '', told: asKept };
+const MONEY: Form = { kept: amountOf, told: (amount: Cents | null) => amount && toUsd(amount) };
+const INSTANT: Form = { kept: timeOf };
+const LAST4: Form = { kept: lastDigits, told: (shown: string | null) => shown ?? '' };
+const LIST: Form = {
+  kept: (texts: Card['allowed_categories']) => JSON.stringify((texts ?? []).map(each => word(each) ?? '')),
+  told: JSON.parse,
+};
+const METADATA: Form = {
+  kept: (metadata: Card['metadata']) => JSON.stringify(cleanMetadata(metadata ?? {})),
+  told: JSON.parse,
+};
+
+/** A column, and the member that it holds. What is null is left out of what is told, but where the service tells null. */
+type Mapping<Values> = readonly (readonly [keyof Values & string, member: string, Form, tellsNull?: 'null'])[];
+
+const RECORD: Mapping<RecordValues> = [
+  ['card_id', 'card_id', ID],
+  ['type', 'type', STATE],
+  ['status', 'status', WORD],
+  ['cents', 'amount', MONEY],
+  ['currency', 'currency', WORD],
+  ['merchant', 'merchant', WORD],
+  ['mcc', 'mcc', WORD],
+  ['merchant_country', 'merchant_country', WORD],
+  ['authorization_id', 'authorization_id', ID, 'null'],
+  ['decline_reason', 'decline_reason', WORD, 'null'],
+  ['at_ms', 'created_at', INSTANT],
+  ['created_at', 'created_at', { kept: timeText, told: asKept }],
+];
+
+const CARD: Mapping<CardValues> = [
+  ['bin_id', 'bin_id', ID],
+  ['network', 'network', WORD],
+  ['last4', 'last4', LAST4],
+  ['status', 'status', STATE],
+  ['balance_cents', 'balance', MONEY],
+  ['spending_limit_cents', 'spending_limit', MONEY],
+  ['label', 'label', WORD],
+  ['allowed_categories', 'allowed_categories', LIST],
+  ['auto_freeze_cents', 'auto_freeze_at', MONEY, 'null'],
+  ['metadata', 'metadata', METADATA],
+  ['created_ms', 'created_at', INSTANT],
+  ['created_at', 'created_at', WORD],
+  ['expires_ms', 'expires_at', INSTANT],
+  ['expires_at', 'expires_at', WORD],
+];
+
+function kept<Values>(mapping: Mapping<Values>, answer: object): Values {
+  const values: Record<string, SqlValue> = {};
+  for (const [name, member, form] of mapping) values[name] = form.kept(answer[member as keyof typeof answer]);
+  return values as Values;
+}
+
+/** The members of an answer, as the service would tell them. */
+function told<Values>(mapping: Mapping<Values>, row: Values): object {
+  const members: Record<string, unknown> = {};
+  for (const [name, member, form, tellsNull] of mapping) {
+    const value = form.told?.(row[name] as never);
+    if (value != null || (value === null && tellsNull)) members[member] = value;
+  }
+  return members;
+}
+
+export const recordValues = (record: Transaction) => kept(RECORD, record);
+export const cardValues = (card: Card) => kept(CARD, card);
+export const toldRecord = (row: TxRow) => ({ id: row.tx_id, ...told(RECORD, row) }) as Transaction;
+export const toldCard = (row: StoredCard) => ({ id: row.card_id, ...told(CARD, row) }) as Card;
 
 /** Null where a service shows more than four digits: what is left of a masked text names no card. */
 function lastDigits(last4: string | null | undefined): string | null {
   const shown = word(last4);
   return shown === null || shown.includes(REDACTED) ? null : shown.slice(-4);
-}
-
-export function cardValues(card: Card) {
-  return {
-    bin_id: id(card.bin_id),
-    network: word(card.network),
-    last4: lastDigits(card.last4),
-    label: word(card.label),
-    status: word(card.status) ?? '',
-    balance_cents: amountOf(card.balance),
-    spending_limit_cents: amountOf(card.spending_limit),
-    auto_freeze_cents: amountOf(card.auto_freeze_at),
-    allowed_categories: JSON.stringify((card.allowed_categories ?? []).map(each => word(each) ?? '')),
-    metadata: JSON.stringify(cleanMetadata(card.metadata ?? {})),
-    created_ms: timeOf(card.created_at),
-    created_at: word(card.created_at),
-    expires_ms: timeOf(card.expires_at),
-    expires_at: word(card.expires_at),
-  };
 }
 
 export function walletValues(wallet: Wallet) {
@@ -136,19 +182,8 @@ export interface Writing {
 
 type Stored = RecordValues & { readonly id: number; readonly missed: number; readonly gone_at: number | null };
 
-const FIELDS = [
-  'card_id',
-  'type',
-  'status',
-  'cents',
-  'currency',
-  'merchant',
-  'mcc',
-  'merchant_country',
-  'authorization_id',
-  'decline_reason',
-  'at_ms',
-] as const satisfies readonly (keyof RecordValues)[];
+/** What may be seen to change; `created_at` is told otherwise with it. */
+const FIELDS = RECORD.map(([name]) => name).filter(name => name !== 'created_at');
 
 const named = (columns: readonly string[]) => columns.join(', ');
 const marks = (count: number) => Array.from({ length: count }, () => '?').join(', ');
@@ -263,8 +298,6 @@ export function missRecords(writing: Writing, { from, to, ids, type }: CompleteR
 
 // Writes cards and the wallet, and what of them had changed.
 
-type StoredCard = CardValues & { readonly id: number; readonly gone_at: number | null };
-
 /** Stores cards as they came. Call it inside a commit. */
 export function storeCards(writing: Writing, cards: readonly Card[]): void {
   for (const card of cards) storeCard(writing, card);
@@ -274,7 +307,7 @@ function storeCard(writing: Writing, card: Card): void {
   const { db, counts, now } = writing;
   const values = cardValues(card);
   const cardId = storable(card.id);
-  const names = Object.keys(values) as (keyof CardValues)[];
+  const names = CARD.map(([name]) => name);
   const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
     db.insert('card', { card_id: cardId, first_seen: now, ...values });
@@ -283,7 +316,11 @@ function storeCard(writing: Writing, card: Card): void {
   }
   const changed = names.filter(name => values[name] !== stored[name]);
   if (changed.length === 0 && stored.gone_at === null) return;
-  db.run(`update card set gone_at = null, ${assigned(names)} where id = ?`, ...Object.values(values), stored.id);
+  db.run(
+    `update card set gone_at = null, ${assigned(names)} where id = ?`,
+    ...names.map(name => values[name]),
+    stored.id,
+  );
   counts.cards.changed += 1;
 }
 
