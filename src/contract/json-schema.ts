@@ -3,6 +3,7 @@
  * (docs/design/sandbox.md, section 12).
  */
 import { cents, toUsd } from '../core/money.ts';
+import { withoutUndefined } from '../core/objects.ts';
 import { assumption } from './assumption.ts';
 import type { AssumptionId, Basis } from './basis.ts';
 import type { AnyField, Shape } from './field.ts';
@@ -21,22 +22,17 @@ type Part = Record<string, unknown>;
 export type Use = 'answer' | 'request' | 'partial' | 'promise';
 
 /** `x-stated` and `x-assumed` of a node; empty for what is no fact of the service. */
-export function marks(basis: Basis): JsonSchema {
+export function marks({ stated, assumed }: Basis, told: (id: AssumptionId) => unknown = assumedMark): JsonSchema {
   return {
-    ...(basis.stated !== undefined && { 'x-stated': basis.stated }),
-    ...(basis.assumed !== undefined && { 'x-assumed': assumedMark(basis.assumed) }),
+    ...(stated !== undefined && { 'x-stated': stated }),
+    ...(assumed !== undefined && { 'x-assumed': told(assumed) }),
   };
 }
 
 /** `{id, what, confidence, variants}` of a row of `assumptions.json`; the last two only where the row has them. */
 function assumedMark(id: AssumptionId): JsonSchema {
   const { taken, confidence, also } = assumption(id);
-  return {
-    id,
-    what: taken,
-    ...(confidence !== undefined && { confidence }),
-    ...(also !== undefined && { variants: also }),
-  };
+  return withoutUndefined({ id, what: taken, confidence, variants: also });
 }
 
 /** Schema of one value. Money is a JSON number in USD; its limits become USD too. */
@@ -54,12 +50,7 @@ export function fieldSchema(field: AnyField, use: Use): JsonSchema {
   const value = use === 'request' ? defaultOf(field) : undefined;
   if (value !== undefined) schema['default'] = value;
   if (secret) schema['x-secret'] = true;
-  if (!isPromise) return { ...schema, ...marks(basis) };
-  return {
-    ...schema,
-    ...(basis.stated !== undefined && { 'x-stated': basis.stated }),
-    ...(basis.assumed !== undefined && { 'x-assumed': basis.assumed }),
-  };
+  return { ...schema, ...marks(basis, isPromise ? id => id : assumedMark) };
 }
 
 /**
@@ -110,14 +101,13 @@ function typePart(field: AnyField, use: Use): Part {
   }
 }
 
-function textPart(field: AnyField): Part {
-  return {
-    ...(field.must && !field.choices && { minLength: 1 }),
-    ...(field.minLength !== undefined && { minLength: field.minLength }),
+function textPart({ must, choices, minLength, maxLength, printable }: AnyField): Part {
+  return withoutUndefined({
+    minLength: minLength ?? (must && !choices ? 1 : undefined),
     // Format and unassigned characters are refused too; validators agree on control characters alone.
-    ...(field.printable && { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
-    ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
-  };
+    pattern: printable ? '^[^\\x00-\\x1f\\x7f-\\x9f]*$' : undefined,
+    maxLength,
+  });
 }
 
 function mapPart(field: AnyField): Part {

@@ -6,7 +6,7 @@ import { type AssumptionId, assumed, type Basis, type Section, stated } from './
 import { COMBINED_EXPIRY } from './card.ts';
 import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
 import { EVENTS } from './events.ts';
-import type { AnyField, Shape, ValueOf } from './field.ts';
+import type { AnyField, ValueOf } from './field.ts';
 import { LIMITS, type Limit } from './limits.ts';
 import { NAMED_SHAPES, namedShape } from './named-shapes.ts';
 import type { Operation } from './operation.ts';
@@ -93,18 +93,17 @@ function fieldText(field: AnyField, asked: boolean): string {
   return parts.filter(Boolean).join(', ');
 }
 
+/** A field as a fact; `asked` is one that a caller hands in. */
+function fieldFact(section: Section, name: string, field: AnyField, asked: boolean, override?: string): Fact {
+  return fact({ section, kind: 'field', name, what: fieldText(field, asked), doc: field.doc }, field.basis, override);
+}
+
 function resourceFields({ fields }: Overrides): Fact[] {
-  const resources = NAMED_SHAPES.flatMap(({ name, section, shape, use }) =>
-    name === undefined || use === 'request' ? [] : [{ name, section, shape }],
-  );
+  const resources = NAMED_SHAPES.filter(({ name }) => name !== undefined);
   const rows = resources.flatMap(({ name: resource, section, shape }) =>
     Object.entries(shape).map(([slot, field]) => {
       const name = `${resource}.${slot}`;
-      return fact(
-        { section, kind: 'field', name, what: fieldText(field, false), doc: field.doc },
-        field.basis,
-        fields[name],
-      );
+      return fieldFact(section, name, field, false, fields[name]);
     }),
   );
   const expiry: About = {
@@ -126,15 +125,11 @@ function operations({ operations: overrides }: Overrides): Fact[] {
     return [
       fact({ section, kind: 'operation', name, what, doc: row.summary }, row.basis, own && routeText(row, own)),
       fact({ section, kind: 'operation', name: `${name} answer`, what: answerText(row) }, row.returns.basis),
-      ...[row.params, row.query, row.body].flatMap(shape => parameters({ name, section }, shape ?? {})),
+      ...Object.entries({ ...row.params, ...row.query, ...row.body }).map(([key, field]) =>
+        fieldFact(section, `${name} ${key}`, field, true),
+      ),
     ];
   });
-}
-
-function parameters({ name, section }: { name: string; section: Section }, shape: Shape): Fact[] {
-  return Object.entries(shape).map(([key, field]) =>
-    fact({ section, kind: 'field', name: `${name} ${key}`, what: fieldText(field, true), doc: field.doc }, field.basis),
-  );
 }
 
 /** `PATCH /cards/{card_id} with {"status":"frozen"}`. */

@@ -346,35 +346,14 @@ function errorSchema(): JsonSchema {
 
 // The control surface of the sandbox.
 
-const SANDBOX_TAGS = {
-  health: 'Whether it is there, and whether it is the one.',
-  accounts: 'Accounts of a server of many.',
-  status: 'What the sandbox holds.',
-  reset: 'Starting over.',
-  simulate: 'What merchants, card holders and the chain do.',
-  clock: 'The clock of the sandbox.',
-  deposits: 'Deposits, whatever became of them.',
-  events: 'Events in their order.',
-  ledger: 'The books, and whether they are whole.',
-  deliveries: 'What was sent to subscriptions.',
-  webhooks: 'Sending once more, examples, secrets.',
-  faults: 'Failing on purpose.',
-  requests: 'What was asked of the service.',
-  dialect: 'How the service is spoken.',
-  stop: 'Ending a server that was started for other programs.',
-  snapshots: 'What it held, kept under a name and put back.',
-  export: 'What it holds, in one file.',
-  import: 'Such a file, put back.',
-  transactions: 'Why a purchase was declined.',
-  cards: 'What happened to a card.',
-  overview: 'Where the money is, and what is open.',
-  timers: 'What happens by itself.',
-  page: 'The inspector in a browser: how it is opened.',
-  challenges: 'The code of a 3DS challenge, for the inspector.',
-  scenarios: 'Files of steps that the inspector plays.',
-  marks: 'Whether anything changed.',
-  openapi: 'This document, and that of the service.',
-} as const;
+const SANDBOX_OPERATIONS: Table = { ...ADMIN_OPERATIONS, ...TRANSFERS };
+
+/** The first word of its path. */
+const sandboxTag = ({ path }: Operation) => /\w+/.exec(path)?.[0] ?? '';
+
+const SANDBOX_TAGS = Object.fromEntries(
+  Object.values(SANDBOX_OPERATIONS).map(row => [sandboxTag(row), `Routes that begin with /${sandboxTag(row)}.`]),
+);
 
 /** What any operation may answer when it does not do what was asked. */
 const FAILURES = {
@@ -416,14 +395,11 @@ export function sandboxOpenApiDocument(version: string): JsonSchema {
       },
     ],
     security: [{ token: [] }],
-    paths: pathsOf(
-      { ...ADMIN_OPERATIONS, ...TRANSFERS },
-      {
-        tag: (_name, { path }) => /^\/(\w+)/.exec(path)?.[1] ?? '',
-        more: () => [],
-        responses: row => ({ [row.returns.status]: success(row), ...failures }),
-      },
-    ),
+    paths: pathsOf(SANDBOX_OPERATIONS, {
+      tag: (_name, row) => sandboxTag(row),
+      more: () => [],
+      responses: row => ({ [row.returns.status]: success(row), ...failures }),
+    }),
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'The token of the sandbox.', 'x-secret': true },

@@ -20,21 +20,22 @@ export const PAGE_VIEWS = [
 ] as const;
 export type PageView = (typeof PAGE_VIEWS)[number];
 
-/** Ids of the sandbox say what they are (A-130). */
-const PLACES: readonly (readonly [RegExp, (id: string) => string])[] = [
-  [/^card_\w+$/, id => `/cards/${id}`],
-  [/^txn_\w+$/, id => `/transactions/${id}`],
-  [/^tds_\w+$/, id => `/challenges/${id}`],
-  [/^dep_\w+$/, id => `/deposits/${id}`],
-  [/^req_\w+$/, id => `/requests/${id}`],
-  [/^dlv_\w+$/, id => `/webhooks/${id}`],
-];
+/** By the word that an id of the sandbox begins with (A-130). */
+const VIEW_OF_ID = new Map<string | undefined, PageView>([
+  ['card', 'cards'],
+  ['txn', 'transactions'],
+  ['tds', 'challenges'],
+  ['dep', 'deposits'],
+  ['req', 'requests'],
+  ['dlv', 'webhooks'],
+]);
 
 /** Where a word leads: a view, or the view of an id. Undefined for neither. */
 export function pageAddress(word: string | undefined): string | undefined {
   if (word === undefined || word === 'overview') return '/';
   if ((PAGE_VIEWS as readonly string[]).includes(word)) return `/${word}`;
-  return PLACES.find(([form]) => form.test(word))?.[1](word);
+  const view = VIEW_OF_ID.get(/^([a-z]+)_\w+$/.exec(word)?.[1]);
+  return view && `/${view}/${word}`;
 }
 
 // What the build tells the inspector's page of rows and commands, so that nothing of either is typed there.
