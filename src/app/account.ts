@@ -4,15 +4,25 @@ import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { notSent, undefinedOn, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/variables.ts';
+import type { FileDependencies } from '../files/private-files.ts';
 import type { Whose } from '../id-cache/shown.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
+import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
-import type { BegunRun } from './run.ts';
+
+/** What of a run tells whom it speaks for. */
+interface SpeakingRun {
+  readonly host: AppHost;
+  readonly globals: Globals;
+  readonly files: FileDependencies;
+  readonly notice: (text: string) => void;
+  readonly warn: (text: string) => void;
+}
 
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
-export async function resolve(run: BegunRun): Promise<ResolvedProfile> {
+export async function resolve(run: SpeakingRun): Promise<ResolvedProfile> {
   const { host, notice, warn } = run;
   const { stdin, stderr } = host.streams;
   const resolved = await chosenProfile(run, stdin.isTerminal && stderr.isTerminal);
@@ -22,14 +32,14 @@ export async function resolve(run: BegunRun): Promise<ResolvedProfile> {
   return resolved;
 }
 
-async function chosenProfile(run: BegunRun, interactive: boolean): Promise<ResolvedProfile> {
+async function chosenProfile(run: SpeakingRun, interactive: boolean): Promise<ResolvedProfile> {
   const { resolveProfile } = await import('../profile/resolve.ts');
   const readKeyFile = (path: string) => secretFile(run, path, 'key file');
   return resolveProfile({ ...choiceOf(run), interactive, readKeyFile });
 }
 
 /** What chooses a profile. */
-function choiceOf({ host, globals, warn }: BegunRun): ProfileChoice {
+function choiceOf({ host, globals, warn }: SpeakingRun): ProfileChoice {
   const { sandbox, profile, contract } = globals;
   return {
     flags: { sandbox, ...(profile !== undefined && { profile }), ...(contract !== undefined && { contract }) },
@@ -41,7 +51,11 @@ function choiceOf({ host, globals, warn }: BegunRun): ProfileChoice {
   };
 }
 
-async function secretFile({ host, warn }: BegunRun, path: string, called: 'key file' | 'token file'): Promise<string> {
+async function secretFile(
+  { host, warn }: SpeakingRun,
+  path: string,
+  called: 'key file' | 'token file',
+): Promise<string> {
   const { readKeyFile } = await import('../profile/keys.ts');
   const { platform, signal } = host;
   return readKeyFile(path, { platform, signal, called, warn });
@@ -52,7 +66,7 @@ const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
 const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 
 /** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
-export async function checkSandboxIsMeant(run: BegunRun): Promise<void> {
+export async function checkSandboxIsMeant(run: SpeakingRun): Promise<void> {
   if (run.globals.sandbox) return;
   const profile = await undefinedOn('not_authenticated', chosenProfile(run, false));
   if (profile?.mode !== 'test') return;
@@ -91,7 +105,7 @@ export interface NamedSandbox {
  * The sandbox elsewhere that the run steers; undefined for the one of this machine, which `--sandbox` names whatever the
  * environment says. Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none.
  */
-export async function namedElsewhere(run: BegunRun): Promise<NamedSandbox | undefined> {
+export async function namedElsewhere(run: SpeakingRun): Promise<NamedSandbox | undefined> {
   const { sandbox, profile: flag } = run.globals;
   if (sandbox || flag === 'sandbox') return undefined;
   // A token that the environment has may be for another server than that of a profile which is named.
@@ -101,7 +115,7 @@ export async function namedElsewhere(run: BegunRun): Promise<NamedSandbox | unde
   return byProfile(run, await savedProfile(choiceOf(run)));
 }
 
-function namedByVariables(run: BegunRun): NamedSandbox | undefined {
+function namedByVariables(run: SpeakingRun): NamedSandbox | undefined {
   const { env } = run.host;
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
   if (url === undefined && token === undefined && file === undefined) return undefined;
@@ -120,7 +134,7 @@ function namedByVariables(run: BegunRun): NamedSandbox | undefined {
   return { ...placeOf(url), namedBy: URL_VARIABLE, key, variables: [URL_VARIABLE, variable] };
 }
 
-function byProfile(run: BegunRun, profile: Profile | undefined): NamedSandbox | undefined {
+function byProfile(run: SpeakingRun, profile: Profile | undefined): NamedSandbox | undefined {
   const file = profile?.settings.sandbox_token_file;
   if (profile === undefined || file === undefined) return undefined;
   const { name, mode, base_url } = profile;
@@ -133,7 +147,7 @@ function byProfile(run: BegunRun, profile: Profile | undefined): NamedSandbox | 
   return { ...placeOf(base_url), namedBy: `profile ${name}`, key: () => tokenOf(run, file) };
 }
 
-async function tokenOf(run: BegunRun, file: string): Promise<Secret> {
+async function tokenOf(run: SpeakingRun, file: string): Promise<Secret> {
   return tokenIn(await secretFile(run, file, 'token file'), file);
 }
 

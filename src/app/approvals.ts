@@ -16,8 +16,8 @@ import { unknownOp } from '../journal/changes.ts';
 import { detail } from '../journal/ops.ts';
 import { type ApprovalState, approvalState, approversOf, keepApproval, pendingOp, rejectOp } from '../journal/rules.ts';
 import type { OwnKey } from './answer-shapes.ts';
-import type { Run } from './connections.ts';
 import { type JournalPlace, rulesSettings, selfFor } from './journal.ts';
+import type { Run } from './run.ts';
 
 /** Changes that are shown one by one before a person approves. */
 const MOST_SHOWN = 20;

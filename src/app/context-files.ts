@@ -6,8 +6,8 @@ import { CliError, notSent, usage } from '../core/errors.ts';
 import { ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
 import { readUsersFile, readyFile, replaceUsersFile, writeAtomically } from '../files/users-file.ts';
-import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 /** What becomes of a file of the user; undefined is no file. Its path may be relative. */
 export interface FileEdit {

@@ -8,9 +8,8 @@ import { createRecorder } from '../writes/audit-record.ts';
 import { confirmWithPerson } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { createWriter, type WriteOptions, type WriteResult } from '../writes/single-write.ts';
-import { once, openRun } from './connections.ts';
 import { contextFiles } from './context-files.ts';
-import { beginRun, type Opening } from './run.ts';
+import { type Opening, once, openRun } from './run.ts';
 
 const programs = () => import('./programs.ts');
 
@@ -19,10 +18,10 @@ export type Context = OpenContext['context'];
 
 /** The context of one run; nothing is opened yet. */
 export function openContext(opening: Opening) {
-  const run = openRun(beginRun(opening));
-  const { host, version, globals, terminal, opened, reader, limits, audit } = run;
+  const run = openRun(opening);
+  const { host, version, globals, terminal, notice, warn, opened, reader, limits, audit } = run;
   const { clock, random, env, platform, signal } = host;
-  const { prompts, progress, notice, warn, canAsk, maskInLog, life } = terminal;
+  const { prompts, progress, canAsk, maskInLog, life } = terminal;
   const { yes, dryRun, live } = globals;
   const planned: PlannedRequest[] = [];
   const ops: string[] = [];

@@ -10,8 +10,8 @@ import type { Journal } from '../journal/journal.ts';
 import { preloads, watchers } from '../platform/watched.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { Finding } from './answer-shapes.ts';
-import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 type Seen = Omit<Finding, 'check'>;
 

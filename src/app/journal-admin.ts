@@ -14,8 +14,8 @@ import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
 import type { JournalCheck, JournalState } from './answer-shapes.ts';
-import type { Run } from './connections.ts';
 import { type JournalPlace, postgresSettings, selfFor, sharedAddress, sharedPlace } from './journal.ts';
+import type { Run } from './run.ts';
 
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;

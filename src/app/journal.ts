@@ -13,8 +13,8 @@ import { claimRules, type RulesSettings } from '../journal/rules.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
-import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 /** Where the operations of a run are kept. */
 export interface JournalPlace {

@@ -12,8 +12,8 @@ import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
-import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Promise<Mirror> {
   const { host, opened, reader, terminal, warn } = run;

@@ -8,8 +8,8 @@ import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import { checkSettingName, loosens, type ProfileSettings, parseSetting, SETTINGS } from '../profile/settings.ts';
 import type { ProfileRow } from './answer-shapes.ts';
-import type { Run } from './connections.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 export type { NewKey };
 

@@ -9,9 +9,9 @@ import { replaced } from '../core/objects.ts';
 import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
 import type { Environment, OutputStream } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
-import type { Run } from './connections.ts';
 import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 /** Options of this run that each command of a server of tools has as well. */
 function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly string[] {

@@ -11,9 +11,9 @@ import { lineBlock, pairsBlock } from '../terminal/view.ts';
 import { outcomeOf, type Recorder, whyOf } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
 import type { Shown } from './answer-shapes.ts';
-import type { Run } from './connections.ts';
 import { checkNewFile, createFile } from './context-files.ts';
 import { isSet } from './globals.ts';
+import type { Run } from './run.ts';
 
 export type RevealOptions = Readonly<Record<'reveal' | 'print', boolean | undefined>> &
   Readonly<Record<'copy' | 'field', CardPart | undefined>> & { readonly out: string | undefined };
@@ -55,8 +55,8 @@ const programs = () => import('./programs.ts');
 
 /** Card details behind the gate. */
 export function cardReveal(run: Run, recorder: Recorder) {
-  const { host, globals, terminal, opened, reader, limits, audit } = run;
-  const { prompts, canAsk, notice } = terminal;
+  const { host, globals, terminal, notice, opened, reader, limits, audit } = run;
+  const { prompts, canAsk } = terminal;
   const runtime = { execArgv: host.execArgv, env: host.env, inspected: host.inspected() };
 
   /** Everything that refuses without a question; nothing is sent. Resolves to whether the last four digits are asked for. */

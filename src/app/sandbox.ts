@@ -14,9 +14,9 @@ import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import { findServer, resetHard, type Serving, startServer, stopServer } from '../sandbox/serving/started.ts';
 import type { StepDone } from '../scenario/run.ts';
-import type { Run } from './connections.ts';
 import { openInput } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
+import type { Run } from './run.ts';
 
 /** A server that is there. No secret in it: the key stands in the file. */
 export interface ServerRow {

@@ -18,7 +18,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'commands/webhooks/subscriptions.ts': 'a signing secret that was chosen, for the request',
   'commands/webhooks/verify.ts': 'white space around a signing secret',
   'commands/webhooks/listen.ts': 'the signing secret of its own subscription, for the request',
-  'app/connections.ts': 'what must be taken out of the answer',
+  'app/run.ts': 'what must be taken out of the answer',
   'contract/signature/signature.ts': 'signing, checking, and explaining a wrong signature',
   'library/client.ts': 'values of an answer, for the program that asked by name',
   'core/key-print.ts': 'a keyed digest of the key',
