@@ -232,7 +232,7 @@ function importBegin({ onResolve }) {
 
 /** Manual pages, which the package names and git does not keep. `man` reads them compressed. */
 async function writeManual() {
-  const { manualPages } = await loaded('src/cli/docs/manual-pages.ts');
+  const { manualPages } = await loaded('src/cli/docs/reference.ts');
   const folder = join(root, 'man');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);

@@ -41,8 +41,7 @@ const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
 ]);
 
 const { REGISTRY } = await load('src/commands/registry.ts');
-const { llmsText, referencePages } = await load('src/cli/docs/reference.ts');
-const { manualPages } = await load('src/cli/docs/manual-pages.ts');
+const { llmsText, manualPages, referencePages } = await load('src/cli/docs/reference.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
 // The pages themselves are made by the build. npm puts pages where `man` finds them by their names alone, not by the folder.
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));

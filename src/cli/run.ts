@@ -4,7 +4,7 @@ import type { OpenContext } from '../app/context.ts';
 import type { Globals } from '../app/globals.ts';
 import type { AppHost } from '../app/process-host.ts';
 import { wholeSeconds } from '../core/durations.ts';
-import { asCliError, CliError, type ErrorKind, usage } from '../core/errors.ts';
+import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
@@ -12,7 +12,7 @@ import type { Presentation, Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
-import type { Registry } from './parsing/declaration.ts';
+import type { Command, Registry } from './parsing/declaration.ts';
 import type { Parsed } from './parsing/parsed.ts';
 
 /** What the composition root hands to a run. */
@@ -70,11 +70,8 @@ async function execute(machine: Machine, typed: Parsed, line: { argv: readonly s
   // Names that the answer will not have, and an expression that cannot be read, are found out before anything is sent.
   let promised: Iterable<string> | undefined;
   if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
-    const { checkNamedFields, fieldNames } = await import('./docs/answers.ts');
-    const { rowSource } = await import('./bulk/flags.ts');
-    const fromFile = command.runFlags !== undefined && rowSource(typed.typed) !== undefined;
-    checkNamedFields(command, globals, fromFile);
-    promised = fieldNames(command, { dryRun: globals.dryRun, fromFile });
+    const { promisedFields } = await import('./docs/answers.ts');
+    promised = promisedFields(command, globals, typed.typed);
   }
   await using jq =
     globals.jq === undefined
@@ -106,9 +103,7 @@ async function execute(machine: Machine, typed: Parsed, line: { argv: readonly s
     const printing = { host, globals, jq, promised, now: () => context.api.serviceNow() };
     const failed: unknown = await writeAnswer(printing, shown).catch((thrown: unknown) => thrown);
     if (failed !== undefined || host.streams.stdout.closed) {
-      const { lostAnswer } = await import('./lost-answer.ts');
-      const { dryRun } = globals;
-      const lost = lostAnswer(failed, command, { shown, ops: context.journal.ops, dryRun });
+      const lost = lostAnswer(failed, command, { shown, context });
       answerIs = lost === undefined ? 'written' : 'lost';
       if (lost !== undefined) throw lost;
     }
@@ -185,6 +180,57 @@ export async function report({ host, redact }: Machine, thrown: CliError, argv =
   const trace = error.facts.cause instanceof Error ? error.facts.cause.stack : undefined;
   if (typed['debug'] === true && trace !== undefined) await stderr.write(`${redact(trace)}\n`);
   return error.exitCode;
+}
+
+/**
+ * The error of a command that did what was asked, and whose answer could not be written as asked (`failure`) or whose reader has
+ * left (undefined): for one that changes something it says what was carried out. Undefined where nobody is owed an answer.
+ */
+function lostAnswer(
+  failure: unknown,
+  command: Command,
+  { shown, context }: { readonly shown: Shown; readonly context: Context },
+): unknown {
+  const isChange = command.effect !== 'read' && shown.changedNothing !== true && !context.dryRun;
+  // What a run says below its table is no server.
+  const isServer = shown.goesOn !== undefined && shown.listing === undefined;
+  const isOwed = isChange && command.effect !== 'reveals-secret' && shown.exit === undefined && !isServer;
+  if (failure === undefined && !isOwed) return undefined;
+  const thrown = failure ?? new OutputError('check_failed', { message: 'its reader has closed standard output' });
+  const isLost = thrown instanceof OutputError;
+  if (!isLost && !(thrown instanceof CliError && thrown.kind === 'usage')) return thrown;
+  // The answer of a read, or of what changed nothing, can be asked for again.
+  const again = 'The answer is lost. Run the same command again with another output.';
+  if (!isChange) return isLost ? thrown.with({ notes: [...(thrown.facts.notes ?? []), again] }) : thrown;
+  const page = shown.listing?.page() ?? {};
+  // A story has steps that are done, and no operation of the journal.
+  if (shown.listing?.runsOn && page['op'] === undefined && !(Number(page['total']) > 0))
+    return thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+  const made = typeof page['op'] === 'string' ? [page['op']] : context.journal.ops;
+  const [op] = made.length === 1 ? made : [];
+  // Single changes without a journal have their line in the audit log.
+  const alone = op === undefined ? 'cardwright audit list' : `cardwright ops resume ${op}`;
+  const hint = made.length > 1 ? 'cardwright ops list' : alone;
+  const outcome = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
+  // The rows of a run are in its journal, whatever became of the output; what it came to stands.
+  if (outcome !== undefined) {
+    const notes = [...(outcome.facts.notes ?? []), `The results cannot be shown as requested: ${thrown.message}`];
+    return outcome.with({ notes, hint: outcome.facts.hint ?? hint });
+  }
+  return new CliError('check_failed', {
+    message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as requested: ${thrown.message}`,
+    notes: ['Do not run the command again: look at what it did.'],
+    hint,
+    outcome: 'done',
+    ...(op !== undefined && { op }),
+    cause: thrown,
+  });
+}
+
+/** ` for card_1`, where the answer is one result with an id. */
+function whatOf({ data, idField = 'id' }: Shown): string {
+  const id = typeof data === 'object' && !Array.isArray(data) ? (data as Row)[idField] : undefined;
+  return typeof id === 'string' ? ` for ${id}` : '';
 }
 
 /** The error of a run that a signal ended, for the composition root. */

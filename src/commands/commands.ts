@@ -1,4 +1,4 @@
-import { endingsOf } from '../cli/docs/endings.ts';
+import { endingsOf } from '../cli/docs/answers.ts';
 import { command } from '../cli/parsing/command.ts';
 import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GLOBALS } from '../../src/app/globals.ts';
-import { endingsOf } from '../../src/cli/docs/endings.ts';
+import { endingsOf } from '../../src/cli/docs/answers.ts';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';

@@ -1,5 +1,5 @@
 /** Holds every exit code that a test sees against the list in the help of its command. */
-import { endingsOf } from '../../src/cli/docs/endings.ts';
+import { endingsOf } from '../../src/cli/docs/answers.ts';
 import { walk } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 

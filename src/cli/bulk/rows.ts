@@ -127,7 +127,7 @@ export interface RowRules extends Pick<Reading, 'operation' | 'marker' | 'bestBi
 }
 
 /** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */
-const VALUES = { now: 0, grouped: false };
+const VALUES = { now: 0 };
 
 /**
  * Of the result of a run only what is not done may move money again: done a second time it is paid twice, and an

@@ -1,10 +1,12 @@
-/** What a command prints as JSON: its schema, that of an error, and the names of fields. */
+/** What comes of a command: what it prints as JSON with its schema and the names of fields, and how it can end. */
 
 import type { Globals } from '../../app/globals.ts';
 import { type JsonSchema, listSchema, shapeSchema } from '../../contract/json-schema.ts';
-import { ERROR_KINDS } from '../../core/errors.ts';
+import { REFUSALS } from '../../contract/refusals.ts';
+import { ERROR_KINDS, type ErrorKind } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';
-import type { Command } from '../parsing/declaration.ts';
+import { rowSource } from '../bulk/flags.ts';
+import type { Command, Reach } from '../parsing/declaration.ts';
 import { type Answers, maybe, RUN_ANSWER, shapesOf, tells } from '../parsing/flag.ts';
 
 /** What `--dry-run` prints in place of the answer. */
@@ -51,14 +53,18 @@ const INTENT = {
 const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };
 const OFFLINE_PAGE = maybe(tells.yes('Nothing was sent.'));
 
-/** Fields on the top of what a command prints; undefined for what has no fields of its own. */
-export function fieldNames(
-  command: Command,
-  { dryRun, fromFile }: { readonly dryRun: boolean; readonly fromFile: boolean },
-): ReadonlySet<string> | undefined {
+/**
+ * Fields on the top of what a command prints; undefined for what has no fields of its own. Throws `usage` for a name that
+ * the answer of a change will not have; nothing was sent.
+ */
+export function promisedFields(command: Command, globals: Globals, typed: Readonly<Record<string, unknown>>) {
+  const fromFile = command.runFlags !== undefined && rowSource(typed) !== undefined;
   const shapes = shapesOf(fromFile ? [RUN_ANSWER] : singleAnswers(command));
   if (shapes.length === 0) return undefined;
-  return new Set([...shapes, ...(dryRun ? [PLANNED] : [])].flatMap(shape => Object.keys(shape)));
+  const promised = new Set([...shapes, ...(globals.dryRun ? [PLANNED] : [])].flatMap(shape => Object.keys(shape)));
+  // What is read may have fields of the service that we do not know, and reading it again costs nothing.
+  if (command.effect !== 'read') checkNames({ ...globals, promised }, [], []);
+  return promised;
 }
 
 /** JSON Schema of what a command prints with `--json`. */
@@ -86,17 +92,6 @@ function schemaOf(answers: Answers): JsonSchema {
   if ('text' in answers) return { type: 'string', description: answers.text };
   if ('any' in answers) return { description: answers.any };
   return { not: {}, description: answers.none };
-}
-
-/**
- * Throws `usage` for a name the answer will not have; nothing was sent. `fromFile` is a run of rows. Reading commands are left alone: their rows
- * may have fields of the service that we do not know, and reading them again costs nothing.
- */
-export function checkNamedFields(command: Command, globals: Globals, fromFile: boolean): void {
-  if (command.effect === 'read') return;
-  const names = fieldNames(command, { dryRun: globals.dryRun, fromFile });
-  if (names === undefined) return;
-  checkNames(globals, [Object.fromEntries([...names].map(name => [name, null]))], []);
 }
 
 const ERROR = {
@@ -136,4 +131,64 @@ export function errorSchema(): JsonSchema {
     properties: { error: shapeSchema(ERROR, 'promise') },
     required: ['error'],
   };
+}
+
+const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
+  // Standard output that takes no answer is `check_failed`.
+  words: ['internal', 'check_failed', 'interrupted', 'terminated'],
+  // Profiles, journal and store: not private, locked, damaged; a profile that is not there.
+  files: ['not_found', 'guarded'],
+  // A service may refuse in words the contract does not list, and answer with what no operation returns.
+  service: ['not_authenticated', 'not_found', 'refused', 'rate_limited', 'unreachable', 'contract_mismatch'],
+};
+
+const REACHED: Readonly<Record<Reach, readonly ErrorKind[]>> = {
+  words: MET.words,
+  files: [...MET.words, ...MET.files],
+  service: [...MET.words, ...MET.files, ...MET.service],
+};
+
+/**
+ * Every kind of failure of a command, in the order of exit codes. `own`: it says something of this command, and is not what
+ * every command of its reach can meet.
+ */
+export function endingsOf(command: Command) {
+  const refusals = command.row?.fails ?? [];
+  const own = new Set<ErrorKind>([
+    'usage',
+    ...(Object.keys(command.ends) as ErrorKind[]),
+    ...refusals.map(name => REFUSALS[name].kind as ErrorKind),
+    ...ofEffect(command),
+  ]);
+  const all = new Set([...own, ...REACHED[command.reach]]);
+  return [...all]
+    .sort((a, b) => ERROR_KINDS[a].exit - ERROR_KINDS[b].exit)
+    .map(kind => {
+      const { exit, means }: { readonly exit: number; readonly means: string } = ERROR_KINDS[kind];
+      const named = refusals.filter(name => REFUSALS[name].kind === kind);
+      const said = command.ends[kind] ?? means;
+      return {
+        kind,
+        exit,
+        own: own.has(kind),
+        means: named.length === 0 ? said : `${said} (${named.join(', ')})`,
+      };
+    });
+}
+
+/** What the write path and a run of many rows add. */
+function ofEffect(command: Command): readonly ErrorKind[] {
+  const { effect } = command;
+  const writes = command.operation !== undefined && effect !== 'read';
+  return [
+    ...(effect === 'irreversible' || effect === 'reveals-secret' || writes ? (['not_confirmed'] as const) : []),
+    ...(writes ? (['outcome_unknown', 'guarded'] as const) : []),
+    // What the journal keeps can be held by a rule.
+    ...(effect === 'moves-money' || (writes && (effect === 'irreversible' || command.runFlags !== undefined))
+      ? (['pending_approval'] as const)
+      : []),
+    // A request in the caller's own words may be every operation.
+    ...(command.row?.raw ? (['insufficient_funds'] as const) : []),
+    ...(command.runFlags === undefined ? [] : (['partly_failed'] as const)),
+  ];
 }

@@ -9,8 +9,7 @@ import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/declaration.ts';
 import type { Answers, Flag, NamedArgument } from '../parsing/flag.ts';
 import type { Located } from '../parsing/tree.ts';
-import { answersOf } from './answers.ts';
-import { endingsOf } from './endings.ts';
+import { answersOf, endingsOf } from './answers.ts';
 import { pageHead } from './kept-pages.ts';
 
 const WIDTH = 80;

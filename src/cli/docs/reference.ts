@@ -1,10 +1,12 @@
-/** The reference, and the pages for agents. */
+/** Pages written from the declarations: the reference, the manual, and `llms.txt`. The text of a command is that of its help, as it stands. */
+import { GLOBALS } from '../../app/globals.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { commandsOf, type Registry } from '../parsing/declaration.ts';
-import { commandHelp } from './help.ts';
+import { ENVIRONMENT } from './environment.ts';
+import { commandHelp, globalRows, hang, rootHelp } from './help.ts';
 
-/** Text of each page by its file name, `cards.md`, and an index. The text of a command is that of its help, as it stands. */
+/** Text of each page of the reference by its file name, `cards.md`, and an index. */
 export async function referencePages(registry: Registry): Promise<ReadonlyMap<string, string>> {
   const pages = new Map<string, string>();
   for (const group of registry) {
@@ -48,14 +50,11 @@ async function groupLines(registry: Registry, folder: string): Promise<string> {
   return (await Promise.all(lines)).join('\n');
 }
 
-const PURPOSE =
-  'Issue, fund, freeze, terminate and watch virtual cards from a terminal, a script or CI, with the whole service inside as an offline sandbox.';
-
 /** `llms.txt`: what this is, and where each command is documented. */
 export async function llmsText(registry: Registry): Promise<string> {
   return `# cardwright
 
-> ${PURPOSE}
+> Issue, fund, freeze, terminate and watch virtual cards from a terminal, a script or CI, with the whole service inside as an offline sandbox.
 
 Without a network or a key every command works with \`--sandbox\`. Answers are JSON with \`--json\`; \`cardwright
 commands --json\` is the tree of commands, \`cardwright schema <command>\` the shape of an answer, \`cardwright explain
@@ -87,4 +86,68 @@ function rowOf({ group, name, row }: AdminMethod): string {
   const names = fields.map(([field, { must }]) => (must ? field : `${field}?`));
   const input = names.length === 0 ? '' : `{ ${names.join(', ')} }`;
   return `| \`${group === undefined ? name : `${group}.${name}`}(${input})\` | ${row.summary} |`;
+}
+
+/** Of the last change to what these pages promise; a date of the build would make each build differ. */
+const DATE = 'November 29, 2026';
+
+/** Text of each manual page in mdoc(7) by its file name, `cardwright-cards.1`: one of the program, one a group. */
+export async function manualPages(registry: Registry): Promise<ReadonlyMap<string, string>> {
+  const name = 'cardwright';
+  const variables = ENVIRONMENT.map(each => hang(`${each.name.padEnd(30)}  `, each.means));
+  const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) =>
+    hang(`${exit}`.padEnd(5), `${kind}: ${means}`),
+  );
+  const pages = new Map([
+    [
+      `${name}.1`,
+      page(
+        name,
+        'issue, fund, freeze and watch virtual cards',
+        registry.map(group => `${name}-${group.name}`),
+        [
+          ['.Sh DESCRIPTION', rootHelp(registry)],
+          ['.Sh OPTIONS', globalRows(GLOBALS)],
+          ['.Sh ENVIRONMENT', variables.join('')],
+          ['.Sh EXIT STATUS', `0    Done; also an empty list.\n${exits.join('')}`],
+        ],
+      ),
+    ],
+  ]);
+  for (const group of registry) {
+    const commands = await commandsOf(group);
+    const parts = commands.map(command => [`.Ss ${command.path}`, commandHelp(command)] as const);
+    const text = page(`${name}-${group.name}`, group.summary, [name], [['.Sh DESCRIPTION', ''], ...parts]);
+    pages.set(`${name}-${group.name}.1`, text);
+  }
+  return pages;
+}
+
+type Part = readonly [heading: string, text: string];
+
+function page(name: string, summary: string, also: readonly string[], parts: readonly Part[]): string {
+  const others = also.toSorted().map((each, at) => `.Xr ${each} 1${at < also.length - 1 ? ' ,' : ''}`);
+  return `${[
+    `.Dd ${DATE}\n.Dt ${name.toUpperCase()} 1\n.Os\n.Sh NAME\n.Nm ${name}\n.Nd ${inline(summary)}`,
+    ...parts.flatMap(([heading, text]) => [heading, ...(text === '' ? [] : [literal(text)])]),
+    '.Sh SEE ALSO',
+    ...others,
+  ].join('\n')}\n`;
+}
+
+/** Text as it stands: no line is taken for a request. */
+function literal(text: string): string {
+  const lines = text.trimEnd().split('\n').map(inline);
+  return `.Bd -literal\n${lines.map(line => (/^[.']/.test(line) ? `\\&${line}` : line)).join('\n')}\n.Ed`;
+}
+
+/** Nothing but ASCII, no escape in it, and a hyphen that can be copied. */
+function inline(line: string): string {
+  return line
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(
+      /[^\x20-\x7e]/gu,
+      character => `\\[u${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
+    );
 }

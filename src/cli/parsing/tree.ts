@@ -7,7 +7,6 @@ import { GLOBALS } from '../../app/globals.ts';
 import { type CliError, usage } from '../../core/errors.ts';
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './declaration.ts';
 import { type Flag, flagOf, takes } from './flag.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
@@ -236,15 +235,64 @@ function single(name: string, value: unknown, before: unknown): unknown {
   throw usage(`${name} takes one value, but was given ${quote(String(before))} and ${quote(String(value))}`);
 }
 
-/** What Commander refuses, in our words. */
+/** Words of a command that has a new name; the longest first where one begins another. */
+const MOVED: readonly (readonly [old: string, now: string])[] = [
+  ['mirror path', 'books status'],
+  ['mirror', 'books'],
+  ['reconcile', 'books reconcile'],
+  ['statement', 'books statement'],
+  ['export', 'books export'],
+  ['approvals key', 'ops keys'],
+  ['approvals', 'ops'],
+  ['ops takeover', 'ops resume'],
+  ['ops locks', 'ops list'],
+  ['sandbox overview', '--sandbox overview'],
+  ['sandbox cards', '--sandbox cards list'],
+  ['sandbox card', '--sandbox cards get'],
+  ['sandbox webhooks', '--sandbox webhooks list'],
+];
+
+/** Options by their old names, of every command. */
+const MOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--from', '--since'],
+  ['--to', '--until'],
+  ['--events', '--event'],
+  ['--for', '--wait-timeout'],
+  ['--within', '--wait-timeout'],
+]);
+
+/** Options that would take a secret: what is typed on a line can be read in the process list. */
+const SAFER: ReadonlyMap<string, string> = new Map([
+  ['--api-key', 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY'],
+  ['--key', 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY'],
+  ['--secret', 'cardwright webhooks create --secret-file <file>, or --secret-stdin'],
+]);
+
+/** The refusal of the first of `words`, which is no command behind `after`, where there are those that are `known`. */
+function unknownWord(words: readonly string[], after: readonly string[], known: readonly string[]): CliError {
+  const line = `${[...after, ...words].join(' ')} `;
+  const moved = MOVED.find(([old]) => line.startsWith(`${old} `));
+  if (moved !== undefined) {
+    const [old, now] = moved;
+    return usage(`"${old}" is "${now}" now`, `cardwright ${now} --help`);
+  }
+  const [word = ''] = words;
+  return usage(
+    `unknown command ${quote(word)}.${didYouMean(word, known)}`,
+    ['cardwright', ...after, '--help'].join(' '),
+  );
+}
+
+/** What Commander refuses, in our words; of an old word or option the new one, which is shown and never run. */
 function refusal({ code, message }: CommanderError, node: Node): CliError {
   const see = ['cardwright', ...node.words, '--help'].join(' ');
   if (code === 'commander.unknownOption') {
     // The option's name alone: a value that follows `=` could be a key.
     const option = /'([^'=]*)/.exec(message)?.[1] ?? '';
-    const refused = secretRefusal(option);
-    if (refused) return refused;
-    const now = optionNow(option);
+    const safer = SAFER.get(option);
+    if (safer !== undefined)
+      return usage(`no option takes a secret, because other users could see it in the process list. Use ${safer}`);
+    const now = MOVED_OPTIONS.get(option);
     if (now !== undefined) return usage(`${option} is ${now} now`, see);
     const known = node.known.map(({ flag }) => flag.name);
     return usage(`unknown option ${quote(option)}.${didYouMean(option, known)}`, see);
