@@ -1,13 +1,10 @@
 /** What the records of a card say of its use: when it was used last, what it spent, how much of its limit is used. */
 import { DAY } from '../core/durations.ts';
-import { effectOf, isChangingRecord, spentBy } from './records.ts';
+import { type EffectColumns, effectOf, isChangingRecord, spentBy } from './records.ts';
 import { purchaseOf, type TxRow } from './rows.ts';
 
 /** Columns of a record that activity is counted from. */
-export type ActivityRecord = Pick<
-  TxRow,
-  'tx_id' | 'card_id' | 'type' | 'status' | 'cents' | 'authorization_id' | 'at_ms'
-> & { readonly currency?: TxRow['currency'] };
+export type ActivityRecord = EffectColumns & Pick<TxRow, 'card_id' | 'at_ms'>;
 
 /** What one card did up to `Activities.now`. Amounts are cents; spans are 1, 7 and 30 days of 24 hours. */
 interface Counted {

@@ -5,15 +5,11 @@
 
 import { isInDollars } from '../contract/resources.ts';
 import { addTo } from '../core/objects.ts';
-import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
+import { purchaseOf, type SummedRow, type TxChangeRow, type TxRow } from './rows.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */
-export interface EffectColumns {
-  readonly tx_id: string;
-  readonly type: string;
-  readonly status: string | null;
+export interface EffectColumns extends Pick<TxRow, 'tx_id' | 'type' | 'status' | 'authorization_id'> {
   readonly cents: number;
-  readonly authorization_id: string | null;
   /** USD when left out. */
   readonly currency?: string | null;
 }

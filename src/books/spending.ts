@@ -2,6 +2,7 @@
 import { DAY } from '../core/durations.ts';
 import { type Cents, cents } from '../core/money.ts';
 import { type EffectColumns, effectOf } from './records.ts';
+import type { TxRow } from './rows.ts';
 
 /** Number of the day that an instant (ms UTC) falls on here. */
 export function dayOf(at: number): number {
@@ -22,10 +23,7 @@ interface Bucket {
   readonly moved: boolean;
 }
 
-interface SpendingRecord extends EffectColumns {
-  readonly at_ms: number;
-  readonly merchant: string | null;
-}
+type SpendingRecord = EffectColumns & Pick<TxRow, 'at_ms' | 'merchant'>;
 
 const LEAST_GROWN = 50_00;
 const MOST_GROWING = 10;

@@ -11,7 +11,7 @@ import { OPERATIONS } from '../contract/operations.ts';
 import { isJournaled } from '../contract/raw.ts';
 import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
-import { toCents } from '../core/money.ts';
+import { centsOf } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
@@ -30,7 +30,6 @@ import {
   needSignal,
   needText,
   needWarn,
-  wrongly,
 } from './options.ts';
 
 declare const CARDWRIGHT_VERSION: string;
@@ -90,7 +89,7 @@ export function createClient(options: Options) {
   let closing: Promise<void> | undefined;
   /** Begins at once; nothing begins behind the end of the client. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (closing !== undefined) asOurs(wrongly('this client is closed'));
+    if (closing !== undefined) asOurs(usage('this client is closed'));
     const done = work();
     underWay.add(done);
     try {
@@ -166,7 +165,7 @@ function partsOf(options: Options) {
   }
 
   async function sendUnnamed(operation: string, input: Values, { idempotencyKey: key, signal }: Calling) {
-    if (!isWrite(OPERATIONS[operation as keyof typeof OPERATIONS]))
+    if (!isWrite(rowOf(operation)))
       return (await service.send(operation as never, input as never, { signal })).result as unknown;
     const { directWrite } = await import('../journal/direct.ts');
     const planned = service.plan(operation as never, input as never, { key });
@@ -184,7 +183,7 @@ function partsOf(options: Options) {
     // What went past the journal would be known to none of its caps and other calls.
     if (journal !== undefined && intent === undefined && isJournaled(operation)) {
       const call = `send(${JSON.stringify(operation)}, …, { intent: "order-4711" })`;
-      throw wrongly(`this client has a journal, so ${operation} needs an intent: ${call}`, operation);
+      throw notSent('usage', `this client has a journal, so ${operation} needs an intent: ${call}`, { operation });
     }
     const sending = () =>
       intent === undefined
@@ -206,9 +205,8 @@ function partsOf(options: Options) {
  * would hide it (docs/design/reliability.md, section 3).
  */
 function movedCard(operation: string, asked: Values): string | undefined {
-  const row = (OPERATIONS as Readonly<Record<string, Operation>>)[operation];
   const card = asked['card_id'];
-  return row?.transfer !== undefined && typeof card === 'string' ? card : undefined;
+  return rowOf(operation).transfer !== undefined && typeof card === 'string' ? card : undefined;
 }
 
 /** Throws `usage`: a misspelt option would be a promise that nobody keeps. */
@@ -245,27 +243,23 @@ export function verifyWebhook(delivery: {
   return checked.verified ? checked : { verified: false, mistakes: checked.explanations };
 }
 
+function rowOf(operation: string): Operation {
+  if (Object.hasOwn(OPERATIONS, operation)) return OPERATIONS[operation as keyof typeof OPERATIONS];
+  throw usage(`there is no operation ${JSON.stringify(operation)}`);
+}
+
 /** USD of the caller to cents; everything else as it is. */
 function askedOf(operation: string, input: Values): Values {
-  const row = Object.hasOwn(OPERATIONS, operation)
-    ? (OPERATIONS[operation as keyof typeof OPERATIONS] as Operation)
-    : undefined;
-  if (row === undefined) throw wrongly(`there is no operation ${JSON.stringify(operation)}`);
+  const row = rowOf(operation);
   needObject('the input', input);
   const shape: Shape = { ...row.params, ...row.query, ...row.body };
   const entries = Object.entries(input).map(([name, value]) => {
     const isMoney = shape[name]?.kind === 'money' && typeof value === 'number';
-    return [name, isMoney ? centsIn(name, value) : value] as const;
+    const amount = isMoney ? centsOf(value) : value;
+    if (isMoney && amount === undefined) throw usage(`${name} is not USD with at most two decimals`);
+    return [name, amount] as const;
   });
   return Object.fromEntries(entries);
-}
-
-function centsIn(name: string, value: number): number {
-  try {
-    return toCents(value);
-  } catch {
-    throw usage(`${name} is not USD with at most two decimals`);
-  }
 }
 
 /** Number and code of a card are what was asked for by name. */

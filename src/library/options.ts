@@ -3,7 +3,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { DAY } from '../core/durations.ts';
-import { type CliError, notSent } from '../core/errors.ts';
+import { type CliError, usage } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
@@ -24,7 +24,7 @@ export function chosenJournal(
   const folder = (name: string, path: string) => absolute(name, path, 'a folder');
   if (journal === undefined || !/^postgres(?:ql)?:/i.test(journal)) {
     for (const [name, value] of Object.entries({ journalPasswordFile, journalFolder })) {
-      if (value !== undefined) throw wrongly(`${name} is for a journal in a database: journal: "postgres://…"`);
+      if (value !== undefined) throw usage(`${name} is for a journal in a database: journal: "postgres://…"`);
     }
     return journal === undefined ? undefined : { stateFolder: folder('journal', journal) };
   }
@@ -36,7 +36,7 @@ export function chosenJournal(
 }
 
 function absolute(name: string, path: string, of: string): string {
-  if (!isAbsolute(path)) throw wrongly(`${name} must be the absolute path of ${of}`);
+  if (!isAbsolute(path)) throw usage(`${name} must be the absolute path of ${of}`);
   return path;
 }
 
@@ -47,7 +47,7 @@ function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>
     const { state } = foldersFor({ env, platform, home: homeOrNone(), temporary: tmpdir() });
     if (isAbsolute(state)) return state;
   }
-  throw wrongly('this user has no state folder, so journalFolder must name one: an absolute path');
+  throw usage('this user has no state folder, so journalFolder must name one: an absolute path');
 }
 
 function homeOrNone(): string {
@@ -79,6 +79,11 @@ export const needObject: Check<object> = needs('an object', isObject);
 export const needText: Check<string> = needs('text', isText);
 export const needBoolean: Check<boolean> = needs('true or false', value => typeof value === 'boolean');
 export const needWarn: Check<(text: string) => void> = needs('a function', value => typeof value === 'function');
+/** Longer ones are a mistake, and timers of Node know no more than 24 days. */
+export const needMilliseconds: Check<number> = needs(
+  `a whole number of milliseconds, from 1 to ${DAY}`,
+  value => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= DAY,
+);
 /** By what is used of it: that of a test environment is of another class. */
 export const needSignal: Check<AbortSignal> = needs('an AbortSignal', value => {
   const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
@@ -97,24 +102,11 @@ export function checkOptions(
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     const check = known.get(name);
-    if (check === undefined) throw wrongly(`${name} is not known here; known: ${[...known.keys()].join(', ')}`);
+    if (check === undefined) throw usage(`${name} is not known here; known: ${[...known.keys()].join(', ')}`);
     check(name, value);
   }
 }
 
-/** Longer ones are a mistake, and timers of Node know no more than 24 days. */
-const MOST_MS = DAY;
-
-/** Throws `usage`. */
-export function needMilliseconds(name: string, value: unknown): asserts value is number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_MS) return;
-  throw wrongly(`${name} must be a whole number of milliseconds, from 1 to ${MOST_MS}`);
-}
-
 export function missing(name: string, form: string, value: unknown): CliError {
-  return wrongly(isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`);
-}
-
-export function wrongly(message: string, operation?: string): CliError {
-  return notSent('usage', message, { ...(operation !== undefined && { operation }) });
+  return usage(isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`);
 }

@@ -7,12 +7,27 @@ import { isoTime, MINUTE, SECOND } from '../core/durations.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
-import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { type FactName, type MirrorDatabase, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
-import { hasMovedSince, type OwnOperation } from './own-rows.ts';
-import { DEFAULT_RATE, PacedReader } from './paced-reader.ts';
+import type { Environment, Host, Randomness } from '../platform/host.ts';
+import {
+  type FactName,
+  type MirrorDatabase,
+  moveAway,
+  type Opening,
+  openForReading,
+  openForSync,
+  removeMirror,
+} from './file.ts';
+import { hasMovedSince } from './own-rows.ts';
+import { DEFAULT_RATE, PacedReader, type PacedReaderParts } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
-import { keptInstant, type ReconcileOptions, type Reconciliation, readInstant, reconcileMirror } from './reconcile.ts';
+import {
+  baseOf,
+  keptInstant,
+  type ReconcileOptions,
+  type Reconciliation,
+  readInstant,
+  reconcileMirror,
+} from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
 import { timeOf } from './store.ts';
@@ -24,34 +39,24 @@ export interface SyncOptions {
   readonly rate?: number | undefined;
 }
 
-export interface MirrorParts {
-  readonly path: string;
-  readonly platform: NodeJS.Platform;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly pid: number;
+export interface MirrorParts
+  extends Opening,
+    Pick<Host, 'clock' | 'random' | 'pid' | 'signal'>,
+    Pick<SyncParts, 'serviceNow' | 'ownOperations' | 'warn' | 'onRows'>,
+    Pick<PacedReaderParts, 'onPause'> {
   readonly isRunning: (pid: number) => boolean;
-  readonly signal: AbortSignal;
   /** The profile says `mirror off`. */
   readonly forbidden: () => Promise<boolean>;
   readonly account: () => Promise<Account>;
   readonly reader: () => Promise<Reader>;
-  readonly serviceNow: () => number | undefined;
   /** Asks for the time of a service whose clock may be moved, ms UTC; undefined where it goes as ours does, or does not tell. */
   readonly movedClock?: () => Promise<number | undefined>;
-  readonly ownOperations: () => Promise<readonly OwnOperation[]>;
-  readonly warn: (text: string) => void;
-  readonly onRows: (rows: number) => void;
   /** Told when no more rows come. */
   readonly onEnd: () => void;
-  /** Told of each pause that the rate asks for, ms. */
-  readonly onPause?: (ms: number, rate: number) => void;
   /** Starts this program once more as the process of a query. */
   readonly program: readonly [string, ...string[]];
   /** Its environment, without secrets. */
   readonly env: Environment;
-  /** Called before each commit; for tests. */
-  readonly onCommit?: () => void;
 }
 
 /** How long a sync waits for another one. */
@@ -283,9 +288,6 @@ async function mirrorStatus(place: MirrorParts) {
   const count = (table: string) => db?.count(table) ?? 0;
   try {
     const asOf = db?.number('as_of');
-    const checkpoint = db?.get<{ cut_id: string }>(
-      'select cut_id from checkpoint where exact = 1 order by sync desc, at_ms desc limit 1',
-    );
     return {
       path,
       exists: db !== undefined,
@@ -298,7 +300,7 @@ async function mirrorStatus(place: MirrorParts) {
       changes: count('record_change'),
       moves: count('move'),
       open_windows: count('open_window'),
-      last_exact_cut: checkpoint?.cut_id ?? null,
+      last_exact_cut: (db && baseOf(db))?.cut_id ?? null,
       totals: db?.fact('totals') ?? null,
       filters: db?.fact('filters') ?? null,
       order: db?.fact('order') ?? null,

@@ -112,7 +112,7 @@ export function unprovedCheckpoint(db: MirrorDatabase): Checkpoint | undefined {
   const wallet = newestWallet(db);
   const at = db.number('as_of');
   if (wallet === undefined || at === undefined) return undefined;
-  const held = heldAgainst(db, baseOf(db, undefined), { checkpointId: 'unproved', at, wallet });
+  const held = heldAgainst(db, baseOf(db), { checkpointId: 'unproved', at, wallet });
   return held && { checkpoint: held.checkpoint, cards: held.checkpointCards };
 }
 
@@ -122,8 +122,8 @@ export function checkpointOf(db: MirrorDatabase, checkpoint: KeptCheckpoint): Ch
   return { checkpoint, cards };
 }
 
-/** Throws `usage` for a checkpoint that is not there. */
-function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCheckpoint | undefined {
+/** The last exact checkpoint, or the one that is named by its id or a time. Throws `usage` where that is not there. */
+export function baseOf(db: MirrorDatabase, from?: string | number): KeptCheckpoint | undefined {
   if (from === undefined)
     return db.get<KeptCheckpoint>('select * from checkpoint where exact = 1 order by sync desc, at_ms desc limit 1');
   const [where, which] =

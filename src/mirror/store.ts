@@ -177,7 +177,8 @@ export interface Writing {
   readonly sync: number;
   /** Instant of the service, ms. */
   readonly now: number;
-  readonly counts: { readonly transactions: Counts; readonly cards: Counts };
+  /** `windows`: of time, read complete. */
+  readonly counts: { readonly transactions: Counts; readonly cards: Counts; windows: number };
 }
 
 type Stored = RecordValues & { readonly id: number; readonly missed: number; readonly gone_at: number | null };

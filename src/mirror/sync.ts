@@ -5,7 +5,6 @@ import { LIMITS } from '../contract/limits.ts';
 import { incompleteList } from '../contract/whole-list.ts';
 import { DAY, HOUR, isoTime, MINUTE, SECOND, wholeSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import type { Clock } from '../platform/host.ts';
 import type { MirrorDatabase } from './file.ts';
 import { copyOwnRows, type OwnOperation } from './own-rows.ts';
 import type { PacedReader } from './paced-reader.ts';
@@ -20,10 +19,7 @@ import {
 } from './store.ts';
 import { auditCounts, NoSpans, readLateUpdates, readOn, type SyncRun, walkAll } from './windows.ts';
 
-export interface SyncParts {
-  readonly db: MirrorDatabase;
-  readonly ask: PacedReader;
-  readonly clock: Clock;
+export interface SyncParts extends Pick<SyncRun, 'db' | 'ask' | 'clock' | 'warn' | 'onRows'> {
   /** Reads everything again. */
   readonly full: boolean;
   /** Reads cards although nothing seems to have moved: money may go from one to another. */
@@ -32,8 +28,6 @@ export interface SyncParts {
   readonly serviceNow: () => number | undefined;
   /** All operations in the journal of this machine. */
   readonly ownOperations: () => Promise<readonly OwnOperation[]>;
-  readonly warn: (text: string) => void;
-  readonly onRows: (rows: number) => void;
 }
 
 /** Cards are read at the latest after this. */
@@ -55,7 +49,7 @@ export async function syncMirror(parts: SyncParts) {
   const first = await lookFirst(ask);
   // A service tells its time to the second.
   const now = wholeSeconds(parts.serviceNow() ?? parts.clock.now());
-  const counts = { transactions: noCounts(), cards: noCounts() };
+  const counts = { transactions: noCounts(), cards: noCounts(), windows: 0 };
   const sync = db.commit(() => {
     const number = (db.number('sync') ?? 0) + 1;
     db.setFact('sync', number);
@@ -65,7 +59,7 @@ export async function syncMirror(parts: SyncParts) {
   // The last ms of a second: whatever a service thinks of an end, no record of whole seconds stands on it.
   const end = wholeSeconds(now - behind) + SECOND - 1;
   const { clock, warn, onRows } = parts;
-  const run: SyncRun = { db, ask, clock, now, sync, counts, end, warn, onRows, tally: { windows: 0 } };
+  const run: SyncRun = { db, ask, clock, now, sync, counts, end, warn, onRows };
   db.commit(() => storeWallet(run, first.wallet));
   const isQuiet = !full && nothingMoved(db, first.digest);
   const cardsAt = db.number('cards_at');
@@ -149,7 +143,7 @@ function movedSince(before: Wallet, now: Wallet): string[] {
 }
 
 /** What `books sync` tells. */
-function reportOf({ db, now, ask, counts, tally }: SyncRun) {
+function reportOf({ db, now, ask, counts }: SyncRun) {
   const checkpoint = db.get<{ cut_id: string; exact: number }>(
     'select cut_id, exact from checkpoint order by sync desc, at_ms desc limit 1',
   );
@@ -158,7 +152,7 @@ function reportOf({ db, now, ask, counts, tally }: SyncRun) {
     requests: ask.requests,
     transactions: counts.transactions,
     cards: counts.cards,
-    windows: { read: tally.windows, open: openWindows(db) },
+    windows: { read: counts.windows, open: openWindows(db) },
     cut: checkpoint?.cut_id ?? null,
     exact: checkpoint?.exact === 1,
   };

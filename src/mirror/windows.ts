@@ -6,21 +6,15 @@
 import type { Input } from '../contract/calls.ts';
 import { SECOND, wholeSeconds } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
-import type { MirrorDatabase } from './file.ts';
 import type { PacedReader } from './paced-reader.ts';
 import { IS_PENDING } from './schema.ts';
 import { missRecords, type Span, storeRecords, type Transaction, timeOf, type Writing } from './store.ts';
 
 export interface SyncRun extends Writing {
-  readonly db: MirrorDatabase;
   readonly ask: PacedReader;
   readonly clock: Clock;
   /** Nothing comes any more that is dated before it; ms of the service. */
   readonly end: number;
-  readonly tally: {
-    /** Windows read complete. */
-    windows: number;
-  };
   readonly warn: (text: string) => void;
   /** Rows read so far, for the progress. */
   readonly onRows: (rows: number) => void;
@@ -74,7 +68,7 @@ async function readSpan(run: SyncRun, { type, ...span }: Part, onWindow?: (to: n
     });
     isAgain = missing > 0 && !isAgain;
     if (isAgain) continue;
-    run.tally.windows += 1;
+    run.counts.windows += 1;
     if (isLast) return;
     to = from - 1;
   }
@@ -175,7 +169,7 @@ export async function walkAll(run: SyncRun): Promise<void> {
     }
     // A list that moved while it was read tells of nothing that is missing.
     if (first !== undefined && (first !== last || first !== ids.size)) return;
-    run.tally.windows += 1;
+    run.counts.windows += 1;
     if (db.commit(() => missRecords(run, { from: 0, to: run.end, ids })) === 0) return;
   }
 }

@@ -11,7 +11,7 @@ export type Layout = 'plain' | 'quickbooks' | 'xero';
 /** QuickBooks refuses longer files. */
 const QUICKBOOKS_ROWS = 1_000;
 
-interface CsvOptions {
+export interface CsvOptions {
   readonly layout: Layout;
   /** That of the layout when left out. */
   readonly dateFormat?: DateFormat | undefined;

@@ -1,21 +1,16 @@
 /** An export as files: the formats, the names of the files, and what stands in them. */
 import type { Statement, StatementAccount } from '../books/statement.ts';
-import { type AccountsFile, accountPart, labelPart } from './accounts.ts';
-import type { Layout } from './csv.ts';
-import type { DateFormat, Piece } from './text.ts';
+import { accountPart, labelPart } from './accounts.ts';
+import type { CsvOptions, Layout } from './csv.ts';
+import type { Piece } from './text.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ofx', 'qbo', 'qif', 'hledger', 'ledger', 'beancount'] as const;
 type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const LAYOUTS: readonly [Layout, ...Layout[]] = ['plain', 'quickbooks', 'xero'];
 
-export interface ExportWish {
+export interface ExportWish extends CsvOptions {
   readonly format: ExportFormat;
-  readonly layout: Layout;
-  readonly dateFormat: DateFormat | undefined;
-  readonly accounts: AccountsFile;
-  /** Cells of CSV without the guard against formulas. */
-  readonly raw: boolean;
   /** QBO: number of the bank. */
   readonly intuBid: string;
   /** Journals and QIF: without opening balances, as a file of the period before stands beside it. */

@@ -16,7 +16,7 @@ import type { Context } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { type FlagValues, maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { must } from '../../contract/field.ts';
 import { ACCOUNT_CURRENCY } from '../../contract/resources.ts';
@@ -51,17 +51,9 @@ export const STATEMENT_ENDS = {
   not_found: 'The copy holds no such card.',
 } as const;
 
-export interface StatementQuery {
-  readonly period: string;
-  readonly card?: string | undefined;
-  readonly label?: string | undefined;
-  readonly only?: (typeof PARTS)[number] | undefined;
-  readonly tz?: string | undefined;
-  readonly unreconciled?: boolean | undefined;
-  readonly offline?: boolean | undefined;
-  readonly maxAge?: string | undefined;
+export interface StatementQuery extends FlagValues<typeof STATEMENT_FLAGS> {
   /** With the open authorizations of the period. */
-  readonly pending?: boolean | undefined;
+  readonly pending?: boolean;
 }
 
 /**
