@@ -24,8 +24,8 @@ async function holding(served: Served): Promise<string> {
   return card.id;
 }
 
-const setBroken = (service: Awaited<ReturnType<typeof fakeService>>, dueAt = NOON + HOUR) =>
-  service.store.write(sql => schedule(sql, { kind: 'of a bug', ref: 'thing_1', dueAt }));
+const setBroken = (service: Awaited<ReturnType<typeof fakeService>>, due_at = NOON + HOUR) =>
+  service.store.write(sql => schedule(sql, { kind: 'of a bug', ref: 'thing_1', due_at }));
 
 test('requests go on, what it did is undone, and the timers behind it go off', async () => {
   await using service = await fakeService({ timerActions: broken });

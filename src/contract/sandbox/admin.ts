@@ -11,7 +11,7 @@ import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { type DialectName, FAULT_OPERATIONS } from './faults.ts';
 import { INSPECTOR_OPERATIONS } from './inspector.ts';
 import { PAGE_OPERATIONS } from './page.ts';
-import { change, one, reading, THOROUGH } from './row.ts';
+import { change, one, reading, THOROUGH, TIMED } from './row.ts';
 import { SCENARIO_OPERATIONS } from './scenarios.ts';
 import { SIMULATIONS } from './simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
@@ -45,12 +45,7 @@ export interface AccountsServerOptions extends Pick<ServerOptions, 'port' | 'rat
   readonly behind?: { readonly bind: string; readonly host: string } | undefined;
 }
 
-const PARKED = {
-  kind: must(text('What should have happened.')),
-  ref: must(text('What it should have happened to.')),
-  due_at: must(time('When it was due.')),
-  error: must(text('Why it could not happen.')),
-} as const;
+const PARKED = { ...TIMED, error: must(text('Why it could not happen.')) } as const;
 
 const STATUS = {
   version: must(text('Version of cardwright that serves it.')),

@@ -7,7 +7,7 @@ import { must, nullable } from '../field.ts';
 import { choice, integer, map, money, rows, text, texts, time } from '../own-field.ts';
 import { DECLINE_REASONS } from '../resources.ts';
 import { LOGGED_REQUEST } from './faults.ts';
-import { look, one, pageOf, paging } from './row.ts';
+import { look, one, pageOf, paging, TIMED } from './row.ts';
 
 /** The checks of A-48 about one record: what was compared, and which of them said no. */
 const WHY = {
@@ -55,9 +55,7 @@ export const REQUEST_PAIR = {
 } as const;
 
 export const TIMER = {
-  due_at: must(time('When it is due, on the clock of the sandbox.')),
-  kind: must(text('What happens.')),
-  ref: must(text('What it happens to.')),
+  ...TIMED,
   state: must(
     choice(['waiting', 'due', 'parked'], 'Ahead of the clock, due by now, or out of the way because it failed.'),
   ),

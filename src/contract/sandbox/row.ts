@@ -1,7 +1,7 @@
 /** Rows of the control surface rest on nothing but our own choice: what all of a kind have in common stands here. */
-import type { Shape } from '../field.ts';
+import { must, type Shape } from '../field.ts';
 import * as row from '../operation.ts';
-import { integer } from '../own-field.ts';
+import { integer, text, time } from '../own-field.ts';
 
 const OURS = { section: 'sandbox', basis: {} } as const;
 
@@ -27,3 +27,10 @@ export const paging = (rows: number, most = 1000) => ({
   page: integer('Page, from 1.', { min: 1, defaults: 1 }),
   per_page: integer('Rows a page.', { min: 1, max: most, defaults: rows }),
 });
+
+/** What happens by itself, such as a hold that expires or a delivery. */
+export const TIMED = {
+  due_at: must(time('When it is due, on the clock of the sandbox.')),
+  kind: must(text('What happens.')),
+  ref: must(text('What it happens to.')),
+} as const;

@@ -12,7 +12,7 @@ import {
   TRANSACTION_TYPES,
 } from '../resources.ts';
 import { DIALECT_NAMES } from './faults.ts';
-import { change, listOf, look, one, pageOf, paging, reading, THOROUGH } from './row.ts';
+import { change, listOf, look, one, pageOf, paging, reading, THOROUGH, TIMED } from './row.ts';
 
 export const SERVER_OPERATIONS = {
   health: reading(
@@ -67,9 +67,7 @@ const MOVING_CLOCK = {
 } as const;
 
 const FIRED = {
-  due_at: must(time('When it was due, and happened.')),
-  kind: must(text('What happened.')),
-  ref: must(text('What it happened to.')),
+  ...TIMED,
   error: text('Why it could not happen; then nothing changed, and the timer is parked.'),
 } as const;
 
@@ -123,16 +121,7 @@ const OVERVIEW = {
   events: count('Events recorded.'),
   faults: count('Fault rules that can still happen.'),
   timers: count('What happens by itself later: timers and queued deliveries.'),
-  next_timer: nullable(
-    object(
-      {
-        due_at: must(time('When it is due, on the clock of the sandbox.')),
-        kind: must(text('What happens.')),
-        ref: must(text('What it happens to.')),
-      },
-      'What happens by itself next; null where nothing does.',
-    ),
-  ),
+  next_timer: nullable(object(TIMED, 'What happens by itself next; null where nothing does.')),
 } as const;
 
 const hold = usd('Held by authorizations.');

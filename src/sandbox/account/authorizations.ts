@@ -63,7 +63,7 @@ function approve(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
   const { amount } = purchase;
   const row = record(act, card, purchase, { type: 'authorization', status: 'pending', held: amount });
   const moved = moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
-  schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
+  schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, due_at: authorizationDue(now, row.mcc) });
   act.emit('transaction.authorized', wireTransaction(row));
   afterDecrease(act, moved.card);
   return row;

@@ -42,7 +42,7 @@ export function openChallenge(act: Act, card: CardRow, opening: Opening): Ended 
   };
   sql.insert('challenges', challenge);
   if (challenge.status === 'failed') return { challenge, transaction: runAttached(act, challenge) };
-  schedule(sql, { kind: CHALLENGE_EXPIRY, ref: id, dueAt: challenge.expires_at });
+  schedule(sql, { kind: CHALLENGE_EXPIRY, ref: id, due_at: challenge.expires_at });
   act.emit('3ds.challenge', wireChallenge(challenge));
   return { challenge };
 }
@@ -151,8 +151,7 @@ export function confirmDeposit(act: Act, deposit: DepositRow): DepositRow {
 }
 
 function awaitBlock({ sql, now }: Act, { id, currency, network }: DepositRow): void {
-  const dueAt = now + blockInterval(currency, network);
-  schedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: id, dueAt });
+  schedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: id, due_at: now + blockInterval(currency, network) });
 }
 
 // What happens by itself (docs/design/sandbox.md, section 6), under the same rules as what is asked for.

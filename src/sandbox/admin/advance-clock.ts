@@ -16,7 +16,6 @@ import {
   readClock,
   sandboxNow,
   setClock,
-  type Timer,
 } from '../clock/clock.ts';
 import { earliestDue } from '../delivery/dispatcher.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
@@ -44,22 +43,14 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
   try {
     // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
     // queued behind a clock that has gone past it.
-    const overdue = await fireDeliveries(parts, from);
+    const overdue = (await dispatcher?.deliver({ kind: 'idle', upTo: from })) ?? [];
     const fired = [...overdue, ...(await fireUntil(parts, { to, token }))];
     return await store.write(sql => {
       refuseLost(sql, token);
       const row = clockShowing(readClock(sql), to, clock.now());
       setClock(sql, row);
       const { mode, now } = wireClock(row, to);
-      const said = (error: unknown) => (error instanceof Error ? error.message : String(error));
-      return {
-        mode,
-        now,
-        fired: fired.map(({ dueAt, kind, ref, error }) => ({
-          ...{ due_at: isoTime(dueAt), kind, ref },
-          ...(error !== undefined && { error: said(error) }),
-        })),
-      };
+      return { mode, now, fired: fired.map(each => ({ ...each, due_at: isoTime(each.due_at) })) };
     });
   } finally {
     goOn?.();
@@ -90,32 +81,25 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
     const step = await store.write(sql => {
       refuseLost(sql, token);
       const row = readClock(sql);
-      const onTime = ({ dueAt }: Pick<Timer, 'dueAt'>) => {
+      const onTime = (due: number) => {
         // One that was overdue already does not set the clock back.
-        const shown = sandboxNow(sql, clock.now());
-        if (dueAt > shown) setClock(sql, clockShowing(row, dueAt, clock.now()));
+        if (due > sandboxNow(sql, clock.now())) setClock(sql, clockShowing(row, due, clock.now()));
       };
       const timer = nextDue(sql, to);
       const delivery = dispatcher && earliestDue(sql);
-      if (delivery === undefined || delivery > (timer?.dueAt ?? to) || delivery === stuckAt)
+      if (delivery === undefined || delivery > (timer?.due_at ?? to) || delivery === stuckAt)
         return fireOne(sql, parts, to, onTime);
-      onTime({ dueAt: delivery });
+      onTime(delivery);
       return delivery;
     });
     if (step === undefined) return fired;
     if (typeof step !== 'number') fired.push(step);
     else {
-      const attempts = await fireDeliveries(parts, step);
+      const attempts = (await dispatcher?.deliver({ kind: 'idle', upTo: step })) ?? [];
       stuckAt = attempts.length === 0 ? step : undefined;
       fired.push(...attempts);
     }
   }
-}
-
-/** What is due at or before `upTo` is tried; nothing where another process sends. */
-async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promise<readonly Fired[]> {
-  const attempts = (await dispatcher?.deliver({ kind: 'idle', upTo })) ?? [];
-  return attempts.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery }));
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */

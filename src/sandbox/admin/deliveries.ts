@@ -7,7 +7,7 @@ import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
 import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
 import { type Addressed, pageOfList, webhookOf } from '../handlers/service.ts';
-import { enqueue, exampleOf } from '../outbox/outbox.ts';
+import { enqueue, enqueueAgain, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { LookHandlers, StoreMoment } from '../service/service.ts';
 import { type AttemptRow, type DeliveryRow, deliveryBody, sendingNow, type WebhookRow } from '../store/rows.ts';
@@ -52,12 +52,10 @@ export const DELIVERIES = {
   'deliveries.redeliver': call => {
     const { sql, input } = call;
     const row = found(sql.row('deliveries', { id: input.delivery_id }), 'delivery', input.delivery_id);
-    const { id, state, webhook_id, event_id, event_type, event_seq } = row;
+    const { id, state, webhook_id } = row;
     if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
     activeWebhook({ sql, input: { webhook_id } });
-    const content = event_seq === null ? { body: deliveryBody(sql, id) } : { seq: event_seq };
-    const same = { edited: row.edited === 1, sign: row.sign ?? undefined };
-    return wireDelivery(enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
+    return wireDelivery(enqueueAgain(call, row), []);
   },
 
   /** Also what happened while it was disabled; nothing from before it was there. */

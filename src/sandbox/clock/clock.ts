@@ -102,14 +102,8 @@ export const forgetAdvance = (sql: Sql) => sql.run('delete from advances');
 
 // Things that happen by themselves: an authorization that expires, a challenge that runs out. One row a thing; the row and what it does are one transaction, so two processes never fire one timer twice (docs/design/sandbox.md, section 6).
 
-export interface Timer {
-  /** Clock of the sandbox, ms UTC. */
-  readonly dueAt: number;
-  /** Which action of `TIMER_ACTIONS` it starts. */
-  readonly kind: string;
-  /** Id of what it is about; one timer for each kind and ref. */
-  readonly ref: string;
-}
+/** `kind` is the action of `TIMER_ACTIONS` that it starts, `ref` the id of what it is about; one timer for each kind and ref. */
+export type Timer = RowOf<'timers'>;
 
 /** What the action of a timer gets: its row is gone already, and `now` is when it was due, not when somebody noticed. */
 export interface TimerCall extends Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'> {
@@ -120,20 +114,19 @@ export type TimerActions = Readonly<Record<string, (call: TimerCall) => void>>;
 
 /** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked is tried again. */
 export function schedule(sql: Sql, timer: Timer): void {
-  const { kind, ref, dueAt } = timer;
-  sql.run('delete from parked_timers where kind = ? and ref = ?', kind, ref);
+  sql.run('delete from parked_timers where kind = ? and ref = ?', timer.kind, timer.ref);
   unschedule(sql, timer);
-  sql.insert('timers', { kind, ref, due_at: dueAt });
+  sql.insert('timers', timer);
 }
 
 /** Takes a timer away; one that is not set is no mistake. */
-export const unschedule = (sql: Sql, { kind, ref }: Omit<Timer, 'dueAt'>) =>
+export const unschedule = (sql: Sql, { kind, ref }: Omit<Timer, 'due_at'>) =>
   sql.run('delete from timers where kind = ? and ref = ?', kind, ref);
 
 /** The earliest timer due at or before `upTo`; ties go by kind and ref. */
 export function nextDue(sql: Sql, upTo: number): Timer | undefined {
   return sql.get<Timer>(
-    'select kind, ref, due_at as dueAt from timers where due_at <= ? order by due_at, kind, ref limit 1',
+    'select due_at, kind, ref from timers where due_at <= ? order by due_at, kind, ref limit 1',
     upTo,
   );
 }

@@ -11,10 +11,10 @@ import { Secret } from '../../core/secret.ts';
 import type { Host } from '../../platform/host.ts';
 import { rest } from '../../platform/time.ts';
 import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
-import { sandboxNow } from '../clock/clock.ts';
+import { sandboxNow, type Timer } from '../clock/clock.ts';
 import type { ActiveDialect } from '../dialects/table.ts';
 import { deliveryFault } from '../faults/faults.ts';
-import { enqueue } from '../outbox/outbox.ts';
+import { enqueueAgain } from '../outbox/outbox.ts';
 import type { Store } from '../store/queue.ts';
 import {
   activeWebhooks,
@@ -122,19 +122,16 @@ function headFor(sql: Sql, parts: DeliveryParts, webhook: string, moment: Moment
 
 /** Each delivery is asked about once: it goes twice, later, or behind others. True when it must be looked for anew. */
 function applyFault(sql: Sql, { limits }: DeliveryParts, row: DeliveryRow, { now, real }: Moment): boolean {
-  const { id, webhook_id, event_id, event_type, event_seq } = row;
+  const { id, webhook_id, event_type } = row;
   const change = (changed: Partial<Pick<DeliveryRow, 'due_at' | 'behind' | 'held_until'>> = {}) =>
     sql.update('deliveries', { id, state: 'queued' }, { faults_asked: 1, behind: 0, held_until: null, ...changed });
   const action = deliveryFault(sql, { now, event: event_type, webhook: webhook_id });
   switch (action?.kind) {
-    case 'duplicate_delivery': {
+    case 'duplicate_delivery':
       change();
-      // A second row with the same event id and bytes: a receiver cannot tell it from a repetition.
-      const content = event_seq === null ? { body: deliveryBody(sql, id) } : { seq: event_seq };
-      const idSource = deterministicIds({ sql });
-      enqueue({ sql, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
+      // A receiver cannot tell it from a repetition.
+      enqueueAgain({ sql, now, idSource: deterministicIds({ sql }) }, row, true);
       return false;
-    }
     case 'delay_delivery':
       change({ due_at: now + action.ms });
       return true;
@@ -329,18 +326,11 @@ export interface Until {
   readonly upTo?: number | undefined;
 }
 
-/** One attempt, for whoever moved the clock: of which delivery, and when it was due, ms UTC on that clock. */
-type DeliveryAttempt = { readonly delivery: string; readonly dueAt: number };
-
 /** Subscriptions that are served at the same time. */
 const MOST_AT_ONCE = 16;
 
-/** Resolves to what was tried until idle; to nothing when it ran until a signal. Attempts in the air are cut off. */
-async function runDeliveries(
-  parts: DeliveryParts,
-  until: Until,
-  isHeld: () => boolean,
-): Promise<readonly DeliveryAttempt[]> {
+/** Resolves to what was tried until idle, for whoever moved the clock; to nothing when it ran until a signal. Attempts in the air are cut off. */
+async function runDeliveries(parts: DeliveryParts, until: Until, isHeld: () => boolean): Promise<readonly Timer[]> {
   const { store, clock, limits } = parts;
   const stop = until.signal ?? new AbortController().signal;
   // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
@@ -348,12 +338,13 @@ async function runDeliveries(
   const upTo = isDraining
     ? (until.upTo ?? (await store.read(sql => sandboxNow(sql, clock.now()))))
     : Number.MAX_SAFE_INTEGER;
-  const attempts: DeliveryAttempt[] = [];
+  const attempts: Timer[] = [];
   const inTheAir = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
   const start = (claimed: Claimed) => {
     const flight = attempt(parts, claimed, stop).then(({ written }) => {
-      if (isDraining) attempts.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at });
+      const { id: ref, due_at } = claimed.row;
+      if (isDraining) attempts.push({ due_at, kind: 'delivery', ref });
       inTheAir.delete(flight);
       const saved = written.finally(() => writing.delete(saved));
       writing.add(saved);

@@ -31,8 +31,7 @@ interface Dialect {
   readonly payload?: (event: Fields) => Fields;
   readonly signature?: { readonly header: string; readonly prefix: string };
   /** Rules, not only words: handlers that stand in for the usual ones. */
-  readonly handlers?: Partial<Handlers>;
-  readonly adminHandlers?: Partial<AdminHandlers>;
+  readonly handlers?: Partial<Handlers & AdminHandlers>;
   /** Changes what a handler gives, within its transaction. */
   readonly reply?: (within: Within, operation: string, reply: unknown) => unknown;
   /** Changes the object in an event, within its transaction. */
@@ -293,8 +292,6 @@ const STRICT_FREEZE: Dialect = {
       settleWaiting(call, call.input.card_id);
       return ended;
     },
-  },
-  adminHandlers: {
     'simulate.settle'(call) {
       const { sql, input } = call;
       const authorization = authorizationOf(call, input.authorization_id);

@@ -69,7 +69,7 @@ function meetsRequest(
   { route, path, params, query, body, keySent, keyLast4 }: ParsedRequest,
 ): boolean {
   const { operation, method, card_id: card, key_last4: last4, key_prefix: prefix } = match;
-  const cards = [params, query, body].map(part => (part as Readonly<Record<string, unknown>>)['card_id']);
+  const cards = [params, query, body].map(part => part?.['card_id']);
   return (
     (operation === undefined || operation === route.name) &&
     (method === undefined || method === route.row.method) &&

@@ -185,10 +185,10 @@ export interface ParsedRequest {
   readonly query: Fields;
   /** The query as it was sent, without its question mark. */
   readonly queryText: string;
-  /** Fields of the body, or why there are none: said after the request was counted (A-115). */
-  readonly body: Fields | Refused;
-  /** Fields of the body, also of a request that is refused for something else; undefined where it could not be read. */
-  readonly bodyRead: Fields | undefined;
+  /** Fields of the body; undefined where it could not be read. */
+  readonly body: Fields | undefined;
+  /** What is wrong with its body or its key: said after the request was counted (A-115). */
+  readonly refused: Refused | undefined;
   /**
    * The idempotency record it belongs to, where it has a key that is honoured (A-90); `rival` is the fingerprint of a request
    * under the same key that this process is still working on.
@@ -226,16 +226,16 @@ export function withCents(shape: Shape, body: Fields): Fields {
   return converted;
 }
 
-/** Throws when the body could not be read. */
-export function bodyOf({ body }: ParsedRequest): Fields {
-  if (body instanceof Refused) throw body;
+/** Throws what is wrong with body or key. */
+export function bodyOf({ body = {}, refused }: ParsedRequest): Fields {
+  if (refused !== undefined) throw refused;
   return body;
 }
 
 /** Path parameters, query and body side by side. */
 export const inputOf = (parsed: ParsedRequest): Fields => ({ ...parsed.params, ...parsed.query, ...bodyOf(parsed) });
 
-/** Throws `invalid_request` for the first of path, query and body that is not as the row has it, and what reading the body threw. */
+/** Throws `invalid_request` for the first of path, query and body that is not as the row has it, and what was wrong with body or key. */
 export function refuseProblem(parsed: ParsedRequest): void {
   const { route, params, query } = parsed;
   const { surface, name, row } = route;

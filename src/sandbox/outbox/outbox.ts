@@ -5,7 +5,7 @@ import { namedShape } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import { type Call, type Fields, Refused, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
-import { activeWebhooks, type DeliveryRow } from '../store/rows.ts';
+import { activeWebhooks, type DeliveryRow, deliveryBody } from '../store/rows.ts';
 import { nextCount } from '../store/sql.ts';
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
@@ -83,7 +83,7 @@ interface ToDeliver {
   readonly edited?: boolean | undefined;
   readonly sign?: SignedWith | undefined;
   /** The faults let it pass: it is the work of one. */
-  readonly untouched?: true;
+  readonly untouched?: true | undefined;
 }
 
 /** Queues one delivery; it may go as soon as the transaction is committed. */
@@ -110,6 +110,14 @@ export function enqueue(
   };
   sql.insert('deliveries', { ...row, body: 'body' in content ? content.body : null });
   return row;
+}
+
+/** Queues another delivery of the same event or example: the same bytes, signed the same way. */
+export function enqueueAgain(queueing: Queueing, row: DeliveryRow, untouched?: true): DeliveryRow {
+  const { id, webhook_id, event_id, event_type, event_seq, edited, sign } = row;
+  const content = event_seq === null ? { body: deliveryBody(queueing.sql, id) } : { seq: event_seq };
+  const same = { webhook_id, event_id, event_type, content, edited: edited === 1, sign: sign ?? undefined };
+  return enqueue(queueing, { ...same, untouched });
 }
 
 /**

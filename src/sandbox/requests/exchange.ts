@@ -118,11 +118,10 @@ export class Exchange {
     refuseLiveKeys(request.url, keySent, JSON.stringify([params, values]));
     const fault = route.surface === 'service' ? faultInHeader(headers[FAULT_HEADER]) : undefined;
     let body: ParsedRequest['body'];
-    let bodyRead: ParsedRequest['bodyRead'];
+    let refused: ParsedRequest['refused'];
     let keyed: ParsedRequest['keyed'];
     try {
-      bodyRead = await readBody(request);
-      body = bodyRead;
+      body = await readBody(request);
       refuseLiveKeys(JSON.stringify(body));
       const key = honouredKey(route, this.parts.activeDialect.dialect.ignoresKeys ? undefined : keySent);
       if (key !== undefined) {
@@ -133,11 +132,10 @@ export class Exchange {
       }
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      // Said after the request was counted.
-      body = error;
+      refused = error;
     }
     const keyLast4 = String(headers.authorization).slice(-4);
-    const sent = { path, query: values, queryText: query, headers, arrivedAt, keySent, keyLast4, body, bodyRead };
+    const sent = { path, query: values, queryText: query, headers, arrivedAt, keySent, keyLast4, body, refused };
     return { route, params, ...sent, keyed, fault };
   }
 

@@ -205,7 +205,7 @@ function handled(
   const { surface, name, row } = parsed.route;
   const { dialect } = activeDialect;
   const isAdmin = surface === 'admin';
-  const tables = isAdmin ? [dialect.adminHandlers, ADMIN_HANDLERS] : [dialect.handlers, handlers];
+  const tables = [dialect.handlers, isAdmin ? ADMIN_HANDLERS : handlers];
   type Handler = (call: Call) => unknown;
   const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
   if (handler === undefined) throw new Error(`no handler for ${name}`);

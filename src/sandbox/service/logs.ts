@@ -17,7 +17,7 @@ const MOST_NAMED = 40;
 const MOST_ENTRIES = 20;
 
 /** The columns of a logged request that were written by its sender. */
-function keptParts({ route: { row }, path, queryText, keySent, headers, bodyRead }: ParsedRequest) {
+function keptParts({ route: { row }, path, queryText, keySent, headers, body: sent }: ParsedRequest) {
   const notKept: string[] = [];
   const kept = <T>(part: string, sent: unknown, left: T): T => {
     const isKept = sent === left || JSON.stringify(sent) === JSON.stringify(left);
@@ -37,8 +37,8 @@ function keptParts({ route: { row }, path, queryText, keySent, headers, bodyRead
   const keptPath = kept('path', path, cleanText(path));
   const query = members('query', row.query, [...new URLSearchParams(queryText)]);
   const isQueryWhole = PLAIN.test(queryText) && !notKept.some(part => part.startsWith('query.'));
-  if (bodyRead === undefined && body_bytes !== 0) notKept.push('body');
-  const body = members('body', row.body, Object.entries(bodyRead ?? {}));
+  if (sent === undefined && body_bytes !== 0) notKept.push('body');
+  const body = members('body', row.body, Object.entries(sent ?? {}));
   const idempotency_key = keySent === undefined ? null : kept('idempotency_key', keySent, keptKey(keySent));
   return {
     path: keptPath,
@@ -201,8 +201,8 @@ export function requestRow(
   parsed: ParsedRequest,
   { requestId, now, answer, appliedFault, took }: Answered,
 ): RequestRow {
-  const { route, params, query, bodyRead } = parsed;
-  const card = params['card_id'] ?? query['card_id'] ?? bodyRead?.['card_id'] ?? madeCard(route.row, answer);
+  const { route, params, query, body } = parsed;
+  const card = params['card_id'] ?? query['card_id'] ?? body?.['card_id'] ?? madeCard(route.row, answer);
   const { status, error } = meant(answer, appliedFault);
   return {
     request_id: requestId,

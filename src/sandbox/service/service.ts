@@ -99,28 +99,28 @@ export interface ScenarioPlayer {
 
 // What falls due.
 
-/** A timer that was taken off the list, and what its action threw; then it is parked and had no effect. */
+/** A timer that was taken off the list, and what its action said; then it is parked and had no effect. */
 export interface Fired extends Timer {
-  readonly error?: unknown;
+  readonly error?: string;
 }
 
 /** Longest text of an error that is kept. */
 const LONGEST_ERROR = 500;
 
 /**
- * Runs the earliest timer due up to `upTo` in the open transaction; undefined when there is none. `onTime` is told before the effect.
+ * Runs the earliest timer due up to `upTo` in the open transaction; undefined when there is none. `onTime` is told when it was due, before the effect.
  * An action that throws is undone and its timer parked: one thing that cannot happen must not stand in the way of every request after it.
  */
 export function fireOne(
   sql: Sql,
   { timerActions, onFault }: ServiceParts,
   upTo: number,
-  onTime?: (timer: Timer) => void,
+  onTime?: (due_at: number) => void,
 ): Fired | undefined {
   const timer = nextDue(sql, upTo);
   if (timer === undefined) return undefined;
-  onTime?.(timer);
-  const { kind, ref, dueAt: now } = timer;
+  const { kind, ref, due_at: now } = timer;
+  onTime?.(now);
   const action = Object.hasOwn(timerActions, kind) ? timerActions[kind] : undefined;
   try {
     sql.undoable(() => {
@@ -136,9 +136,10 @@ export function fireOne(
     if (endsTransaction(error)) throw error;
     unschedule(sql, timer);
     const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
-    sql.insert('parked_timers', { kind, ref, due_at: now, error: said.slice(0, LONGEST_ERROR) });
+    const parked = { ...timer, error: said.slice(0, LONGEST_ERROR) };
+    sql.insert('parked_timers', parked);
     onFault(error);
-    return { ...timer, error };
+    return parked;
   }
 }
 

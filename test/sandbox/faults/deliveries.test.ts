@@ -25,6 +25,17 @@ it('sends twice, as often as the rule says', async () => {
   await inbox[Symbol.asyncDispose]();
 });
 
+it('sends a body that was written by hand twice, byte for byte and without a signature too', async () => {
+  const { inbox, stage } = await meets({ kind: 'duplicate_delivery' }, { times: 1 });
+  const [{ id }] = (await stage.get('/webhooks')).json.data;
+  await stage.admin('POST', `/webhooks/${id}/send`, { event: 'card.frozen', body: '[7]', sign: 'none' });
+  await stage.drain();
+  expect(inbox.received.map(({ bytes }) => bytes.toString())).toEqual(['[7]', '[7]']);
+  expect(inbox.received.map(({ headers }) => headers['x-webhook-signature'])).toEqual([undefined, undefined]);
+  await stage[Symbol.asyncDispose]();
+  await inbox[Symbol.asyncDispose]();
+});
+
 it('meets the event it names alone, and sends that one later', async () => {
   const { inbox, stage } = await meets({ kind: 'delay_delivery', ms: 60_000 }, { match: { event: 'card.frozen' } });
   await stage.event();
