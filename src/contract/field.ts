@@ -42,6 +42,8 @@ export interface FieldFacts {
   /** No control, format or unassigned characters. */
   readonly printable?: boolean;
   readonly maxKeys?: number;
+  /** What a text must look like beside that, and how it is said: `must be …`. */
+  readonly form?: { readonly holds: (text: string) => boolean; readonly says: string };
   /** Words the interface or we know. The sandbox refuses others, the client shows them as they are. */
   readonly choices?: readonly string[];
   /** The one word that an answer may hold, in capitals; with another one the answer is exit 13. */

@@ -121,6 +121,7 @@ function textViolation(field: AnyField, value: unknown): string | undefined {
   }
   // Not quoted: it may be a secret.
   if (field.printable && UNPRINTABLE.test(value)) return 'must be printable text, without control characters';
+  if (field.form && !field.form.holds(value)) return field.form.says;
   const length = [...value].length;
   if (field.minLength !== undefined && [...value.trim()].length < field.minLength) {
     return `${length} characters are too few: ${limitText(field)}${source(field.basis)}`;

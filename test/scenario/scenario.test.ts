@@ -38,11 +38,11 @@ describe('what belongs together', () => {
   test.each<readonly [string, string]>([
     ['clock.advance: {}', '3:20: one of by and to is needed'],
     ['clock.advance: {by: 1d, to: 2027-01-01T00:00:00Z}', '3:20: one of by and to is needed'],
-    ['clock.advance: {by: 7x}', '3:25: by "7x" is not a time such as 7d, 36h or 1d12h'],
+    ['clock.advance: {by: 7x}', '3:25: by must be a span of time such as 7d, 36h or 1d12h'],
     ['clock.set: {mode: scaled}', '3:16: rate is needed for a scaled clock, and for no other'],
     ['clock.set: {mode: frozen, rate: 2}', '3:16: rate is needed for a scaled clock, and for no other'],
     ['simulate.deposit: {currency: btc}', '3:23: one of amount and crypto_amount is needed'],
-    ['deliveries.rotate: {webhook_id: a, overlap: soon}', '3:49: overlap "soon" is not a time'],
+    ['deliveries.rotate: {webhook_id: a, overlap: soon}', '3:49: overlap must be a time'],
     ['faults.add: {action: {kind: rest}}', '3:26: action.kind must be one of status,'],
     ['faults.add: {match: {nth: 0}, action: {kind: reset}}', '3:25: match.nth 0 is outside the limit'],
     ["webhooks.create: {url: 'https://a.example/', events: [card.made]}", '3:58: "card.made" is no event; * is all'],

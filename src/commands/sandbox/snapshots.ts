@@ -3,21 +3,13 @@
 import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { argument, local, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, local, tells } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import { RESTORED, SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
-import { CliError, usage } from '../../core/errors.ts';
+import { RESTORED, SNAPSHOT, SNAPSHOT_NAME_FIELD } from '../../contract/sandbox/snapshots.ts';
+import { CliError } from '../../core/errors.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
-/** Throws `usage` for a name no snapshot has. */
-function checkedName(name: string): string {
-  if (SNAPSHOT_NAME.test(name)) return name;
-  throw usage(
-    `${JSON.stringify(name)} is no name of a snapshot: lower-case letters, digits, - and _, at most 64 of them`,
-  );
-}
-
-const snapshotName = argument(takes.text('Name: lower-case letters, digits, - and _.', { maxLength: 64 }));
+const snapshotName = argument(SNAPSHOT_NAME_FIELD);
 
 export const SNAPSHOT_COLUMNS = columnsOf(
   SNAPSHOT,
@@ -66,7 +58,6 @@ export const saveSnapshot = adminCommand({
     'Before a risky test': 'sandbox snapshot save before',
     'Before an upgrade': 'sandbox snapshot save upgrade-2',
   },
-  check: ({ name }) => ({ name: checkedName(name) }),
   noun: 'snapshot',
   idField: 'name',
   columns: SNAPSHOT_COLUMNS,
@@ -93,8 +84,7 @@ export const restoreSnapshot = command({
   ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },
   examples: { 'Back to where it was': 'sandbox snapshot restore before --yes' },
-  async run(ctx, { name: given }) {
-    const name = checkedName(given);
+  async run(ctx, { name }) {
     const about = { what: `the snapshot ${name}`, hint: 'cardwright sandbox snapshot list' };
     return replaced(ctx, about, () => runAdmin(ctx, 'snapshots.restore', { name }));
   },
@@ -111,8 +101,7 @@ export const removeSnapshot = command({
     'One of them': 'sandbox snapshot remove before --yes',
     'Asked first': 'sandbox snapshot remove before',
   },
-  async run(ctx, { name: given }) {
-    const name = checkedName(given);
+  async run(ctx, { name }) {
     await confirmed(ctx, `Remove the snapshot ${name}`);
     await runAdmin(ctx, 'snapshots.remove', { name });
     return { name, removed: true };

@@ -1,6 +1,7 @@
 /**
  * What the sandbox sends to subscriptions, and what can be done about it (docs/design/sandbox.md, sections 4 and 9).
  */
+import { DAY, durationOf } from '../../core/durations.ts';
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, map, object, text, time } from '../own-field.ts';
 import { WEBHOOK_ID } from '../resources.ts';
@@ -122,6 +123,10 @@ export const DELIVERY_OPERATIONS = {
         overlap: text('How long both secrets sign, such as 24h or 90m; 0s ends the old one now.', {
           maxLength: 40,
           defaults: '24h',
+          form: {
+            holds: overlap => /^0[dhms]$/.test(overlap) || (durationOf(overlap) ?? Number.NaN) <= 365 * DAY,
+            says: 'must be a time up to 365d, such as 24h or 90m',
+          },
         }),
       },
       returns: one({

@@ -95,7 +95,10 @@ const COUNTED = {
 const REQUEST_MATCH = {
   operation: choice(Object.keys(OPERATIONS), 'Name of the operation.'),
   method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], 'HTTP method.'),
-  path: text('Path below /v1; {anything} stands for one part.', { maxLength: 256 }),
+  path: text('Path below /v1; {anything} stands for one part.', {
+    maxLength: 256,
+    form: { holds: path => /^\/[^\s?#]*$/.test(path), says: 'must begin with / and hold no query' },
+  }),
   card_id: text('Card in path, query or body.', { maxLength: 128, names: 'card' }),
   key_last4: text('Last four characters of the API key.', { maxLength: 4 }),
   key_prefix: text('Beginning of the idempotency key.', { maxLength: 255 }),
@@ -149,11 +152,7 @@ export function faultProblem(rule: unknown): Problem | undefined {
   if (problem !== undefined) return problem;
   const isDelivery = isDeliveryKind(String((action as Values)['kind']));
   if (isDelivery && rule['phase'] !== undefined) return { field: 'phase', text: 'does not apply to deliveries' };
-  const wrong = partProblem('match', isDelivery ? DELIVERY_MATCH : REQUEST_MATCH, match as Values);
-  if (wrong !== undefined) return wrong;
-  const { path } = match as FaultMatch;
-  const isPath = path === undefined || /^\/[^\s?#]*$/.test(path);
-  return isPath ? undefined : { field: 'match.path', text: 'must begin with / and hold no query' };
+  return partProblem('match', isDelivery ? DELIVERY_MATCH : REQUEST_MATCH, match as Values);
 }
 
 /** What is wrong with a fault in the header of one request. */

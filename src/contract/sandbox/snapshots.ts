@@ -10,7 +10,13 @@ import { change, listOf, look, nothing, one, reading, THOROUGH } from './row.ts'
 export const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export const SNAPSHOT_NAME_FIELD = must(
-  text('Name of the snapshot: lower-case letters, digits, - and _.', { maxLength: 64 }),
+  text('Name of the snapshot: lower-case letters, digits, - and _.', {
+    maxLength: 64,
+    form: {
+      holds: name => SNAPSHOT_NAME.test(name),
+      says: 'must have lower-case letters, digits, - and _, at most 64 of them',
+    },
+  }),
 );
 
 export const SNAPSHOT = {

@@ -1,5 +1,6 @@
 /** What is asked of a running sandbox, and set in it: its server, its clock, what it holds, its books. */
 
+import { durationOf } from '../../core/durations.ts';
 import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, money, number, object, rows, sealed, text, time } from '../own-field.ts';
@@ -71,6 +72,11 @@ const FIRED = {
   error: text('Why it could not happen; then nothing changed, and the timer is parked.'),
 } as const;
 
+const SPAN = text('How far, such as 7d, 36h or 1d12h.', {
+  maxLength: 40,
+  form: { holds: span => durationOf(span) !== undefined, says: 'must be a span of time such as 7d, 36h or 1d12h' },
+});
+
 export const CLOCK_OPERATIONS = {
   'clock.show': look('Show the clock of the sandbox', 'GET /clock', { returns: one(MOVING_CLOCK) }),
   'clock.set': change('Set the clock of the sandbox', 'PUT /clock', {
@@ -85,7 +91,7 @@ export const CLOCK_OPERATIONS = {
     'Move the clock forward; what is due on the way happens at its time, in order',
     'POST /clock/advance',
     {
-      body: { by: text('How far, such as 7d, 36h or 1d12h.', { maxLength: 40 }), to: time('Until when.') },
+      body: { by: SPAN, to: time('Until when.') },
       returns: one({
         mode: CLOCK.mode,
         now: CLOCK.now,

@@ -1,12 +1,10 @@
 /**
- * What is wrong with an input although each of its fields is right: what belongs together, and text that has a form.
+ * What is wrong with an input although each of its fields is right: what belongs together.
  * The sandbox asks it of every request to its control surface; steps of a scenario and methods of the library are checked
  * before anything is sent.
  */
-import { DAY, durationOf } from '../../core/durations.ts';
 import { EVENTS } from '../events.ts';
 import { faultProblem } from './faults.ts';
-import { SNAPSHOT_NAME } from './snapshots.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,23 +26,6 @@ const oneOf =
       ? undefined
       : { text: `one of ${names.join(' and ')} is needed` };
 
-const span: Check = ({ values: { by } }) =>
-  typeof by !== 'string' || durationOf(by) !== undefined
-    ? undefined
-    : { field: 'by', text: `by ${JSON.stringify(by)} is not a time such as 7d, 36h or 1d12h` };
-
-const overlap: Check = ({ values: { overlap: given } }) => {
-  if (typeof given !== 'string' || /^0[dhms]$/.test(given)) return undefined;
-  const length = durationOf(given);
-  if (length !== undefined && length <= 365 * DAY) return undefined;
-  return { field: 'overlap', text: `overlap ${JSON.stringify(given)} is not a time up to 365d, such as 24h or 90m` };
-};
-
-const snapshotName: Check = ({ values: { name } }) =>
-  typeof name !== 'string' || SNAPSHOT_NAME.test(name)
-    ? undefined
-    : { field: 'name', text: `name ${JSON.stringify(name)}: lower-case letters, digits, - and _, at most 64 of them` };
-
 const rateOfScaled: Check = ({ given, values: { mode } }) =>
   mode === undefined || (mode === 'scaled') === given.has('rate')
     ? undefined
@@ -64,15 +45,11 @@ const knownEvents: Check = ({ values: { events } }) => {
 };
 
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
-  'clock.advance': [oneOf('by', 'to'), span],
+  'clock.advance': [oneOf('by', 'to')],
   'clock.set': [rateOfScaled],
   'simulate.answer': [oneOf('otp', 'answer')],
   'simulate.deposit': [oneOf('amount', 'crypto_amount')],
-  'deliveries.rotate': [overlap],
   'faults.add': [rule],
-  'snapshots.save': [snapshotName],
-  'snapshots.restore': [snapshotName],
-  'snapshots.remove': [snapshotName],
   'webhooks.create': [knownEvents],
   'webhooks.update': [knownEvents],
 };

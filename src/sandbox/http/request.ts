@@ -246,7 +246,7 @@ export function refuseProblem(parsed: ParsedRequest): void {
     shapeProblem(row.body ?? {}, body);
   if (problem !== undefined) throw new Refused('invalid_request', `${problem.field}: ${problem.text}`);
   if (surface === 'service') return;
-  // What belongs together, and text that has a form.
+  // What belongs together.
   const values = { ...params, ...query, ...body };
   const [wrong] = mismatches(name, { given: new Set(Object.keys(values)), values });
   if (wrong !== undefined) throw new Refused('invalid_request', wrong.text);
