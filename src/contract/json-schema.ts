@@ -8,6 +8,7 @@ import { assumption } from './assumption.ts';
 import type { AssumptionId, Basis } from './basis.ts';
 import type { AnyField, Shape } from './field.ts';
 import { LIMITS } from './limits.ts';
+import { flag, integer, maybe, tells } from './own-field.ts';
 import { PAGE_META } from './resources.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -135,24 +136,18 @@ function defaultOf({ kind, defaults }: AnyField): unknown {
 
 /** `{data, page}` around rows of a shape; `page` tells what this list says of itself besides. */
 export function listSchema(shape: Shape, page: Shape = {}): JsonSchema {
-  const count = (description: string) => ({ type: 'integer', description });
-  const facts = Object.entries(PAGE_META).map(([name, { doc }]) => [name, count(doc)]);
-  return {
-    type: 'object',
-    properties: {
-      data: { type: 'array', items: shapeSchema(shape, 'promise') },
-      page: {
-        type: 'object',
-        description: 'Where the list stands; what is not known is left out.',
-        properties: {
-          ...Object.fromEntries(facts),
-          has_more: { type: 'boolean', description: 'Whether there are further pages.' },
-          pages: count('Pages that were read, with --all, --limit or a filter.'),
-          limit: count('The --limit that ended it.'),
-          ...(shapeSchema(page, 'promise')['properties'] as object),
-        },
-      },
-    },
-    required: ['data', 'page'],
+  const facts = Object.entries(PAGE_META).map(([name, { doc }]) => [name, integer(doc)]);
+  const own = Object.entries(page).map(([name, field]) => [name, maybe(field)]);
+  const where: Shape = {
+    ...Object.fromEntries(facts),
+    has_more: flag('Whether there are further pages.'),
+    pages: integer('Pages that were read, with --all, --limit or a filter.'),
+    limit: integer('The --limit that ended it.'),
+    ...Object.fromEntries(own),
   };
+  const list = {
+    data: tells.rows(shape, ''),
+    page: tells.object(where, 'Where the list stands; what is not known is left out.'),
+  };
+  return shapeSchema(list, 'promise');
 }

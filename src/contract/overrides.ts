@@ -230,13 +230,8 @@ function decodedSegment(segment: string): string | undefined {
 }
 
 /** The parameters that a template has and a path fills; undefined when the path is another one. */
-function paramsOf(
-  template: string,
-  path: string,
-  fold: (text: string) => string = text => text,
-): Record<string, string> | undefined {
-  const wanted = segments(template);
-  const given = segments(path);
+function paramsOf(template: string, path: string): Record<string, string> | undefined {
+  const [wanted, given] = [segments(template), segments(path)];
   if (wanted.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of wanted.entries()) {
@@ -244,12 +239,12 @@ function paramsOf(
     const value = decodedSegment(written) ?? written;
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
     if (name !== undefined) params[name] = value;
-    else if (fold(segment) !== fold(value)) return undefined;
+    else if (segment !== value) return undefined;
   }
   return params;
 }
 
-/** Whether some request fits both templates; a parameter may stand for anything, and case does not tell them apart. */
+/** Whether some request fits both, templates or paths; a parameter may stand for anything, and case does not tell them apart. */
 function mayMeet(one: string, other: string): boolean {
   const [mine, theirs] = [segments(one), segments(other)];
   if (mine.length !== theirs.length) return false;
@@ -304,8 +299,6 @@ export function revealsSecret(path: string, overrides: Overrides): boolean {
   return ROWS.some(
     ({ name, row }) =>
       row.effect === 'reveals-secret' &&
-      [row.path, overrides.operations[name]?.path ?? row.path].some(
-        template => paramsOf(template, path, text => text.toLowerCase()) !== undefined,
-      ),
+      [row.path, overrides.operations[name]?.path ?? row.path].some(template => mayMeet(template, path)),
   );
 }

@@ -200,10 +200,18 @@ function sharedResponses(): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(shared).map(([title, names]) => [title, errorResponse(names)]));
 }
 
+/** Headers of errors beside those of every answer, with the refusals that bring them. */
+const ERROR_HEADERS: readonly (readonly [AnswerHeader, ...RefusalName[]])[] = [
+  ['RetryAfter', 'rate_limited', 'idempotency_in_progress', 'service_unavailable'],
+  ['Authenticate', 'unauthorized'],
+  ['Allow', 'method_not_allowed'],
+];
+
 function errorResponse(names: readonly RefusalName[]): JsonSchema {
+  const headers = ERROR_HEADERS.flatMap(([title, ...by]) => (by.some(name => names.includes(name)) ? [title] : []));
   return {
     description: names.map(name => `\`${name}\`: ${REFUSALS[name].when}.`).join(' '),
-    headers: headerRefs(...EVERY_HEADER, ...errorHeaders(names)),
+    headers: headerRefs(...EVERY_HEADER, ...headers),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     'x-error-ids': [...names],
     ...marks(basisOf(names)),
@@ -214,16 +222,6 @@ function errorResponse(names: readonly RefusalName[]): JsonSchema {
 function basisOf(names: readonly RefusalName[]): Basis {
   const bases = names.map(name => REFUSALS[name].basis);
   return { ...bases.find(basis => basis.assumed !== undefined), ...bases.find(basis => basis.stated !== undefined) };
-}
-
-const WAITS: readonly RefusalName[] = ['rate_limited', 'idempotency_in_progress', 'service_unavailable'];
-
-function errorHeaders(names: readonly RefusalName[]): readonly AnswerHeader[] {
-  return [
-    ...(names.some(name => WAITS.includes(name)) ? (['RetryAfter'] as const) : []),
-    ...(names.includes('unauthorized') ? (['Authenticate'] as const) : []),
-    ...(names.includes('method_not_allowed') ? (['Allow'] as const) : []),
-  ];
 }
 
 // Paths: a table of operations. What is answered differs between the documents.

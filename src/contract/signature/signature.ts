@@ -177,11 +177,9 @@ function bodyMistakes(bytes: Uint8Array, received: string, secrets: readonly Sec
       writtenAgain(text),
     ],
   ];
-  const found = tries
-    .filter(([, , bodies]) => bodies.some(body => body !== text && matches(body)))
-    .map(([mistake, says]) => ({ mistake, says }));
-  // Writing JSON again also undoes a line end around it; the smaller mistake is the one that was made.
-  return found.length > 1 ? found.filter(({ mistake }) => mistake !== 'json_written_again') : found;
+  // Writing JSON again also undoes a line end around it; the smaller mistake, which stands first, is the one that was made.
+  const found = tries.find(([, , bodies]) => bodies.some(body => body !== text && matches(body)));
+  return found === undefined ? [] : [{ mistake: found[0], says: found[1] }];
 }
 
 /** The JSON of a text in the forms that the usual libraries write. */
