@@ -83,13 +83,6 @@ async function recentOps(host: AppHost, unfinished: boolean) {
   return (await import('./journal.ts')).recentOps(host, { unfinished, most: MOST_OPS });
 }
 
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    found => found.isFile(),
-    () => false,
-  );
-}
-
 /** The profile that a run on a terminal would choose. Throws as that would, and then nothing is offered. */
 function profileOf(host: AppHost, options: WantedName['options']): Promise<ResolvedProfile> {
   const [profile, contract] = [options.get('--profile'), options.get('--contract')];
@@ -104,7 +97,7 @@ function profileOf(host: AppHost, options: WantedName['options']): Promise<Resol
     }),
     async readKeyFile(path) {
       // A pipe gives its key once, and not to a key press.
-      if (!(await isThere(path))) throw new Error('not an ordinary file');
+      if (!(await lstat(path)).isFile()) throw new Error('not an ordinary file');
       return host.readFile(path);
     },
   });

@@ -4,6 +4,7 @@ import { promises as disk } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import type { InputFile } from '../files/input-file.ts';
 import { checkNew, createPrivate, makeFolders, systemCode, systemWords } from '../files/private-files.ts';
 import { readUsersFile, readyFile, replaceUsersFile, writeAtomically } from '../files/users-file.ts';
 import type { AppHost } from './process-host.ts';
@@ -16,11 +17,7 @@ export interface FileEdit {
 }
 
 /** Input of a run of rows, read once. */
-export interface InputRows extends AsyncDisposable {
-  readonly pieces: AsyncIterable<Uint8Array>;
-  /** False when the file was written to since it was opened. */
-  unchanged(): Promise<boolean>;
-}
+type InputRows = Omit<InputFile, 'mode'>;
 
 /** Files that the user named, and standard input, which `-` is. All throw `usage` naming the file. */
 export function contextFiles(run: Run) {

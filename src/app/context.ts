@@ -5,7 +5,7 @@ import { asCliError } from '../core/errors.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { strictest } from '../limits/limits.ts';
 import { createRecorder } from '../writes/audit-record.ts';
-import { confirmWithPerson } from '../writes/guard.ts';
+import { cannotConfirm, confirmWithPerson, declined } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { createWriter, type WriteOptions, type WriteResult } from '../writes/single-write.ts';
 import { contextFiles } from './context-files.ts';
@@ -125,6 +125,11 @@ export function openContext(opening: Opening) {
       admin: opened.admin,
       /** Origin of the sandbox elsewhere, and the variable or profile that names it; undefined for the one of this machine. */
       elsewhere: opened.sandboxElsewhere,
+      /** `the sandbox`, or with its address where it is not the one of this machine. */
+      async named() {
+        const elsewhere = await opened.sandboxElsewhere();
+        return elsewhere === undefined ? 'the sandbox' : `the sandbox at ${elsewhere.origin}`;
+      },
       /** The sandbox as a server for other programs, and its state as a file. */
       servers: async () => (await import('./sandbox.ts')).sandboxesOf(run),
       /** Sends deliveries of the embedded sandbox, which nobody else sends; undefined when the service is another one. */
@@ -141,6 +146,18 @@ export function openContext(opening: Opening) {
       maskInLog,
       /** The question before a change, for the pipeline. Throws `not_confirmed`. */
       ask: confirmWithPerson.bind(undefined, asker),
+      /**
+       * Resolves when a person agrees to a change of this machine, or `--yes` was given. Throws `not_confirmed`. `intent` is what would
+       * be done: `Remove profile team`.
+       */
+      async confirmed(intent: string, question = `${intent}?`): Promise<void> {
+        if (yes) return;
+        if (!canAsk) {
+          const { UNCHANGED } = await import('../terminal/error-text.ts');
+          throw cannotConfirm(intent).with({ notes: [UNCHANGED] });
+        }
+        if (!(await prompts.confirm(question, { flag: '--yes' }))) throw declined();
+      },
       /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
       confirmCount,
       /** Both ends of a conversation are terminals and questions are allowed. */

@@ -61,20 +61,14 @@ export function shownWithRepeated<T extends Partial<Presentation>>(shown: T, opt
   };
 }
 
-interface TypedLine {
-  readonly argv: readonly string[];
-  /** Made by `repeatedOptions`. */
-  readonly repeated: readonly string[];
-}
-
 /** The error, with those options, or the words of its own command, in everything it tells to run. */
-export function errorWithRepeated(error: CliError, { argv, repeated }: TypedLine): CliError {
+export function errorWithRepeated(error: CliError, argv: readonly string[], options: readonly string[]): CliError {
   const { message, notes, hint, evidence } = error.facts;
-  const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
+  const asTyped = (text: string) => withTypedWords(withRepeated(text, options), argv);
   return error.with({
     ...(evidence &&
-      repeated.length > 0 && { evidence: answerWithRepeated(evidence, repeated, COMMANDS_IN_EVIDENCE) as Typed }),
-    message: withRepeated(message, repeated),
+      options.length > 0 && { evidence: answerWithRepeated(evidence, options, COMMANDS_IN_EVIDENCE) as Typed }),
+    message: withRepeated(message, options),
     ...(notes && { notes: notes.map(asTyped) }),
     ...(hint !== undefined && { hint: asTyped(hint) }),
   });

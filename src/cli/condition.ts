@@ -6,10 +6,7 @@ import type { AnyField, Shape } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { Copy } from '../mirror/mirror.ts';
-import type { Found } from '../mirror/search.ts';
-import type { Listing, Row } from '../terminal/view.ts';
-import { countOf, cutTo, type ListOptions, PAGING_FLAGS } from './listing.ts';
+import type { Row } from '../terminal/view.ts';
 import { eachTime, needs, type OwnFlag, option, takes } from './parsing/flag.ts';
 import { parseTimeWord, parseValue, quote, SHORT_MARK } from './parsing/values.ts';
 
@@ -162,52 +159,4 @@ function comparable(
 
 function asText(value: unknown): string {
   return Array.isArray(value) ? value.join(';') : String(value);
-}
-
-export const SEARCH_FLAGS = {
-  min: option(takes.money('At least this amount, USD.', { min: 0 })),
-  max: option(takes.money('At most this amount, USD.', { min: 0 })),
-  label: option(takes.text('Only of cards whose label contains this.')),
-  ...PAGING_FLAGS,
-} as const;
-
-/** Rows where nothing else was asked for. */
-const DEFAULT_LIMIT = 25;
-
-/** What a search found, newest first. The copy is closed when the last row was read, or when the search fails. */
-export function searched(
-  copy: Copy,
-  search: (copy: Copy) => Found<object>,
-  { noun, all, limit }: Pick<ListOptions, 'noun' | 'all' | 'limit'>,
-): Listing {
-  let found: Found<object>;
-  try {
-    found = search(copy);
-  } catch (error) {
-    copy[Symbol.dispose]();
-    throw error;
-  }
-  const { total, pages } = found;
-  const most = limit ?? (all ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
-  const kept = Math.min(total, most);
-  async function* batches(): AsyncGenerator<readonly Row[]> {
-    try {
-      let left = most;
-      for await (const { data } of pages) {
-        yield (data as readonly Row[]).slice(0, left);
-        left -= data.length;
-        if (left <= 0) return;
-      }
-    } finally {
-      copy[Symbol.dispose]();
-    }
-  }
-  const cut = kept < total ? `${countOf(kept, noun)} of ${total}; --all gives all of them` : undefined;
-  return {
-    batches: batches(),
-    page: () => ({ total, as_of: copy.as_of, ...(kept < total && { limit: most }) }),
-    footer: () =>
-      cut === undefined ? `${cutTo(total, noun, undefined).slice(0, -1)}, as of ${copy.as_of}.` : `${cut}.`,
-    cutShort: () => (limit === undefined ? cut : undefined),
-  };
 }

@@ -1,9 +1,13 @@
-/** `--offline`: a reading command answered by the mirror of the account. Nothing is sent. */
+/** Commands that the mirror of the account answers: with `--offline` nothing is sent, and a search is made in the copy alone. */
 
 import { parseDuration } from '../app/globals.ts';
 import { CliError } from '../core/errors.ts';
+import type { Copy } from '../mirror/mirror.ts';
+import type { Found } from '../mirror/search.ts';
+import type { Listing, Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
-import { option, takes } from './parsing/flag.ts';
+import { countOf, cutTo, type ListOptions, PAGING_FLAGS } from './listing.ts';
+import { type FlagValues, option, takes } from './parsing/flag.ts';
 
 /** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
 export const OFFLINE = option(takes.flag('From the mirror of the account; nothing is sent.'));
@@ -15,20 +19,66 @@ export const COPY_FLAGS = {
   offline: OFFLINE,
   maxAge: option(takes.text(`Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`), '<duration>'),
 } as const;
+type CopyWishes = Partial<FlagValues<typeof COPY_FLAGS>>;
+
+/** Flags of a search in the copy. */
+export const SEARCH_FLAGS = {
+  min: option(takes.money('At least this amount, USD.', { min: 0 })),
+  max: option(takes.money('At most this amount, USD.', { min: 0 })),
+  label: option(takes.text('Only of cards whose label contains this.')),
+  ...PAGING_FLAGS,
+  ...COPY_FLAGS,
+} as const;
 
 /** The copy, brought up to date first where it is older than `--max-age`. Throws `usage`, and `unreachable` (12) where there is none. */
-export async function openCopy(
-  ctx: Context,
-  {
-    offline,
-    maxAge = DEFAULT_MAX_AGE,
-  }: { readonly offline?: boolean | undefined; readonly maxAge?: string | undefined },
-) {
+export async function openCopy(ctx: Context, { offline, maxAge = DEFAULT_MAX_AGE }: CopyWishes) {
   const oldestMs = parseDuration(maxAge, '--max-age');
   const mirror = await ctx.api.mirror();
   const copy = offline ? await mirror.read() : await mirror.readFresh(oldestMs);
   ctx.ui.progress.clear();
   return copy;
+}
+
+/** Rows where nothing else was asked for. */
+const DEFAULT_LIMIT = 25;
+
+/** What a search found, newest first. The copy is closed when the last row was read, or when the search fails. */
+export async function searched(
+  ctx: Context,
+  { noun, all, limit, ...asked }: Pick<ListOptions, 'noun' | 'all' | 'limit'> & CopyWishes,
+  search: (copy: Copy) => Found<object>,
+): Promise<Listing> {
+  const copy = await openCopy(ctx, asked);
+  let found: Found<object>;
+  try {
+    found = search(copy);
+  } catch (error) {
+    copy[Symbol.dispose]();
+    throw error;
+  }
+  const { total, pages } = found;
+  const most = limit ?? (all ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
+  const kept = Math.min(total, most);
+  async function* batches(): AsyncGenerator<readonly Row[]> {
+    try {
+      let left = most;
+      for await (const { data } of pages) {
+        yield (data as readonly Row[]).slice(0, left);
+        left -= data.length;
+        if (left <= 0) return;
+      }
+    } finally {
+      copy[Symbol.dispose]();
+    }
+  }
+  const cut = kept < total ? `${countOf(kept, noun)} of ${total}; --all gives all of them` : undefined;
+  return {
+    batches: batches(),
+    page: () => ({ total, as_of: copy.as_of, ...(kept < total && { limit: most }) }),
+    footer: () =>
+      cut === undefined ? `${cutTo(total, noun, undefined).slice(0, -1)}, as of ${copy.as_of}.` : `${cut}.`,
+    cutShort: () => (limit === undefined ? cut : undefined),
+  };
 }
 
 /** Opens the copy. Throws `unreachable` (12) where there is none. */

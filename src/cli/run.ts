@@ -171,7 +171,7 @@ export async function report({ host, redact }: Machine, thrown: CliError, argv =
   const { stderr } = streams;
   const typed = globalsAsTyped(host.argv);
   const json = wantsMachineFormat(typed, env);
-  const error = errorWithRepeated(thrown, { argv, repeated: repeatedOptions(typed) });
+  const error = errorWithRepeated(thrown, argv, repeatedOptions(typed));
   // Before the lines are broken: a secret that goes on in the next line would not be known.
   const { withoutTypedNumbers } = await import('../core/card-numbers.ts');
   const text = withoutTypedNumbers(redact(json ? errorLine(error) : errorText(error)), host.argv);

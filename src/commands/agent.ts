@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { confirmed } from '../cli/confirm.ts';
 import type { Context, FileEdit } from '../cli/context.ts';
 import { skillPages } from '../cli/docs/skill.ts';
 import { countOf } from '../cli/listing.ts';
@@ -78,7 +77,7 @@ export const setUpAgent = command({
     const shown = { hosts: hosts.map(String), entry: entry ?? null };
     if (due.length === 0 || ctx.dryRun) return { changed: false, ...shown, files: planned };
     if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
-    await confirmed(ctx, `${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`, 'Make these changes?');
+    await ctx.ui.confirmed(`${remove ? 'Remove' : 'Write'} ${countOf(due.length, 'file')}`, 'Make these changes?');
     return { changed: true, ...shown, files: await ctx.files.editFiles(edits, true) };
   },
   noun: 'file',

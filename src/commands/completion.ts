@@ -5,7 +5,6 @@ import {
   completionPlace,
   completionStub,
 } from '../cli/completion/scripts.ts';
-import { confirmed } from '../cli/confirm.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { option, optionalArgument, orNull, takes, tells, without } from '../cli/parsing/flag.ts';
@@ -64,8 +63,7 @@ async function changeFile(ctx: Context, shell: CompletionShell, wanted: 'install
   const about = { shell, isThere, file, needed, line };
   if (ctx.dryRun) return { ...about, changed: false };
   if (!ctx.ui.yes) ctx.ui.notice(`${isThere ? 'write' : 'remove'} ${file}`);
-  await confirmed(
-    ctx,
+  await ctx.ui.confirmed(
     `${isThere ? 'Install' : 'Uninstall'} the completion for ${shell}`,
     isThere ? 'Make this change?' : 'Take it away?',
   );

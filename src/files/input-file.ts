@@ -7,7 +7,7 @@ import { usage } from '../core/errors.ts';
 import { bytesWithin, sizeText } from '../core/input-limits.ts';
 import { asUsage, NO_WAITING } from './private-files.ts';
 
-interface InputFile extends AsyncDisposable {
+export interface InputFile extends AsyncDisposable {
   readonly mode: number;
   /** The bytes, once. */
   readonly pieces: AsyncIterable<Uint8Array>;

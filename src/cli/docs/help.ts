@@ -29,7 +29,8 @@ export function wrap(text: string): string {
 
 /** A command line for a person to copy, continued with backslashes where it is longer than the page. */
 export function wrapCommand(lead: string, line: string): string {
-  const [first = '', ...rest] = breakable(line);
+  // Broken before an option or a redirection, so that no quoted text is torn.
+  const [first = '', ...rest] = line.split(/ (?=--?[a-z]|[<>|] )/);
   const lines = [lead + first];
   for (const part of rest) {
     const last = lines.at(-1) ?? '';
@@ -38,11 +39,6 @@ export function wrapCommand(lead: string, line: string): string {
     else lines.push(`${' '.repeat(lead.length + 2)}${part}`);
   }
   return `${lines.join(' \\\n')}\n`;
-}
-
-/** Where a line may be broken: before an option or a redirection, so that no quoted text is torn. */
-function breakable(line: string): string[] {
-  return line.split(/ (?=--?[a-z]|[<>|] )/);
 }
 
 /** Help of the root, of a group or of a command, by where the words led. */

@@ -1,7 +1,6 @@
 /** The local copy of an account: synced, looked at, queried, removed. */
 
 import { parseDuration } from '../../app/globals.ts';
-import { confirmed } from '../../cli/confirm.ts';
 import { countOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -180,7 +179,7 @@ export const resetBooks = command({
     const mirror = await ctx.api.mirror();
     const intent = hard ? `Delete the mirror ${mirror.path}` : `Move the mirror ${mirror.path} aside`;
     if (ctx.dryRun) return { path: mirror.path, existed: (await mirror.status()).exists };
-    await confirmed(ctx, intent);
+    await ctx.ui.confirmed(intent);
     return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
   },
   columns: ['path existed moved_to', { moved_to: { unlessEmpty: true } }],

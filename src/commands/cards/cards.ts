@@ -1,10 +1,10 @@
 /** Cards: listed, shown, searched. */
 
 import { IDLE } from '../../cli/bulk/flags.ts';
-import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, rowsListing, SHORT_ID } from '../../cli/listing.ts';
-import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
+import { OFFLINE, SEARCH_FLAGS, searched } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { Item, Result } from '../../contract/calls.ts';
@@ -155,17 +155,15 @@ export const searchCards = command({
     status: 'query.status',
     bin: 'query.bin_id',
     ...SEARCH_FLAGS,
-    ...COPY_FLAGS,
   },
   args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
   examples: {
     'By its label': 'cards search ads',
     'Active ones with fifty dollars and more, as data': 'cards search ads --status active --min 50 --json',
   },
-  async run(ctx, { words, status, bin, min, max, label, all, limit, ...asked }) {
-    const copy = await openCopy(ctx, asked);
+  async run(ctx, { words, status, bin, min, max, label, ...asked }) {
     const query = { words, status, bin_id: bin, min, max, label };
-    return searched(copy, copy => copy.cards(query), { noun: 'card', all, limit });
+    return searched(ctx, { noun: 'card', ...asked }, copy => copy.cards(query));
   },
   noun: 'card',
   columns: CARD_COLUMNS,

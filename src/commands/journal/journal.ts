@@ -1,7 +1,6 @@
 /** The journal itself: set up, looked at, checked, accepted after a restore, left. */
 
 import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../app/answer-shapes.ts';
-import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -161,7 +160,7 @@ export const acceptJournal = command({
           : 'Go on with this journal as it is? What was done since is not in it.';
         const limits = [...(await ctx.api.limits()).map(({ name }) => name), ...found.limits];
         const ofDay = limits.find(name => name === 'max_per_day' || name === 'approve_day');
-        if (ofDay === undefined) return confirmed(ctx, 'Go on with this journal', question);
+        if (ofDay === undefined) return ctx.ui.confirmed('Go on with this journal', question);
         const less = `${ofDay} is set, and the sums of the day begin lower with this journal`;
         if (!ctx.ui.canAsk)
           throw notSent('guarded', `${less}, so a person accepts it at a terminal. Nothing was changed`, {

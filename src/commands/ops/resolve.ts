@@ -1,4 +1,3 @@
-import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, optionalArguments, takes } from '../../cli/parsing/flag.ts';
@@ -97,7 +96,7 @@ async function agreed(
     const alone = `cardwright ops resolve ${op} ${rowWords(unknown)} --as not-done --note ${shellWord(note)}`;
     ctx.ui.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
   }
-  await confirmed(ctx, intent, `${intent}. Continue?`);
+  await ctx.ui.confirmed(intent, `${intent}. Continue?`);
 }
 
 function whichOf({ unknown, unsent }: Closing): string {

@@ -1,7 +1,6 @@
 /** Profiles of this machine. */
 
 import { PROFILE_ROW, type ProfileRow } from '../../app/answer-shapes.ts';
-import { confirmed } from '../../cli/confirm.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -159,7 +158,7 @@ export const REMOVED = { name: tells.text('Name of the profile.'), removed: tell
 export async function removed(ctx: Context, name: string) {
   const profiles = await ctx.profiles();
   const row = await profiles.get(name);
-  await confirmed(ctx, `Remove profile ${row.name} and its key ${row.key}`);
+  await ctx.ui.confirmed(`Remove profile ${row.name} and its key ${row.key}`);
   const remains = await profiles.remove(row.name);
   const limits = Object.entries(row.settings).filter(([name]) => isLimitName(name));
   for (const [limit, before] of limits) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });

@@ -1,6 +1,5 @@
 /** Playing a scenario file. */
 
-import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
@@ -40,7 +39,7 @@ export const runSandboxScenario = command({
     const scenario = readScenario(await ctx.files.readFile(file), name);
     const perform = await stepPerformer(ctx, scenario.steps);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
-      await confirmed(ctx, `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`);
+      await ctx.ui.confirmed(`Replace everything in ${await ctx.sandbox.named()}, as the scenario does`);
     }
     return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, execute: perform }));
   },
@@ -108,7 +107,7 @@ async function refuseElsewhere(ctx: Context): Promise<void> {
   if (isSame) return;
   throw notSent(
     'guarded',
-    `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
+    `a scenario plays in ${await ctx.sandbox.named()}, and the profile ${profile} speaks to ${baseUrl}`,
     elsewhere ? 'cardwright whoami' : sameCommandWith('--sandbox'),
   );
 }

@@ -1,6 +1,5 @@
 /** A sandbox that serves other programs: started, stopped, looked at, reset. */
 
-import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
 import { type FlagValues, local, maybe, option, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
@@ -340,8 +339,8 @@ export const resetSandbox = command({
     }
     const intent = hard
       ? 'Move the store of the sandbox aside and make a new one'
-      : `Replace everything in ${await whichSandbox(ctx)}`;
-    await confirmed(ctx, intent);
+      : `Replace everything in ${await ctx.sandbox.named()}`;
+    await ctx.ui.confirmed(intent);
     const moved = hard ? await (await ctx.sandbox.servers()).moveAside() : [];
     // One that is started knows then that everything was replaced.
     const admin = (await (await ctx.sandbox.servers()).control()) ?? (await ctx.sandbox.admin());

@@ -1,6 +1,5 @@
 /** Snapshots, export and import: the whole state of a sandbox kept and put back. */
 
-import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
 import { argument, local, tells } from '../../cli/parsing/flag.ts';
@@ -35,7 +34,7 @@ async function replaced(
   { what, hint }: { readonly what: string; readonly hint?: string },
   put: () => Promise<Restored>,
 ): Promise<Restored> {
-  await confirmed(ctx, `Replace everything in ${await whichSandbox(ctx)} by ${what}`);
+  await ctx.ui.confirmed(`Replace everything in ${await ctx.sandbox.named()} by ${what}`);
   const done = await put();
   if (!done.restored)
     throw new CliError('check_failed', {
@@ -102,7 +101,7 @@ export const removeSnapshot = command({
     'Asked first': 'sandbox snapshot remove before',
   },
   async run(ctx, { name }) {
-    await confirmed(ctx, `Remove the snapshot ${name}`);
+    await ctx.ui.confirmed(`Remove the snapshot ${name}`);
     await runAdmin(ctx, 'snapshots.remove', { name });
     return { name, removed: true };
   },

@@ -1,9 +1,9 @@
 /** Transactions: listed, shown, searched, followed. */
 
-import { allOf, CONDITION_VALUES, CONDITIONS, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
-import { COPY_FLAGS, OFFLINE, openCopy } from '../../cli/offline.ts';
+import { OFFLINE, SEARCH_FLAGS, searched } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, type FlagValues, manyArguments, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
@@ -157,18 +157,16 @@ export const searchTransactions = command({
     ...RANGE_FLAGS,
     mcc: option(takes.text('Only of this merchant category.'), '<mcc>'),
     ...SEARCH_FLAGS,
-    ...COPY_FLAGS,
   },
   args: { words: manyArguments(takes.text('Words, or parts of them.', { maxLength: 200 })) },
   examples: {
     'Everything at one merchant': 'tx search acme --all',
     'Large ones of this year, without asking the service': 'tx search acme --min 500 --since 2026-01-01 --offline',
   },
-  async run(ctx, { words, card, type, since, until, mcc, min, max, label, all, limit, ...asked }) {
+  async run(ctx, { words, card, type, since, until, mcc, min, max, label, ...asked }) {
     refuseBackwards({ since, until });
-    const copy = await openCopy(ctx, asked);
     const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label };
-    return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });
+    return searched(ctx, { noun: 'transaction', ...asked }, copy => copy.transactions(query));
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,
