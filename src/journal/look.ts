@@ -71,15 +71,13 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (marker === undefined) {
     const wallet = await walletMoved(work, change);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
-    // Where anything has moved the wallet, no reading speaks against the change.
-    const letsRefusalStand = wallet === undefined || wallet.change === 0;
-    const moved = { card: 0, wallet: wallet?.change };
+    // The wallet alone tells of it: where it has moved, or is no evidence, nothing speaks against the change.
     return {
       found: wallet?.change === 0 ? 'not there' : 'cannot tell',
       text,
       isFinal: wallet === undefined,
-      letsRefusalStand,
-      moved,
+      letsRefusalStand: work.exact || wallet?.change === 0,
+      moved: { card: 0, wallet: wallet?.change },
     };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
@@ -93,7 +91,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (unreadable.length > 0) {
     const text = `${none}, but ${unreadable.join(', ')} without metadata`;
     // A service that shows no metadata has its wallet to speak.
-    return { found: 'cannot tell', text, moved, letsRefusalStand: moved !== undefined || work.exact };
+    return { found: 'cannot tell', text, moved, letsRefusalStand: work.exact || wallet?.change === 0 };
   }
   if (incomplete !== undefined)
     return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${incomplete}` };
@@ -104,8 +102,9 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
     const why = change.before?.wallet === undefined ? 'before is not known' : 'may have been moved by other purchases';
     return { found: 'cannot tell', text: `${none}; the wallet ${why}`, letsRefusalStand: true };
   }
-  const found = wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell';
-  return { found, text: none, letsRefusalStand: true, moved };
+  // A service may drop a marker, and its wallet speaks all the same.
+  const isStill = wallet === undefined || wallet.change === 0;
+  return { found: isStill ? 'not there' : 'cannot tell', text: none, letsRefusalStand: isStill, moved };
 }
 
 /** The card that the answer named, where it carries the marker, or without one is all that was asked for. It may be of another BIN. */

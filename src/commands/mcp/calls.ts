@@ -97,19 +97,23 @@ function errorOf(err: string, code: number): ReportedError {
   return isObject(line) ? (line['error'] as ReportedError) : notSaid;
 }
 
+const SIGNALS: readonly string[] = ['interrupted', 'terminated'];
+
 const NEVER_ANEW =
   'It may have happened. Do not repeat it with another intent: call again with the same intent, which looks what came of it.';
 
 function errorResult(error: ReportedError): ToolResult {
-  const { kind, message, outcome, hint, notes = [], op, approval } = error;
+  const { kind, message, hint, notes = [], op, approval } = error;
   if (kind === 'pending_approval' && approval !== undefined) return pendingResult(error, approval);
+  // A signal says nothing of what is under way.
+  const { outcome = SIGNALS.includes(kind) ? 'unknown' : 'not_sent' } = error;
   const isUnknown = outcome === 'unknown' || kind === 'outcome_unknown';
   const next = isUnknown ? NEVER_ANEW : hint;
   return {
     ...resultOf({
       error: {
         kind,
-        outcome: outcome ?? 'not_sent',
+        outcome,
         message,
         ...(op !== undefined && { op }),
         ...(notes.length > 0 && { notes }),
