@@ -69,13 +69,11 @@ export class MirrorDatabase {
     return Number(this.#asked(() => this.#prepared(statement).run(...values.map(bound))).changes);
   }
 
-  /** Adds a row, whose members are columns of the table. */
-  insert(table: string, row: Readonly<Record<string, SqlValue>>): void {
+  /** Adds a row, whose members are columns of the table; `known` is done where it is there already. */
+  insert(table: string, row: Readonly<Record<string, SqlValue>>, known = ''): void {
     const names = Object.keys(row);
-    this.run(
-      `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
-      ...Object.values(row),
-    );
+    const values = names.map(() => '?').join(', ');
+    this.run(`insert into ${table} (${names.join(', ')}) values (${values}) ${known}`, ...Object.values(row));
   }
 
   /** Runs `work`, which must not wait for anything, in one transaction that has the write lock from its beginning. */
@@ -99,11 +97,7 @@ export class MirrorDatabase {
   }
 
   setFact(name: FactName, value: string | number): void {
-    this.run(
-      'insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
-      name,
-      String(value),
-    );
+    this.insert('facts', { name, value: String(value) }, 'on conflict (name) do update set value = excluded.value');
   }
 
   /** A fact that is a number; undefined where there is none. */

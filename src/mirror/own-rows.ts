@@ -42,11 +42,8 @@ export async function copyOwnRows(run: SyncRun, operations: readonly OwnOperatio
     db.commit(() => {
       for (const row of ours) copyRow(db, row, sync);
       if (!isSettled) return;
-      db.run(
-        'insert into copied_op (op, last_at) values (?, ?) on conflict (op) do update set last_at = excluded.last_at',
-        operation.op,
-        operation.last_at,
-      );
+      const { op, last_at } = operation;
+      db.insert('copied_op', { op, last_at }, 'on conflict (op) do update set last_at = excluded.last_at');
     });
   }
 }
@@ -97,17 +94,13 @@ function isMarkedBy(db: MirrorDatabase, { op, row }: MoveRow): boolean {
   return db.get(`select 1 from card where metadata like ? escape '\\'`, marker) !== undefined;
 }
 
-function copyRow(
-  db: MirrorDatabase,
-  { op, row, operation, card_id, cents, outcome, at_ms, purpose }: MoveRow,
-  sync: number,
-) {
-  const doneBy = outcome === 'done' ? sync : null;
-  db.run(
-    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, purpose, first_ms, first_sync, done_sync)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome,
-        at_ms = excluded.at_ms, done_sync = coalesce(done_sync, excluded.done_sync)`,
-    ...[op, row, operation, card_id, cents, outcome, at_ms, purpose ?? null, at_ms, sync, doneBy],
+function copyRow(db: MirrorDatabase, move: MoveRow, sync: number): void {
+  const { at_ms, purpose = null } = move;
+  const done_sync = move.outcome === 'done' ? sync : null;
+  db.insert(
+    'move',
+    { ...move, purpose, first_ms: at_ms, first_sync: sync, done_sync },
+    `on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome,
+      at_ms = excluded.at_ms, done_sync = coalesce(done_sync, excluded.done_sync)`,
   );
 }

@@ -76,8 +76,7 @@ function transaction(line: Line, clock: WallClock, words: Writing['words']): str
   const kind = line.type === 'transfer' ? 'XFER' : line.cents < 0 ? 'DEBIT' : 'CREDIT';
   const name = escaped(short(words(line.payee) || line.type, 32));
   const memo = escaped(short(words([line.type, line.mcc, line.country, line.purpose].filter(Boolean).join(' ')), 255));
-  const day = line.date.replaceAll('-', '') + line.time.replaceAll(':', '') + clock.offsetText(line.at);
-  return `<STMTTRN><TRNTYPE>${kind}<DTPOSTED>${day}<TRNAMT>${amount(line.cents)}<FITID>${escaped(line.id)}<NAME>${name}<MEMO>${memo}</STMTTRN>`;
+  return `<STMTTRN><TRNTYPE>${kind}<DTPOSTED>${moment(clock, line.at)}<TRNAMT>${amount(line.cents)}<FITID>${escaped(line.id)}<NAME>${name}<MEMO>${memo}</STMTTRN>`;
 }
 
 /** `20261031235959[-4:EDT]`: the wall of the zone, and how far it is from GMT. */

@@ -2,9 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Statement } from '../../books/statement.ts';
 import type { Context } from '../../cli/context.ts';
-import { countOf } from '../../cli/listing.ts';
+import { columnsOf, countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { flagName, local, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import type { ValueOf } from '../../contract/field.ts';
 import { isoTime, wholeSeconds } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
@@ -15,6 +16,12 @@ import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, sta
 
 /** The number that QuickBooks knows a bank by; users of other banks give theirs. */
 const DEFAULT_BID = '3000';
+
+const FILE = {
+  file: tells.text('The file.'),
+  lines: tells.count('Its lines.'),
+  sha256: tells.text('Its digest.'),
+} as const;
 
 export const exportStatement = command({
   path: 'books export',
@@ -31,10 +38,7 @@ export const exportStatement = command({
         more: orNull(tells.count('Lines more than in the export before, negative for fewer; null for the first one.')),
         since: orNull(tells.time('When that was.')),
         left_out: tells.count('With --unreconciled: lines that nothing shows yet, and that stand in journals alone.'),
-        files: tells.rows(
-          { file: tells.text('The file.'), lines: tells.count('Its lines.'), sha256: tells.text('Its digest.') },
-          'Files that were written, with --out.',
-        ),
+        files: tells.rows(FILE, 'Files that were written, with --out.'),
       },
     },
   ],
@@ -86,18 +90,14 @@ export const exportStatement = command({
   show(given) {
     if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
     const { period, format, provisional, final, lines, more, since, left_out, files } = given;
-    const columns = [
-      { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
-      { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
-      { field: 'sha256', title: 'SHA256', kind: 'text', priority: 5, wideOnly: true },
-    ] as const;
+    const columns = columnsOf(FILE, 'file lines:2 sha256:5+');
     return {
       data: { period, format, provisional, final, lines, more, since, left_out, files },
       noun: 'file',
       idField: 'period',
       quiet: files.map(each => each.file),
       columns,
-      rows: { columns, rows: files.map(each => ({ ...each })) },
+      rows: { columns, rows: files },
       blocks: files.map(each => copiedLine(`Wrote ${each.file}, ${countOf(each.lines, 'line')}.`)),
     };
   },
@@ -142,11 +142,7 @@ async function given(
 }
 
 /** A file of an export; `file` is its path as the user would write it, empty for what was printed. */
-interface Written {
-  readonly file: string;
-  readonly lines: number;
-  readonly sha256: string;
-}
+type Written = ValueOf<typeof FILE>;
 
 /** The texts of a file, counted while they go by. */
 function* countedTexts(pieces: Iterable<Piece>, hash: Hash, count: { lines: number }): Generator<string> {
