@@ -225,22 +225,18 @@ export function increment(act: Act, authorization: TransactionRow, amount: Cents
   return raised;
 }
 
-/** A settlement nobody authorized: posted whatever the state of the card, never declined. */
-export function forcePost(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
-  const { row, moved } = postUnlinked(act, card, purchase, 'settlement');
-  if (destinationOf(card.status) === 'card') afterDecrease(act, moved.card);
-  return row;
-}
-
-/** A refund without a purchase, to the card, or to the wallet once the card is terminated. */
-export const unlinkedRefund = (act: Act, card: CardRow, purchase: Purchase): TransactionRow =>
-  postUnlinked(act, card, purchase, 'refund').row;
-
-function postUnlinked(act: Act, card: CardRow, purchase: Purchase, type: 'settlement' | 'refund') {
+/**
+ * A settlement nobody authorized: posted whatever the state of the card, never declined (A-160). Or a refund without a
+ * purchase. Card, or wallet once the card is terminated (A-156).
+ */
+export function postUnlinked(act: Act, card: CardRow, purchase: Purchase, type: 'settlement' | 'refund') {
   const row = record(act, card, purchase, { type, status: 'completed' });
-  const spent = type === 'settlement' ? row.amount : -row.amount;
-  const moves = { [destinationOf(card.status)]: -spent, network: spent };
-  const moved = moveOnCard(act, card, { kind: type === 'settlement' ? 'settle' : 'refund', ref: row.id, moves });
-  act.emit(type === 'settlement' ? 'transaction.settled' : 'transaction.refunded', wireTransaction(row));
-  return { row, moved };
+  const place = destinationOf(card.status);
+  const isSettled = type === 'settlement';
+  const spent = isSettled ? row.amount : -row.amount;
+  const moves = { [place]: -spent, network: spent };
+  const moved = moveOnCard(act, card, { kind: isSettled ? 'settle' : 'refund', ref: row.id, moves });
+  act.emit(isSettled ? 'transaction.settled' : 'transaction.refunded', wireTransaction(row));
+  if (isSettled && place === 'card') afterDecrease(act, moved.card);
+  return row;
 }

@@ -70,15 +70,13 @@ export const STATE = {
   },
 } satisfies Partial<AdminHandlers>;
 
-type CheckScope = Pick<Call, 'sql' | 'now'>;
-
 /** What somebody found in the books, as it is told. */
 const foundIn = (faults: string[]) => ({ ledger_ok: faults.length === 0, ledger_faults: faults });
 
 const serverOf = ({ version, store }: ServiceParts) => ({ version, store: store.path });
 
 /** Everything the store knows of itself, in numbers, but for its books. */
-export function stateOf({ sql, now }: CheckScope) {
+export function stateOf({ sql, now }: Pick<Call, 'sql' | 'now'>) {
   const { data_set, balance } = walletOf(sql);
   return {
     data_set,

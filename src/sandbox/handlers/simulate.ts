@@ -8,13 +8,12 @@ import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import {
   authorizationOf,
   authorize,
-  forcePost,
   increment,
   type Purchase,
+  postUnlinked,
   refund,
   release,
   settle,
-  unlinkedRefund,
 } from '../account/authorizations.ts';
 import {
   answer,
@@ -127,12 +126,12 @@ const WORK = {
 
   'simulate.force-post': (act, input) => {
     const purchase = purchaseOf(input);
-    return saidOfRecord(forcePost(act, cardOf(act, input.card_id), purchase));
+    return saidOfRecord(postUnlinked(act, cardOf(act, input.card_id), purchase, 'settlement'));
   },
 
   'simulate.unlinked-refund': (act, input) => {
     const purchase = purchaseOf(input);
-    return saidOfRecord(unlinkedRefund(act, cardOf(act, input.card_id), purchase));
+    return saidOfRecord(postUnlinked(act, cardOf(act, input.card_id), purchase, 'refund'));
   },
 
   /** With `then: authorize`, the right code runs an authorization of the same amount. */

@@ -78,7 +78,6 @@ export interface ServiceParts extends SendingParts, Pick<Host, 'platform' | 'pid
 // Playing scenarios, which stand above the sandbox: whoever puts the program together hands a player in.
 
 export type ScenarioRun = ReplyOf<AdminOperations['scenarios.show']>;
-type ScenarioChecked = ReplyOf<AdminOperations['scenarios.check']>;
 
 /** The server in which a scenario plays. */
 export interface Stage {
@@ -90,7 +89,7 @@ export interface Stage {
 
 export interface ScenarioPlayer {
   examples(): Promise<readonly { readonly name: string; readonly text: string }[]>;
-  check(text: string): Promise<ScenarioChecked>;
+  check(text: string): Promise<ReplyOf<AdminOperations['scenarios.check']>>;
   /** Begins it. Undefined while another one is running. */
   play(text: string, stage: Stage): Promise<ScenarioRun | undefined>;
   /** One of the runs of this process; undefined for an unknown or a forgotten one. */

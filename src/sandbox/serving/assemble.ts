@@ -57,8 +57,8 @@ export interface OpenPlan
   readonly liveTimers?: boolean | undefined;
   /** Files and books are looked through before anything is served. */
   readonly checked?: boolean | undefined;
-  /** What a store that exists must have been made with. */
-  readonly insists?: StoreOptions | undefined;
+  /** A store that exists must have been made with the seed and the data set that are asked for. */
+  readonly insists?: boolean | undefined;
   /** Its API key and its admin token; fresh ones when left out. */
   readonly key?: Secret | undefined;
   readonly adminToken?: Secret | undefined;
@@ -109,9 +109,6 @@ export async function assemble(plan: Plan) {
       /** Base address of the service, with `/v1`. */
       url: server.origin + SERVICE_PATH,
       ...(socket && { socketPath: socket.socketPath }),
-      get dialect() {
-        return activeDialect.name;
-      },
       /** False when it speaks a dialect that ignores idempotency keys. */
       get honoursKeys() {
         return activeDialect.facts.honours_keys;
@@ -160,7 +157,7 @@ export async function openSandbox(plan: OpenPlan) {
     onBroken: onFault,
   });
   try {
-    if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, meta, plan.insists);
+    if (plan.insists === true && !isNew) await checkStoreOptions(store, meta, plan);
     if (plan.checked === true) await checkWhole(store);
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = processName(host.pid);
@@ -211,10 +208,8 @@ export function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'rand
 
 // A store keeps the seed and the data set that it was made with. Others are refused, never silently ignored.
 
-type StoreOptions = Pick<OpenPlan, 'seed' | 'data' | 'size'>;
-
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
-async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = {} }: StoreOptions): Promise<void> {
+async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = {} }: OpenPlan): Promise<void> {
   const { data_set: loaded } = await store.read(walletOf);
   // How many there were when it was made is not known any more.
   const isSized = Object.values(size).some(given => given !== undefined);

@@ -249,7 +249,7 @@ export async function startServer(around: StartDependencies, options: ServerOpti
       place: { port: options.port ?? 0 },
       key: (await readSecret(paths.key, files)) ?? randomSecret('sk_test_', around),
       checked: true,
-      insists: options,
+      insists: true,
       rateLimits: options.rateLimits ? 'all' : 'none',
       liveTimers: true,
       deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
