@@ -151,7 +151,7 @@ async function plant(folder: string, cards: readonly PlantedCard[]): Promise<voi
     bin: ['bin_one', 'bin_two'].map(id => ({ id, about: 'visa credit' })),
     webhook: [],
   };
-  const text = JSON.stringify({ place: JSON.stringify(['sandbox', null, null, null, null]), shown });
+  const text = JSON.stringify({ place: JSON.stringify(['sandbox', 'embedded', null, null, null]), shown });
   const place = join(folder, 'cardwright', 'cache', 'completion');
   await mkdir(place, { recursive: true, mode: 0o700 });
   await writeFile(join(place, 'sandbox.json'), text, { mode: 0o600 });
