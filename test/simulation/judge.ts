@@ -81,7 +81,8 @@ export class Judge {
   /** How often an op with that wish was approved. */
   readonly #approved = new Map<number, number>();
 
-  readonly #aims: Aim[] = [];
+  /** Each before it is run. */
+  readonly aims: Aim[] = [];
   /** What runs that have an aim have reported. */
   readonly #aimed: { readonly when: string; readonly ran: Ran }[] = [];
   /** A person has let something be sent again that was not found. */
@@ -233,16 +234,13 @@ export class Judge {
 
   // Aims
 
-  aims(aim: Aim): void {
-    this.#aims.push(aim);
-  }
-
   /** Exit 0 says that every card was there at some time. */
   aimed({ name }: Step, { how, dollars }: Aim, ran: Ran): void {
     const when = `step ${name}`;
     this.#aimed.push({ when, ran });
     const { cards, effects } = this.#service.books;
-    const isFirst = name === 1 && this.#history.steps.every(({ beside }) => !beside);
+    const { steps, service } = this.#history;
+    const isFirst = name === 1 && steps.every(({ beside }) => !beside);
     const isUp = how === 'fund' || how === 'fleet';
     const aim = 100 * (how === 'fleet' ? FLOOR : dollars);
     const wasThere = (id: string) => {
@@ -251,29 +249,22 @@ export class Judge {
       return [card, ...were].some(({ cents }) => (isUp ? cents >= aim : cents <= aim));
     };
     const ids = how === 'fleet' ? ['card_2'] : ['card_1', 'card_2'];
-    const isAlone = this.#history.service.others.length === 0;
-    if (ran.code === 0 && isAlone && !ids.every(wasThere))
+    if (ran.code === 0 && service.others.length === 0 && !ids.every(wasThere))
       this.break(`aim: ${how} ends with 0 in ${when}, and a card was never there`);
     if (ran.code === 0 && how === 'fleet' && !effects.some(({ label }) => label === 'fleet'))
       this.break(`aim: fleet ends with 0 in ${when}, and its card was not made`);
-    if (
-      ran.code !== 0 &&
-      ran.code !== undefined &&
-      this.#isHonest() &&
-      isFirst &&
-      !this.#history.service.ignoresFilters
-    )
-      this.break(`calm: ${how} ends with ${ran.code} in ${when}`);
+    const isCalm = isFirst && this.#isHonest() && !service.ignoresFilters;
+    if (isCalm && ran.code !== undefined && ran.code !== 0) this.break(`calm: ${how} ends with ${ran.code} in ${when}`);
   }
 
   /** However often it is run and gone on with: no card passes what was aimed at, and a fleet has one card of a name. */
   #passes(): void {
     const { cards, effects } = this.#service.books;
     const aimOf = (...hows: readonly Aim['how'][]) =>
-      this.#aims.flatMap(({ how, dollars }) => (hows.includes(how) ? [dollars * 100] : []));
+      this.aims.flatMap(({ how, dollars }) => (hows.includes(how) ? [dollars * 100] : []));
     const [most, least] = [Math.max(...aimOf('fund', 'fleet')), Math.min(...aimOf('withdraw', 'policy'))];
     const moved = new Set(this.#history.service.others.map(({ cents }) => cents));
-    for (const { id, before, cents } of this.#isResent || this.#aims.length === 0 ? [] : cards.values()) {
+    for (const { id, before, cents } of this.#isResent || this.aims.length === 0 ? [] : cards.values()) {
       const were = [...before.map(past => past.cents), cents];
       for (const [n, now] of were.entries()) {
         const change = now - (were[n - 1] ?? now);
@@ -293,12 +284,8 @@ export class Judge {
     const own = effects.filter(({ request }) => request.who === ran.who);
     if (ran.code !== undefined && NOTHING.has(ran.code) && own.length > 0)
       this.break(`aim: ${when} ends with ${ran.code}, and it has done ${own.length}`);
-    const rows = listOf(ran.out) as {
-      readonly outcome: string;
-      readonly card_id: string | null;
-      readonly amount: number;
-    }[];
-    for (const { outcome, card_id: card, amount } of rows) {
+    for (const row of listOf(ran.out)) {
+      const { outcome, card_id: card, amount } = row as { outcome: string; card_id: string | null; amount: number };
       const isIt = (effect: Effect<Arrived>) => effect.card === card && effect.cents === Math.round(amount * 100);
       if (REPORTED[outcome] === 'done' && !effects.some(isIt))
         this.break(`aim: ${when} says done of ${card}, and it was not`);

@@ -248,7 +248,7 @@ class Player {
     const amount = `${dollars}.00`;
     const entry: Entry = { wishes: [], machine: step.machine, hints: '' };
     this.#entries.set(step.name, entry);
-    this.judge.aims(act);
+    this.judge.aims.push(act);
     const from = this.#world.now;
     const [file, plan] = [join(home, `${how}-${dollars}.yaml`), join(home, `plan-${step.name}.json`)];
     if (how === 'policy') writeFileSync(file, POLICY.replaceAll('AMOUNT', amount));
