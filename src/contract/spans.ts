@@ -9,6 +9,8 @@ export const KEY_RETENTION = DAY;
  */
 export const READ_LAG_PAUSES = [250, 500, 1_000, 2_000, 5_000] as const;
 export const READ_LAG = READ_LAG_PAUSES.reduce<number>((all, pause) => all + pause, 0);
+/** One pause more before something is sent again by its key alone: a service may have forgotten that, too. */
+export const RESEND_PAUSE = 4_000;
 /** How long a 3DS challenge waits for its code. */
 export const CHALLENGE_LIFE = 5 * MINUTE;
 /** How many wrong codes end a challenge. */

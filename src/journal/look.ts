@@ -17,9 +17,12 @@ import { rowOf, timeOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Looks until the effect is there, or for `READ_LAG`. Never throws for the service's sake: what cannot be read cannot be told. */
-export async function look(work: Work, change: Change): Promise<Look> {
-  const pauses = work.exact || work.lookOnly ? [] : READ_LAG_PAUSES;
+/**
+ * Looks until the effect is there, or for `READ_LAG` and the pauses behind it. Never throws for the service's sake: what cannot be
+ * read cannot be told.
+ */
+export async function look(work: Work, change: Change, more: readonly number[] = []): Promise<Look> {
+  const pauses = work.exact || work.lookOnly ? [] : [...READ_LAG_PAUSES, ...more];
   for (const pause of [...pauses, undefined]) {
     const seen = await lookOnce(work, change);
     if (seen.found === 'there' || seen.found === 'several' || seen.isFinal || pause === undefined) return seen;

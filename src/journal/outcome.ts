@@ -16,7 +16,7 @@
 import { type Evidence, isExplained, isExplainedByBin, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
 import { REFUSALS } from '../contract/refusals.ts';
 import type { Attempt } from '../contract/service.ts';
-import { READ_LAG } from '../contract/spans.ts';
+import { READ_LAG, RESEND_PAUSE } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
@@ -173,13 +173,13 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
   // With --resend-absent it waits until nothing that was sent before can still arrive.
   const left = work.resendAbsent ? quietLeft(work, [change]) : 0;
   if (left > 0) await rest(left, work.clock, work.stop);
-  const seen = await look(work, change);
+  // In all commands together: each of them may have been done.
+  const isByKey = await mayResendByKey(work, change);
+  const seen = await look(work, change, isByKey ? [RESEND_PAUSE] : []);
   sending.seen = seen;
   if (isThere(seen)) return done(work, change, { seen, attempt });
   const isAbsent = seen.found === 'not there' && attempt?.class !== 'done' && !work.stop.aborted;
   const isFree = rowOf(change.operation).repeat === 'freely' && sending.repeated < MOST_REPEATED;
-  // In all commands together: each of them may have been done.
-  const isByKey = await mayResendByKey(work, change);
   const isWanted = work.resendAbsent && sending.repeated === 0 && showsAll(seen, change);
   if (!isAbsent || !isTraceable(change) || !(isFree || isByKey || isWanted)) return unknown(work, change, seen);
   sending.repeated += 1;

@@ -398,7 +398,12 @@ export class Judge {
   #isHonest(): boolean {
     const { lies, steps, service, lostCommits = [] } = this.#history;
     // By a clock that was set back, what was done before comes later: it is no evidence then.
-    const isInTheWay = ({ fate, act }: Step) => fate || act.do === 'reset' || (act.do === 'clock' && act.ms < 0);
+    // A card that is terminated beside gives its money back.
+    const isInTheWay = ({ fate, act }: Step) =>
+      fate ||
+      act.do === 'reset' ||
+      (act.do === 'clock' && act.ms < 0) ||
+      (act.do === 'state' && act.change === 'terminate');
     return (
       lies.length + service.others.length + lostCommits.length === 0 &&
       !steps.some(isInTheWay) &&
