@@ -5,8 +5,8 @@
 
 import { COMBINED_EXPIRY, DETAILS, FUNDING } from '../contract/card.ts';
 import { ENVELOPES } from '../contract/envelopes.ts';
-import { staysWhole } from '../contract/events.ts';
 import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
+import { staysWhole } from '../contract/named-shapes.ts';
 import type { ListPage, PageFacts, RawAnswer } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { PAGE_META, SECRET_NAMES } from '../contract/resources.ts';

@@ -1,6 +1,6 @@
 /** The rows of `assumptions.json` as documents and `contract show` tell them. The only place that loads the file. */
 import assumptions from './assumptions.json' with { type: 'json' };
-import type { AssumptionId } from './basis.ts';
+import type { AssumptionId, Section } from './basis.ts';
 
 /** One gap of the interface and how it is filled (docs/design/contract-and-assumptions.md). */
 export interface Assumption {
@@ -14,9 +14,16 @@ export interface Assumption {
   readonly also?: string;
   /** High, medium or low: how sure we are. */
   readonly confidence?: string;
+  /** Of what is no field, operation or limit: the fact that `contract show` lists; `taken` where it has no words of its own. */
+  readonly rule?: {
+    readonly section: Section;
+    readonly name: string;
+    readonly stated?: boolean;
+    readonly what?: string;
+  };
 }
 
-const ROWS: Readonly<Record<AssumptionId, Assumption>> = assumptions;
+const ROWS = assumptions as Readonly<Record<AssumptionId, Assumption>>;
 
 /** Every id, in the order of the file. */
 export const ASSUMPTION_IDS = Object.keys(assumptions) as readonly AssumptionId[];

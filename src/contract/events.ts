@@ -1,8 +1,8 @@
 /** Interface 6: the twelve events, and the payload around them. */
 import { type AssumptionId, assumed, type Basis, stated } from './basis.ts';
-import { CARD, DETAILS, FUNDING } from './card.ts';
+import { CARD } from './card.ts';
 import { must, type Shape, text, time } from './field.ts';
-import { BIN, CHALLENGE, DEPOSIT, ERROR_BODY, TRANSACTION, WEBHOOK } from './resources.ts';
+import { CHALLENGE, DEPOSIT, TRANSACTION } from './resources.ts';
 
 export interface EventRow {
   readonly meaning: string;
@@ -71,26 +71,4 @@ export function withoutCode(type: string, body: string): string {
   const data: Record<string, unknown> = { ...event.data };
   for (const [name, { wire = name }] of secret) if (Object.hasOwn(data, wire)) data[wire] = HIDDEN_CODE;
   return JSON.stringify({ ...event, data });
-}
-
-const SHAPES: readonly Shape[] = [
-  ...[CARD, DETAILS, FUNDING, BIN, CHALLENGE, DEPOSIT],
-  ...[TRANSACTION, WEBHOOK, EVENT_ENVELOPE, ERROR_BODY],
-];
-
-/** Ids that the contract declares, and the address of a webhook. */
-const DECLARED: ReadonlySet<string> = new Set([
-  'url',
-  ...SHAPES.flatMap(shape => Object.keys(shape).filter(name => /^(?:.*_)?id$/.test(name))),
-]);
-
-/** What this program writes into the metadata of a card, to find it again. */
-const OURS = /^cardwright/;
-
-/**
- * Whether digits under that name are an id of the contract, as it is written there or as `cardId`. An id that the
- * contract does not know is a text like any other.
- */
-export function staysWhole(name: string): boolean {
-  return DECLARED.has(name) || DECLARED.has(name.replace(/[A-Z]/g, '_$&').toLowerCase()) || OURS.test(name);
 }

@@ -29,44 +29,56 @@ interface NamedShape {
   readonly basis: Basis;
 }
 
+const shown = (section: Section, title: string | undefined, shape: Shape, basis: Basis, name?: string): NamedShape => ({
+  ...{ section, title, shape, basis, name },
+  use: 'answer',
+});
+const sent = (section: Section, title: string, shape: Shape, basis: Basis): NamedShape => ({
+  ...{ section, title, shape, basis },
+  use: 'request',
+});
+
 /** In the order of the interface's sections. */
 export const NAMED_SHAPES: readonly NamedShape[] = [
-  { section: '2.1', name: 'card', title: 'Card', use: 'answer', shape: CARD, basis: stated('2.1') },
-  { section: '2.2', name: 'bin', title: 'Bin', use: 'answer', shape: BIN, basis: stated('2.2') },
-  { section: '2.3', name: 'wallet', title: 'Wallet', use: 'answer', shape: WALLET, basis: stated('2.3') },
-  { section: '2.4', name: 'challenge', title: 'Challenge', use: 'answer', shape: CHALLENGE, basis: stated('2.4') },
-  {
-    section: '2.5',
-    name: 'transaction',
-    title: 'Transaction',
-    use: 'answer',
-    shape: TRANSACTION,
-    basis: stated('2.5', 'A-40'),
-  },
-  { section: '2.6', title: 'Webhook', use: 'answer', shape: WEBHOOK, basis: stated('2.6', 'A-70') },
-  {
-    section: '2.6',
-    name: 'webhook',
-    title: 'WebhookWithSecret',
-    use: 'answer',
-    shape: WEBHOOK_WITH_SECRET,
-    basis: stated('2.6', 'A-15'),
-  },
-  { section: '2.7', name: 'error', title: 'Error', use: 'answer', shape: ERROR_BODY, basis: stated('2.7') },
-  { section: '4', name: 'details', title: 'CardDetails', use: 'answer', shape: DETAILS, basis: stated('4', 'A-30') },
-  { section: '4', name: 'funding', title: 'Funding', use: 'answer', shape: FUNDING, basis: stated('4', 'A-31') },
-  { section: '4', name: 'address', title: 'Address', use: 'answer', shape: ADDRESS, basis: assumed('A-64') },
-  { section: '4', name: 'meta', title: 'PageMeta', use: 'answer', shape: PAGE_META, basis: assumed('A-21') },
-  { section: '4.1', title: 'CreateCard', use: 'request', shape: CREATE_CARD, basis: stated('4.1') },
-  { section: '4.3', title: 'FundCard', use: 'request', shape: FUND_CARD, basis: stated('4.3') },
-  { section: '4', title: 'WithdrawCard', use: 'request', shape: WITHDRAW_CARD, basis: assumed('A-09') },
-  { section: '4.5', title: 'CreateWebhook', use: 'request', shape: CREATE_WEBHOOK, basis: stated('4.5') },
-  { section: '4', title: 'UpdateWebhook', use: 'request', shape: UPDATE_WEBHOOK, basis: assumed('A-17') },
-  { section: '6', name: 'event', use: 'answer', shape: EVENT_ENVELOPE, basis: assumed('A-73') },
-  { section: '6', name: 'deposit', title: 'Deposit', use: 'answer', shape: DEPOSIT, basis: stated('6', 'A-65') },
+  shown('2.1', 'Card', CARD, stated('2.1'), 'card'),
+  shown('2.2', 'Bin', BIN, stated('2.2'), 'bin'),
+  shown('2.3', 'Wallet', WALLET, stated('2.3'), 'wallet'),
+  shown('2.4', 'Challenge', CHALLENGE, stated('2.4'), 'challenge'),
+  shown('2.5', 'Transaction', TRANSACTION, stated('2.5', 'A-40'), 'transaction'),
+  shown('2.6', 'Webhook', WEBHOOK, stated('2.6', 'A-70')),
+  shown('2.6', 'WebhookWithSecret', WEBHOOK_WITH_SECRET, stated('2.6', 'A-15'), 'webhook'),
+  shown('2.7', 'Error', ERROR_BODY, stated('2.7'), 'error'),
+  shown('4', 'CardDetails', DETAILS, stated('4', 'A-30'), 'details'),
+  shown('4', 'Funding', FUNDING, stated('4', 'A-31'), 'funding'),
+  shown('4', 'Address', ADDRESS, assumed('A-64'), 'address'),
+  shown('4', 'PageMeta', PAGE_META, assumed('A-21'), 'meta'),
+  sent('4.1', 'CreateCard', CREATE_CARD, stated('4.1')),
+  sent('4.3', 'FundCard', FUND_CARD, stated('4.3')),
+  sent('4', 'WithdrawCard', WITHDRAW_CARD, assumed('A-09')),
+  sent('4.5', 'CreateWebhook', CREATE_WEBHOOK, stated('4.5')),
+  sent('4', 'UpdateWebhook', UPDATE_WEBHOOK, assumed('A-17')),
+  shown('6', undefined, EVENT_ENVELOPE, assumed('A-73'), 'event'),
+  shown('6', 'Deposit', DEPOSIT, stated('6', 'A-65'), 'deposit'),
 ];
 
 /** The row of a shape; undefined where it has no name. */
 export function namedShape(shape: Shape): NamedShape | undefined {
   return NAMED_SHAPES.find(named => named.shape === shape);
+}
+
+/** Ids that the contract declares, and the address of a webhook. */
+const DECLARED: ReadonlySet<string> = new Set([
+  'url',
+  ...NAMED_SHAPES.flatMap(({ shape }) => Object.keys(shape).filter(name => /^(?:.*_)?id$/.test(name))),
+]);
+
+/** What this program writes into the metadata of a card, to find it again. */
+const OURS = /^cardwright/;
+
+/**
+ * Whether digits under that name are an id of the contract, as it is written there or as `cardId`. An id that the
+ * contract does not know is a text like any other.
+ */
+export function staysWhole(name: string): boolean {
+  return DECLARED.has(name) || DECLARED.has(name.replace(/[A-Z]/g, '_$&').toLowerCase()) || OURS.test(name);
 }

@@ -1,8 +1,8 @@
 /** Every fact of the contract with where it is known from: what `contract show` lists. */
 
 import { withoutUndefined } from '../core/objects.ts';
-import { assumption } from './assumption.ts';
-import { type AssumptionId, assumed, type Basis, type Section, stated } from './basis.ts';
+import { ASSUMPTION_IDS, assumption } from './assumption.ts';
+import { assumed, type Basis, type Section, stated } from './basis.ts';
 import { COMBINED_EXPIRY } from './card.ts';
 import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
 import { EVENTS } from './events.ts';
@@ -194,53 +194,14 @@ function rangeText({ about, min, max, defaults, unit }: Limit): string {
   return [measured || about, defaults !== undefined && `default ${defaults}`].filter(Boolean).join(', ');
 }
 
-/** What the service does beside its fields and operations. */
+/** What the service does beside its fields and operations: stated by a section but for what the assumption fills, or left open. */
 function rules(): Fact[] {
-  const rule = (section: Section, name: string, basis: Basis, what: string) =>
-    fact({ section, kind: 'rule', name, what }, basis);
-  /** The section states it, but for what the assumption fills; without words of its own it says what is taken. */
-  const states = (section: Section, name: string, id: AssumptionId, what = assumption(id).taken) =>
-    rule(section, name, stated(section, id), what);
-  /** The section leaves it open. */
-  const leaves = (section: Section, name: string, id: AssumptionId) =>
-    rule(section, name, assumed(id), assumption(id).taken);
-  return [
-    states('2', 'amounts', 'A-139', 'JSON numbers in USD with at most two decimals; more is invalid_request'),
-    states('2', 'timestamps', 'A-137', 'ISO 8601 in UTC, seconds, with Z'),
-    leaves('2', 'ids', 'A-130'),
-    leaves('2.1', 'card numbers', 'A-136'),
-    leaves('2.5', 'one record a message', 'A-40'),
-    leaves('2.5', 'record status', 'A-45'),
-    leaves('3', 'negative card at termination', 'A-157'),
-    leaves('3', 'expired card', 'A-165'),
-    leaves('4', 'list order', 'A-22'),
-    leaves('4', 'page past the end', 'A-23'),
-    leaves('4', 'bad page or per_page', 'A-24'),
-    leaves('4', 'unknown query names', 'A-27'),
-    leaves('4', 'list of deposits', 'A-13'),
-    leaves('4', 'readings after a change', 'A-170'),
-    states('5', 'bearer token', 'A-102', 'every request carries Authorization: Bearer <API_KEY>'),
-    states('5', 'key prefixes', 'A-103', 'sk_live_ is a production key, sk_test_ a sandbox key'),
-    states('5', 'environments', 'A-167'),
-    states('5', 'idempotency scope', 'A-91'),
-    states('5', 'idempotency fingerprint', 'A-92'),
-    states('5', 'idempotency retention', 'A-93'),
-    states('5', 'same key, same body', 'A-94'),
-    states('5', 'same key, other body', 'A-95'),
-    states('5', 'same key, still running', 'A-96'),
-    states('5', 'answers kept for a key', 'A-97'),
-    states('5', 'answer and effect kept together', 'A-99'),
-    states('6', 'signature', 'A-75', 'HMAC-SHA256 of the exact body, lowercase hex, compared in constant time'),
-    leaves('6', 'replayed events', 'A-77'),
-    leaves('6', 'delivery success', 'A-78'),
-    leaves('6', 'delivery retries', 'A-79'),
-    leaves('6', 'delivery disable', 'A-80'),
-    leaves('6', 'delivery order', 'A-81'),
-    leaves('6', 'events a change', 'A-82'),
-    leaves('7', 'order of checks', 'A-115'),
-    states('8', 'details pacing', 'A-123'),
-    states('9', 'version', 'A-168'),
-  ];
+  return ASSUMPTION_IDS.flatMap(id => {
+    const { rule, taken } = assumption(id);
+    if (rule === undefined) return [];
+    const { section, name, what = taken } = rule;
+    return [fact({ section, kind: 'rule', name, what }, rule.stated ? stated(section, id) : assumed(id))];
+  });
 }
 
 /** Field overrides of names the contract has not: they are the user's, and must not go unseen. */

@@ -140,9 +140,22 @@ export const WEBHOOK_WITH_SECRET = {
   secret: text('Signing secret; shown in this answer only.', stated('4.5', 'A-72'), { secret: true }),
 } as const;
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** https anywhere; http on this machine, which a sandbox takes. */
+const ENDPOINT = {
+  form: {
+    holds: (address: string) => {
+      const { protocol, hostname } = URL.canParse(address) ? new URL(address) : { protocol: '', hostname: '' };
+      return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+    },
+    says: 'must be an https address',
+  },
+};
+
 /** Body of create webhook, interface 4.5. */
 export const CREATE_WEBHOOK = {
-  url: must(text('HTTPS endpoint that receives events.', stated('4.5', 'A-71'))),
+  url: must(text('HTTPS endpoint that receives events.', stated('4.5', 'A-71'), ENDPOINT)),
   events: must(list(EVENT_NAME, 'Events to receive; * for all.', stated('4.5'))),
   secret: text('Signing secret; generated when left out.', LIMITS.webhookSecret.basis, {
     secret: true,
@@ -152,7 +165,7 @@ export const CREATE_WEBHOOK = {
 } as const;
 
 export const UPDATE_WEBHOOK = {
-  url: text('New endpoint.', assumed('A-17')),
+  url: text('New endpoint.', assumed('A-17'), ENDPOINT),
   events: list(EVENT_NAME, 'New events; * for all.', assumed('A-17')),
   status: choice(['active', 'disabled'], 'Switch deliveries on or off.', assumed('A-17')),
 } as const;

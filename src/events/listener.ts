@@ -14,8 +14,9 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole } from '../contract/events.ts';
+import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent } from '../contract/events.ts';
 import type { ValueOf } from '../contract/field.ts';
+import { staysWhole } from '../contract/named-shapes.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';

@@ -3,12 +3,13 @@ import type { Context } from '../../cli/context.ts';
 import { PAGING_FLAGS, type Paging, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command as declareCommand } from '../../cli/parsing/command.ts';
 import type { Arguments, Command, Declaration } from '../../cli/parsing/declaration.ts';
-import { argument, type FlagSources, type OwnFlag } from '../../cli/parsing/flag.ts';
+import { argument, type FlagSources, flagName, type OwnFlag } from '../../cli/parsing/flag.ts';
 import type { PagedName } from '../../contract/calls.ts';
 import type { Field } from '../../contract/field.ts';
 import type { InputOf, ItemOf, ListPage, Operation, ResultOf } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import { mismatches } from '../../contract/sandbox/together.ts';
 import { usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 
@@ -105,6 +106,9 @@ export function adminCommand<const N extends AdminName>(declaration: AdminDeclar
       const whole: Values = { ...request, ...(await check?.(request as Request<N> & Values, ctx)) };
       const given = Object.keys(members).filter(member => whole[member] !== undefined);
       const input = Object.fromEntries(given.map(member => [member, whole[member]]));
+      const called = (member: string) => flagName(keys.get(member) ?? member);
+      const [wrong] = mismatches(operation, { given: new Set(given), values: input, called });
+      if (wrong !== undefined) throw usage(wrong.text);
       if (isPaged) {
         const { page, per_page, ...query } = input;
         const asked = { ...typed, page, perPage: per_page } as Paging;

@@ -15,23 +15,18 @@ type KeptRule = ItemOf<AdminOperations['faults']>;
 
 const fault = argument(takes.text('Id of the rule; see sandbox faults list.'));
 
-export const FAULT_COLUMNS = [
-  ...columnsOf(FAULT, 'id active:2'),
-  { field: 'meets', title: 'MEETS', kind: 'text', priority: 1, shrink: 'wraps' },
-  { field: 'does', title: 'DOES', kind: 'text', priority: 1, shrink: 'wraps' },
-  ...columnsOf(FAULT, 'phase:3 struck:2 times:2 seen:4 expires_at:5 created_at:6+', {
-    times: 'OF',
-    expires_at: 'ENDS',
-    created_at: 'AGE',
-  }),
-] as const;
-
 /** A rule as data. */
 const FAULT_ROW = {
   ...FAULT,
   meets: tells.text('What it meets, in one line.'),
   does: tells.text('What it does, in one line.'),
 } as const;
+
+export const FAULT_COLUMNS = columnsOf(
+  FAULT_ROW,
+  'id active:2 meets does phase:3 struck:2 times:2 seen:4 expires_at:5 created_at:6+',
+  { meets: { shrink: 'wraps' }, does: { shrink: 'wraps' }, times: 'OF', expires_at: 'ENDS', created_at: 'AGE' },
+);
 
 /** With what it meets and what it does in one line each, for tables. */
 function inWords(rule: KeptRule): KeptRule & { readonly meets: string; readonly does: string } {

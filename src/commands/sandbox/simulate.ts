@@ -178,10 +178,6 @@ export const simulateDeposit = simulate('deposit', {
     '$500 in USDT': 'sandbox simulate deposit --currency usdt --amount 500',
     'A hundredth of a bitcoin': 'sandbox simulate deposit --currency btc --crypto-amount 0.01',
   },
-  check({ amount, crypto_amount: crypto }) {
-    if ((amount === undefined) !== (crypto === undefined)) return;
-    throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
-  },
 });
 
 export const simulateConfirm = command({

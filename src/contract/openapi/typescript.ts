@@ -12,23 +12,26 @@ import { DIALECT_NAMES, FAULT, FAULT_BODY, FAULT_SHAPES } from '../sandbox/fault
 import { type AdminMethod, adminMethodsByGroup } from '../sandbox/methods.ts';
 import { START_OPTIONS } from '../sandbox/start-options.ts';
 
-/** Words the service may add are shown as they are. */
-const ANSWER: TypeStyle = { side: 'answer', openWords: true };
-const ASKED: TypeStyle = { side: 'asked', openWords: true };
+/**
+ * How a set of declarations is written. `answer`: what a service answers, where a member that need not be there may be null too,
+ * and words may come that are not in the row. `asked`: what a caller hands it. `exact`: what our own sandbox answers, where only
+ * what the row calls nullable is null. `given`: what is handed to that.
+ */
+type TypeStyle = 'answer' | 'asked' | 'exact' | 'given';
 
 /** Interfaces of the answers, and `Operations` with the input and the result of each operation. */
 export function contractTypes(): string {
   const named = NAMED_SHAPES.filter(({ use, title }) => use === 'answer' && title !== undefined);
   const answers = named.map(
     ({ title = '', shape, section }) =>
-      `/** Interface ${section}. Fields the service adds are kept beside these. */\nexport interface ${title} {\n${membersOf(shape, ANSWER, 1)}}\n`,
+      `/** Interface ${section}. Fields the service adds are kept beside these. */\nexport interface ${title} {\n${membersOf(shape, 'answer', 1)}}\n`,
   );
   const operations = Object.entries(OPERATIONS).map(([name, row]) => operationType(name, row as Operation));
   return `${answers.join('\n')}\n/** Amounts are USD with at most two decimals, times ISO 8601 UTC. */\nexport interface Operations {\n${operations.join('')}}\n`;
 }
 
 function operationType(name: string, row: Operation): string {
-  const asked = [row.params, row.query, row.body].map(shape => membersOf(shape ?? {}, ASKED, 3)).join('');
+  const asked = [row.params, row.query, row.body].map(shape => membersOf(shape ?? {}, 'asked', 3)).join('');
   const input = asked === '' ? '{}' : `{\n${asked}    }`;
   return `  /** ${row.summary}. */\n  '${name}': {\n    input: ${input};\n    result: ${resultType(row)};\n  };\n`;
 }
@@ -36,19 +39,8 @@ function operationType(name: string, row: Operation): string {
 function resultType({ returns: { kind, shape } }: Operation): string {
   if (kind === 'none') return 'undefined';
   const title = namedShape(shape)?.title;
-  const item = title ?? `{\n${membersOf(shape, ANSWER, 3)}    }`;
+  const item = title ?? `{\n${membersOf(shape, 'answer', 3)}    }`;
   return kind === 'one' ? item : `List<${item}>`;
-}
-
-/** How a set of declarations is written. */
-interface TypeStyle {
-  /**
-   * `asked`: what a caller hands in. `answer`: what a service answers, where a member that need not be there may be null
-   * too. `exact`: what our own sandbox answers, where only what the row calls nullable is null.
-   */
-  readonly side: 'answer' | 'asked' | 'exact';
-  /** Words that are not in the row may come too. */
-  readonly openWords: boolean;
 }
 
 /** One member a line, each below its description. */
@@ -66,15 +58,16 @@ function membersOf(shape: Shape, style: TypeStyle, level: number): string {
 /** Text that ends no comment. */
 const commentText = (text: string) => text.replaceAll('*/', '* /');
 
-function described({ doc, defaults }: AnyField, { side }: TypeStyle): string {
-  const text = side === 'asked' && defaults !== undefined ? `${doc} Default: ${defaults}.` : doc;
+function described({ doc, defaults }: AnyField, style: TypeStyle): string {
+  const text =
+    (style === 'asked' || style === 'given') && defaults !== undefined ? `${doc} Default: ${defaults}.` : doc;
   return commentText(text);
 }
 
-function absenceOf({ must, nullable }: AnyField, { side }: TypeStyle): string {
+function absenceOf({ must, nullable }: AnyField, style: TypeStyle): string {
   if (nullable) return ' | null';
-  if (must || side === 'exact') return '';
-  return side === 'answer' ? ' | null' : ' | undefined';
+  if (must || style === 'exact') return '';
+  return style === 'answer' ? ' | null' : ' | undefined';
 }
 
 function typeOf(field: AnyField, style: TypeStyle, level: number): string {
@@ -106,9 +99,9 @@ function objectType(shape: Shape, style: TypeStyle, level: number): string {
   return `{\n${membersOf(shape, style, level + 1)}${'  '.repeat(level)}}`;
 }
 
-function wordType(choices: readonly string[], { openWords }: TypeStyle): string {
+function wordType(choices: readonly string[], style: TypeStyle): string {
   const words = choices.map(each => `'${each}'`).join(' | ');
-  return openWords ? `${words} | (string & {})` : words;
+  return style === 'answer' || style === 'asked' ? `${words} | (string & {})` : words;
 }
 
 function itemType(field: AnyField, style: TypeStyle, level: number): string {
@@ -148,9 +141,6 @@ const TITLE_OF_FIELD: ReadonlyMap<AnyField, string> = new Map<AnyField, string>(
   [START_OPTIONS.clock, "{ readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string }"],
 ]);
 
-const OF_SANDBOX: TypeStyle = { side: 'exact', openWords: false };
-const TO_SANDBOX: TypeStyle = { side: 'asked', openWords: false };
-
 /** Adds to `SandboxOptions` and `RunningSandbox` of library-types.ts, in whose file this text stands. */
 export function sandboxMethodTypes(): string {
   return [optionTypes(), pageType(), ...[...TITLE_OF_SHAPE].map(answerType), faultTypes(), ...methodTypes()].join('\n');
@@ -159,25 +149,25 @@ export function sandboxMethodTypes(): string {
 function optionTypes(): string {
   const names = DIALECT_NAMES.map(name => `\n  | '${name}'`).join('');
   // Whoever makes them may change them.
-  const members = membersOf(START_OPTIONS, TO_SANDBOX, 1).replaceAll('  readonly ', '  ');
+  const members = membersOf(START_OPTIONS, 'given', 1).replaceAll('  readonly ', '  ');
   const about = '`default` keeps to the interface, the others answer as services of other habits do.';
   return `/** How the sandbox speaks; ${about} */\nexport type SandboxDialect =${names};\n\nexport interface SandboxOptions {\n${members}}\n`;
 }
 
 function pageType(): string {
-  const members = membersOf(PAGE_META, OF_SANDBOX, 2);
+  const members = membersOf(PAGE_META, 'exact', 2);
   return `/** One page of a list. */\nexport interface SandboxPage<Row> {\n  readonly data: readonly Row[];\n  readonly meta: {\n${members}  };\n}\n`;
 }
 
 const answerType = ([shape, title]: readonly [Shape, string]) =>
-  `export interface ${title} {\n${membersOf(shape, OF_SANDBOX, 1)}}\n`;
+  `export interface ${title} {\n${membersOf(shape, 'exact', 1)}}\n`;
 
 /** A rule meets requests or deliveries; its action is one of the kinds. */
 function faultTypes(): string {
   const kinds = Object.entries(FAULT_SHAPES.actions).map(
-    ([kind, shape]) => `  | {\n      readonly kind: '${kind}';\n${membersOf(shape, TO_SANDBOX, 3)}    }`,
+    ([kind, shape]) => `  | {\n      readonly kind: '${kind}';\n${membersOf(shape, 'given', 3)}    }`,
   );
-  const members = membersOf({ ...FAULT_SHAPES.requests, ...FAULT_SHAPES.deliveries }, TO_SANDBOX, 1);
+  const members = membersOf({ ...FAULT_SHAPES.requests, ...FAULT_SHAPES.deliveries }, 'given', 1);
   return `/** Which requests or deliveries a rule meets. */\nexport interface SandboxFaultMatch {\n${members}}\n\n/** What a rule does. */\nexport type SandboxFaultAction =\n${kinds.join('\n')};\n`;
 }
 
@@ -203,12 +193,12 @@ function inputType({ params, query, body }: Operation, level: number): string {
   const shape = { ...params, ...query, ...body };
   if (Object.keys(shape).length === 0) return '';
   const isNeeded = Object.values(shape).some(({ must }) => must);
-  return `input${isNeeded ? '' : '?'}: ${objectType(shape, TO_SANDBOX, level)}`;
+  return `input${isNeeded ? '' : '?'}: ${objectType(shape, 'given', level)}`;
 }
 
 function methodResult({ returns: { kind, shape } }: Operation, level: number): string {
   if (kind === 'none') return 'void';
-  const item = TITLE_OF_SHAPE.get(shape) ?? objectType(shape, OF_SANDBOX, level);
+  const item = TITLE_OF_SHAPE.get(shape) ?? objectType(shape, 'exact', level);
   if (kind === 'one') return item;
   return kind === 'page' ? `SandboxPage<${item}>` : `{ readonly data: readonly ${item}[] }`;
 }

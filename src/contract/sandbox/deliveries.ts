@@ -2,6 +2,7 @@
  * What the sandbox sends to subscriptions, and what can be done about it (docs/design/sandbox.md, sections 4 and 9).
  */
 import { DAY, durationOf } from '../../core/durations.ts';
+import { EVENTS } from '../events.ts';
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, map, object, text, time } from '../own-field.ts';
 import { WEBHOOK_ID } from '../resources.ts';
@@ -49,8 +50,6 @@ const WHOLE_DELIVERY = {
   body_sha256: must(text('SHA-256 of the bytes that are sent, lowercase hex.')),
 } as const;
 
-const event = text('Event name.', { names: 'event' });
-
 /** A subscription, and how its deliveries went. */
 const SUBSCRIPTION = {
   id: must(text('Subscription.', { names: 'webhook' })),
@@ -72,7 +71,7 @@ export const DELIVERY_OPERATIONS = {
     query: {
       webhook_id: text('Only those to this subscription.', { names: 'webhook' }),
       event_id: text('Only those of this event.'),
-      event: { ...event, doc: 'Only those of events of this name.' },
+      event: text('Only those of events of this name.', { names: 'event' }),
       state: choice(DELIVERY_STATES, 'Only those.'),
       ...paging(25, 100),
     },
@@ -107,7 +106,7 @@ export const DELIVERY_OPERATIONS = {
     {
       params: { webhook_id: WEBHOOK_ID },
       body: {
-        event: must(event),
+        event: must(choice(Object.keys(EVENTS), 'Event name.', { names: 'event' })),
         body: text('Exact text to send; an example of the event when left out.', { maxLength: 32_768 }),
         sign: choice(SIGNED_WITH, 'What to sign it with.', { defaults: 'right' }),
       },

@@ -9,22 +9,20 @@ import { DECLINE_REASONS } from '../resources.ts';
 import { LOGGED_REQUEST } from './faults.ts';
 import { look, one, pageOf, paging, TIMED } from './row.ts';
 
-/** The checks of A-48 about one record: what was compared, and which of them said no. */
+/** One of the checks of A-48. */
+export const CHECK = {
+  check: must(choice(DECLINE_REASONS, 'The reason it declines for.')),
+  result: must(choice(['holds', 'fails', 'not_asked'], 'What came of it.')),
+  left: nullable(text('What was compared; null where it was not kept.')),
+  right: nullable(text('What it was compared with; null where it was not kept.')),
+} as const;
+
+/** The checks about one record: what was compared, and which of them said no. */
 const WHY = {
   transaction: must(text('The record.')),
   outcome: must(choice(['approved', 'declined', 'posted'], 'What became of it; posted: it was never asked about.')),
   decline_reason: nullable(choice(DECLINE_REASONS, 'Why it was declined.')),
-  checks: must(
-    rows(
-      {
-        check: must(choice(DECLINE_REASONS, 'The reason it declines for.')),
-        result: must(choice(['holds', 'fails', 'not_asked'], 'What came of it.')),
-        left: nullable(text('What was compared; null where it was not kept.')),
-        right: nullable(text('What it was compared with; null where it was not kept.')),
-      },
-      'In the order in which they are asked.',
-    ),
-  ),
+  checks: must(rows(CHECK, 'In the order in which they are asked.')),
 } as const;
 
 export const TIMELINE_KINDS = ['request', 'challenge', 'transaction', 'entry', 'event', 'delivery'] as const;
@@ -71,7 +69,13 @@ export const INSPECTOR_OPERATIONS = {
   'cards.timeline': look('Show what happened to a card, newest first', 'GET /cards/{card_id}/timeline', {
     params: { card_id: CARD_ID },
     query: {
-      kinds: text(`Only those kinds, with commas: ${TIMELINE_KINDS.join(', ')}.`, { maxLength: 100 }),
+      kinds: text(`Only those kinds, with commas: ${TIMELINE_KINDS.join(', ')}.`, {
+        maxLength: 100,
+        form: {
+          holds: kinds => kinds.split(',').every(kind => (TIMELINE_KINDS as readonly string[]).includes(kind.trim())),
+          says: `must be some of ${TIMELINE_KINDS.join(', ')}, with commas`,
+        },
+      }),
       ...paging(50),
     },
     returns: pageOf(TIMELINE_ITEM),

@@ -1,7 +1,7 @@
 /**
  * What is wrong with an input although each of its fields is right: what belongs together.
- * The sandbox asks it of every request to its control surface; steps of a scenario and methods of the library are checked
- * before anything is sent.
+ * The sandbox asks it of every request; commands, steps of a scenario and methods of the library are
+ * checked before anything is sent.
  */
 import { EVENTS } from '../events.ts';
 import { faultProblem } from './faults.ts';
@@ -13,6 +13,8 @@ interface Together {
   readonly given: ReadonlySet<string>;
   /** Those whose values are known before the first step. */
   readonly values: Values;
+  /** What a field is called where it is typed; its own name when left out. */
+  readonly called?: (field: string) => string;
 }
 
 /** With the field it stands at; none where it is about several. */
@@ -21,15 +23,15 @@ type Check = (step: Together) => Mismatch | undefined;
 
 const oneOf =
   (...names: readonly string[]): Check =>
-  ({ given }) =>
+  ({ given, called = name => name }) =>
     names.filter(name => given.has(name)).length === 1
       ? undefined
-      : { text: `one of ${names.join(' and ')} is needed` };
+      : { text: `one of ${names.map(called).join(' and ')} is needed` };
 
-const rateOfScaled: Check = ({ given, values: { mode } }) =>
+const rateOfScaled: Check = ({ given, values: { mode }, called = name => name }) =>
   mode === undefined || (mode === 'scaled') === given.has('rate')
     ? undefined
-    : { text: 'rate is needed for a scaled clock, and for no other' };
+    : { text: `${called('rate')} is needed for a scaled clock, and for no other` };
 
 const rule: Check = ({ given, values }) => {
   // What an earlier step names is not known yet: such a part is left out, and an action cannot be.
@@ -39,8 +41,9 @@ const rule: Check = ({ given, values }) => {
 };
 
 const knownEvents: Check = ({ values: { events } }) => {
-  const names = Array.isArray(events) ? events : [];
-  const other = names.find(name => name !== '*' && !Object.hasOwn(EVENTS, String(name)));
+  if (!Array.isArray(events)) return undefined;
+  if (events.length === 0) return { field: 'events', text: 'events must not be empty; * is all' };
+  const other = events.find(name => name !== '*' && !Object.hasOwn(EVENTS, String(name)));
   return other === undefined ? undefined : { field: 'events', text: `${JSON.stringify(other)} is no event; * is all` };
 };
 

@@ -238,14 +238,13 @@ export const inputOf = (parsed: ParsedRequest): Fields => ({ ...parsed.params, .
 /** Throws `invalid_request` for the first of path, query and body that is not as the row has it, and what was wrong with body or key. */
 export function refuseProblem(parsed: ParsedRequest): void {
   const { route, params, query } = parsed;
-  const { surface, name, row } = route;
+  const { name, row } = route;
   const body = bodyOf(parsed);
   const problem =
     shapeProblem(row.params ?? {}, params) ??
     shapeProblem(row.query ?? {}, query) ??
     shapeProblem(row.body ?? {}, body);
   if (problem !== undefined) throw new Refused('invalid_request', `${problem.field}: ${problem.text}`);
-  if (surface === 'service') return;
   // What belongs together.
   const values = { ...params, ...query, ...body };
   const [wrong] = mismatches(name, { given: new Set(Object.keys(values)), values });

@@ -1,37 +1,12 @@
-/** Subscriptions and what goes to them: what one may say (interface 4.5, A-71), examples, events, deliveries in the queue. */
+/** What goes to subscriptions: examples, events, deliveries in the queue. */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { EXAMPLES } from '../../contract/examples.ts';
 import { namedShape } from '../../contract/named-shapes.ts';
 import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
-import { type Call, type Fields, Refused, wireObject } from '../calls/handler.ts';
+import { type Call, type Fields, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import { activeWebhooks, type DeliveryRow, deliveryBody } from '../store/rows.ts';
 import { nextCount } from '../store/sql.ts';
-
-const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
-
-/** https anywhere, http on this machine; no user and password in it. */
-export function checkEndpoint(url: string): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined) throw new Refused('invalid_request', 'url: must be an https address');
-  if (parsed.username !== '' || parsed.password !== '') {
-    throw new Refused('invalid_request', 'url: must not hold a user name or a password');
-  }
-  if (parsed.protocol === 'https:') return;
-  if (parsed.protocol === 'http:' && LOOPBACK.test(parsed.hostname)) return;
-  throw new Refused(
-    'invalid_request',
-    'url: must begin with https://; this sandbox also takes http://localhost, http://127.0.0.1 and http://[::1]',
-  );
-}
-
-/** Known names or `*`, each once, in the order given. */
-export function checkedEvents(events: readonly string[]): readonly string[] {
-  if (events.length === 0) throw new Refused('invalid_request', 'events: must not be empty; ["*"] means all');
-  const unknown = events.find(name => name !== '*' && !Object.hasOwn(EVENTS, name));
-  if (unknown === undefined) return [...new Set(events)];
-  throw new Refused('invalid_request', `events: ${JSON.stringify(unknown)} is not an event; see the list or use *`);
-}
 
 // A made-up payload for each event, as it looks after the change the event tells of (A-74).
 
