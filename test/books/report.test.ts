@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reportOf } from '../../src/commands/books/reconcile.ts';
+import { reportOf, shownReport } from '../../src/commands/books/reconcile.ts';
 import { cents, toCents, type Usd } from '../../src/core/money.ts';
 import { Account, live, Reader, randomOf } from './model.ts';
 
@@ -7,6 +7,15 @@ type Report = ReturnType<typeof reportOf>;
 
 const sum = (...amounts: readonly Usd[]) => amounts.reduce<number>((total, amount) => total + toCents(amount), 0);
 const less = (...amounts: readonly Usd[]) => -sum(...amounts);
+
+/** The block of the wallet, its lines added up by somebody who has the screen alone: the last one is what they make. */
+function expectBlockToAddUp(report: Report, where: object): void {
+  const pairs = (shownReport(report).blocks ?? []).flatMap(block => (block.kind === 'pairs' ? block.pairs : []));
+  const amounts = pairs.map(([, shown]) => cents(Number(String(shown).replace(/[$,.]/g, ''))));
+  expect({ ...where, made: sumOf(amounts.slice(0, -1)) }).toEqual({ ...where, made: amounts.at(-1) });
+}
+
+const sumOf = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 /** Holds every line of a report against a calculator. */
 function expectToAddUp({ wallet, cards }: Report, where: object): void {
@@ -39,6 +48,7 @@ it('adds up to the cent for a person with a calculator, the wallet and each card
       const read = { from, cards: reader.cardRows(), requests: 0, leftOut: { records: 0, currencies: [] } };
       const report = reportOf({ ...done, ...read }, { all: true });
       expectToAddUp(report, { seed, checkpoint });
+      expectBlockToAddUp(report, { seed, checkpoint });
       if (checkpoint === 1) expect({ seed, residual: report.wallet.residual }).toEqual({ seed, residual: 0 });
       ended += report.cards.filter(card => card.returned > 0).length;
     }

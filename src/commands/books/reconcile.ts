@@ -245,12 +245,14 @@ const MOST_SHOWN = 20;
 /** Candidates whose names stand in the line of a finding. */
 const MOST_NAMED = 3;
 
-function shownReport(report: Report): Shown {
+export function shownReport(report: Report): Shown {
   const { cards } = report;
-  // What is added to the opening and taken off; what did not move is left out.
-  const moved = Object.entries(report.wallet).filter(
-    ([name, amount]) => amount !== 0 || /^(?:open|clos)ing$/.test(name),
-  );
+  // Signed: opening and what moved make the closing.
+  const moved = Object.entries(report.wallet).flatMap(([name, amount]): (readonly [string, string])[] => {
+    const added = toCents(amount) * (name === 'created' || name === 'funded' ? -1 : 1);
+    const isShown = added !== 0 || name === 'opening' || name === 'closing';
+    return isShown ? [[capital(name), dollars(cents(added))]] : [];
+  });
   return {
     data: report,
     noun: 'card',
@@ -263,7 +265,7 @@ function shownReport(report: Report): Shown {
       lineBlock(title(report)),
       ...(cards.length === 0 ? [] : [tableBlock(CARD_COLUMNS, cards)]),
       lineBlock('WALLET'),
-      pairsBlock(moved.map(([name, amount]) => [capital(name), dollars(toCents(amount))])),
+      pairsBlock(moved),
       ...findingLines(report),
     ],
     failure: failureOf(report),
