@@ -1,18 +1,20 @@
 /**
  * The look: whether the effect of a change is there. A create by its marker, a transfer by the balance of its card (and the wallet,
  * where nothing else of this journal moves it), a state by reading it, a subscription by the list of them. Lists and replicas may be
- * behind, so it looks again for 8.75 seconds (`READ_LAG`) before it says that something is not there. It only reads.
+ * behind, so it looks again for 8.75 seconds (`READ_LAG`) before it says that something is not there, and a balance only
+ * when it can no longer be from before an earlier transfer of this journal. It only reads.
  */
 
 import { fixedDifferences, isSubscribed, proofOf, unshown } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
+import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { rest } from '../platform/time.ts';
 import { sql } from './database.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
-import type { Before, Change, Look } from './records.ts';
+import type { Before, Change, Evidence, Look, Op } from './records.ts';
 import { rowOf, timeOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -22,10 +24,14 @@ type Values = Readonly<Record<string, unknown>>;
  * read cannot be told.
  */
 export async function look(work: Work, change: Change, more: readonly number[] = []): Promise<Look> {
+  // Until then a reading may be from before an earlier transfer of this journal.
+  const { left } = await movedLately(work, change);
+  if (left > 0 && !(await rest(left, work.clock, work.stop)))
+    return { found: 'cannot tell', text: 'the card was moved moments before, and there was no time to wait' };
   const pauses = work.exact || work.lookOnly ? [] : [...READ_LAG_PAUSES, ...more];
   for (const pause of [...pauses, undefined]) {
     const seen = await lookOnce(work, change);
-    if (seen.found === 'there' || seen.found === 'several' || seen.isFinal || pause === undefined) return seen;
+    if (isThere(seen) || seen.isFinal || pause === undefined) return seen;
     if (await rest(pause, work.clock, work.stop)) continue;
     return {
       ...seen,
@@ -36,6 +42,8 @@ export async function look(work: Work, change: Change, more: readonly number[] =
   }
   throw new RangeError('a look has an end');
 }
+
+export const isThere = ({ found }: Look): boolean => found === 'there' || found === 'several';
 
 /** One look. */
 export async function lookOnce(work: Work, change: Change): Promise<Look> {
@@ -72,7 +80,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   const answered = await cardOfAnswer(work, change);
   if (answered !== undefined) return answered;
   if (marker === undefined) {
-    const wallet = await walletMoved(work, change);
+    const wallet = await walletMoved(work, change, work.exact ? 0 : OWN_MOVE_COUNTS_MS);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
     // The wallet alone tells of it: where it has moved, or is no evidence, nothing speaks against the change.
     return {
@@ -130,9 +138,9 @@ async function cardOfAnswer(
   }
 }
 
-/** What the wallet of a single create says; undefined where it is no evidence. */
-async function walletMoved(work: Work, { before }: Change) {
-  if (!work.alone || before?.wallet === undefined || (await othersMovedWallet(work, before.at))) return undefined;
+/** What the wallet of a single create says; undefined where it is no evidence. `lag`: so old the reading before may have been, ms. */
+async function walletMoved(work: Work, { before }: Change, lag = 0) {
+  if (!work.alone || before?.wallet === undefined || (await othersMovedWallet(work, before.at - lag))) return undefined;
   const now = await walletNow(work.reader);
   return { change: now - before.wallet, text: arrow(before.wallet, now) };
 }
@@ -211,33 +219,51 @@ async function lookForSubscription(reader: Reader, { input }: Change): Promise<L
  * the reading shows was marked as sent before.
  */
 export async function othersMovedWallet({ database, op }: Work, since: number): Promise<boolean> {
+  const moving = sql`${ofAccount(op)} and c.op <> ${op.id}
+    and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')`;
   const found = await database.read(tx =>
     tx.all(
-      sql`select 1 as yes from change c join op o on o.id = c.op where o.account = ${op.account} and o.id <> ${op.id}
-        and c.decided_at >= ${since}
-        and c.attempts > 0 and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
-       union all
-       select 1 as yes from change c join op o on o.id = c.op where o.account = ${op.account} and o.id <> ${op.id}
-       and c.state = 'sent'
-        and c.last_sent_at > ${since - RECENT_MS}
-        and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
-       limit 1`,
+      sql`select 1 as yes from ${moving} and c.decided_at >= ${since} and c.attempts > 0
+        union all select 1 as yes from ${moving} and c.state = 'sent' and c.last_sent_at > ${since - RECENT_MS} limit 1`,
     ),
   );
   return found.length > 0;
 }
 
+/** All changes of the account of an op. */
+const ofAccount = ({ account }: Op) => sql`change c join op o on o.id = c.op where o.account = ${account}`;
+
 /** Whether another change of this journal has moved a card, or may have, since this one took the balance before. */
 async function othersMovedCard({ database, op }: Work, { n, card = '' }: Change, since: number): Promise<boolean> {
   const found = await database.read(tx =>
     tx.all(
-      sql`select 1 as yes from change c join op o on o.id = c.op where o.account = ${op.account} and c.card = ${card}
-        and not (c.op = ${op.id} and c.n = ${n})
+      sql`select 1 as yes from ${ofAccount(op)} and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n})
         and c.operation in ('cards.fund', 'cards.withdraw', 'cards.terminate')
         and (c.state = 'sent' or (c.state in ('done', 'unknown') and c.decided_at > ${since})) limit 1`,
     ),
   );
   return found.length > 0;
+}
+
+/** How long what this journal has moved on a card counts beside a reading of it, ms: no reading is behind for longer (A-170). */
+const OWN_MOVE_COUNTS_MS = 15 * SECOND;
+
+/**
+ * What this journal has moved on the card of a transfer moments ago: how long a reading may still be from before that, ms, and the
+ * balance that it left, in cents. Of the built-in sandbox nothing: its readings are never behind.
+ */
+async function movedLately({ database, op, exact }: Work, { n, card = '', operation }: Change) {
+  if (exact || rowOf(operation).transfer === undefined) return { left: 0 };
+  const [newest] = await database.read(async tx => {
+    const now = await tx.now();
+    return tx.all<{ evidence: string; left: number }>(
+      sql`select c.evidence, c.decided_at + ${OWN_MOVE_COUNTS_MS} - ${now} as left from ${ofAccount(op)}
+        and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n}) and c.state = 'done'
+        and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw') order by c.decided_at desc limit 1`,
+    );
+  });
+  if (newest === undefined) return { left: 0 };
+  return { left: Number(newest.left), balance: (JSON.parse(newest.evidence) as Evidence).balance };
 }
 
 /** Cents that this journal has added to a card, or to the wallet, so lately that a reading may not show them. */
@@ -248,8 +274,7 @@ export async function addedLately({ database, op }: Work, card: string | undefin
       : sql`c.operation in ('cards.create', 'cards.fund') and c.card = ${card}`;
   const found = await database.read(tx =>
     tx.all<{ operation: string; cents: number }>(
-      sql`select c.operation, sum(c.amount) as cents from change c join op o on o.id = c.op where o.account = ${op.account}
-        and o.id <> ${op.id}
+      sql`select c.operation, sum(c.amount) as cents from ${ofAccount(op)} and c.op <> ${op.id}
         and coalesce(c.decided_at, c.last_sent_at) >= ${op.created - READ_LAG} and ${adding} group by c.operation`,
     ),
   );
@@ -260,8 +285,20 @@ export async function addedLately({ database, op }: Work, card: string | undefin
 /** A change that was sent so long ago and never settled moves nothing any more. */
 const RECENT_MS = 600_000;
 
-/** What is read just before a change is sent first. Throws as reading does; nothing was sent then. */
+/**
+ * What is read just before a change is sent first: again, until it shows what this journal has made of the card moments ago. Throws
+ * as reading does; nothing was sent then.
+ */
 export async function readBefore(work: Work, change: Change, at: number): Promise<Before | undefined> {
+  for (let pause = 250; ; pause *= 2) {
+    const { left, balance } = await movedLately(work, change);
+    const before = await readOnceBefore(work, change, at);
+    const isCurrent = left <= 0 || balance === undefined || before?.card === balance;
+    if (isCurrent || !(await rest(Math.min(pause, left), work.clock, work.stop))) return before;
+  }
+}
+
+async function readOnceBefore(work: Work, change: Change, at: number): Promise<Before | undefined> {
   const { before: reader, alone, exact, op } = work;
   const { transfer, leadsTo, removesFrom, effect } = rowOf(change.operation);
   try {

@@ -22,11 +22,11 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { between, rest } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
-import { sql } from './database.ts';
 import {
   addedLately,
   failedReading,
   isOwnMarker,
+  isThere,
   look,
   lookOnce,
   otherwise,
@@ -253,8 +253,7 @@ async function begin(work: Work, change: Change): Promise<RowOutcome | undefined
   try {
     const at = isTransfer ? await holdCard(work, change, ms => work.clock.sleep(ms, work.stop)) : work.op.created;
     const before = await readBefore(work, change, at);
-    const missed =
-      before?.card === undefined ? undefined : missesAim(change, await knownBalance(work, change, before.card));
+    const missed = before?.card === undefined ? undefined : missesAim(change, cents(before.card));
     if (missed !== undefined) {
       await settle(work, change, { state: 'refused', evidence: {}, error: keptError(missed) });
       return { ...factsOf(change), outcome: 'refused', error: named(change, missed) };
@@ -353,8 +352,6 @@ async function denied(work: Work, change: Change, { result, evidence }: Attempt)
   return undefined;
 }
 
-const isThere = ({ found }: Look) => found === 'there' || found === 'several';
-
 /** The end of its run compares it with the list of cards. */
 const isOfList = ({ alone }: Work, { operation }: Change) => operation === 'cards.create' && !alone;
 
@@ -391,7 +388,7 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
   const id = result?.['id'];
   const isMade = change.operation === 'cards.create' && typeof id === 'string';
   // What was spent of a card, or changed, since an earlier command says nothing.
-  const isMadeByOthers = change.operation === 'cards.create' && !isOwnMarker(change);
+  const isMadeByOthers = hasSharedMarker(change);
   const isNew = isMadeByOthers || (!work.resumed && change.evidence.made !== undefined);
   const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change, isNew) : [];
   const balance = transfer === undefined ? result?.['balance'] : result?.['card_balance'];
@@ -581,27 +578,6 @@ function recorded(work: Work, change: Change): RowOutcome {
 export function quietLeft({ quietMs, begunAt, clock }: Work, changes: readonly Change[]): number {
   const isOpen = changes.some(({ state }) => state === 'sent' || state === 'unknown');
   return isOpen ? Math.max(0, begunAt + quietMs - clock.monotonic()) : 0;
-}
-
-/** So long what this journal did counts beside a reading. */
-const OWN_CHANGE_COUNTS_MS = 15 * SECOND;
-
-/** The balance of a card that is to be brought to one: a change of this journal, moments ago, counts beside a reading that is behind. */
-async function knownBalance(
-  { database, op, exact }: Work,
-  { card, facts, operation }: Change,
-  read: number,
-): Promise<Cents> {
-  if (facts.aim === undefined || exact) return cents(read);
-  const rows = await database.read(async tx =>
-    tx.all<{ evidence: string }>(
-      sql`select c.evidence from change c join op o on o.id = c.op where o.account = ${op.account}
-        and c.card = ${card ?? ''} and c.state = 'done'
-        and c.decided_at >= ${(await tx.now()) - OWN_CHANGE_COUNTS_MS} order by c.decided_at desc limit 1`,
-    ),
-  );
-  const recorded = (JSON.parse(rows[0]?.evidence ?? '{}') as { readonly balance?: number }).balance ?? read;
-  return cents(operation === 'cards.fund' ? Math.max(read, recorded) : Math.min(read, recorded));
 }
 
 /** Why a change that brings a card to a balance must not be sent any more. */

@@ -116,10 +116,11 @@ export function historyOf(seed: number, isShared = false): History {
   // A request that is queued for longer than a key lives that was proved to be honoured is beyond what anybody can know.
   const longest = probed && typeof service.keys === 'object' ? 1_500 : 20_000;
   const lies = calm || chance.is(0.25) ? [] : liesOf(chance, longest);
+  const noise = chance.below(1e9);
   const around = {
-    noise: chance.below(1e9),
+    noise,
     wishes,
-    service: notTooLate(service, lies),
+    service: { ...notTooLate(service, lies), replicas: noise % 2 === 0 },
     lies,
     machines: machinesOf(chance, shared),
     probed,
@@ -443,13 +444,18 @@ const CORNERS: readonly ((chance: Chance, first: Wish) => Corner)[] = [
       then: file ? [0, 0].map(wait => ({ act: resume(true), wait })) : [{ act: resume(false), wait: 0 }],
     };
   },
-  // Two equal purchases: an answer names the card of the other one, or the first transfer is lost.
+  // Two equal purchases: an answer names the card of the other one, or one of two transfers is lost, and the first one shows late.
   chance => {
     const change = chance.of(['create', 'create', 'fund', 'withdraw'] as const);
     const service = { metadata: chance.of(['nowhere', 'nowhere', 'everywhere'] as const) };
-    if (change !== 'create') return { change, service, says: LOST, lie: { does: 'none' }, file: [0, 0] };
-    const lie = { nth: 2, does: chance.of(['none', 'done'] as const) };
     const again: Act = { do: 'buy', wishes: [0], how: 'command', as: 'the same' };
+    if (change !== 'create') {
+      const lost = { change, says: LOST, lie: { nth: chance.of([1, 2]), does: 'none' as const } };
+      if (lost.lie.nth === 1) return { ...lost, service, file: [0, 0] };
+      const replicas = { replicas: true, behind: { cardMs: 1_000 + chance.below(7_000) } };
+      return { ...lost, service: replicas, then: [{ act: again, wait: 0 }] };
+    }
+    const lie = { nth: 2, does: chance.of(['none', 'done'] as const) };
     const twice = chance.is(0.3) ? { file: [0, 0] } : { then: [{ act: again, wait: 0 }] };
     return { change, service, says: '201 newest card', lie, ...twice };
   },

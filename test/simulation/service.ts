@@ -41,6 +41,8 @@ export interface Settings extends BookOptions {
   readonly diesAt: number;
   /** Readings fail for so many ms behind each request that changes something. */
   readonly failing?: { readonly how: 'lost' | '503'; readonly ms: number };
+  /** Half of the readings come from a replica that is not behind, so that what was read once may not be read again. */
+  readonly replicas?: boolean;
   /** Others who use the account: money that goes to or from the wallet (0), or is spent on a card. */
   readonly others: readonly { readonly at: number; readonly cents: number; readonly card: number }[];
 }
@@ -151,7 +153,17 @@ export class Service {
     else if (isWrite(request.operation)) answer(this.#change(request));
     else if (isFailing)
       answer(this.#reply(refusal(503, 'service_unavailable'), failing?.how === 'lost' ? 'before-headers' : undefined));
-    else answer(this.#reply(this.books.read(request)));
+    else answer(this.#reply(this.#read(request)));
+  }
+
+  #read(request: Arrived): Answered {
+    const { books } = this;
+    const isCurrent = this.#settings.replicas === true && this.#world.chance.is(0.5);
+    const { options } = books;
+    if (isCurrent) books.options = { ...options, behind: {} };
+    const answered = books.read(request);
+    books.options = options;
+    return answered;
   }
 
   #change(request: Arrived): Reply {
