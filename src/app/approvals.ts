@@ -9,15 +9,26 @@ import {
   signRequest,
   visible,
 } from '../approvals/request.ts';
+import type { ValueOf } from '../contract/field.ts';
+import { tells } from '../contract/own-field.ts';
 import { type CliError, notSent, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
 import { unknownOp } from '../journal/changes.ts';
 import { detail } from '../journal/ops.ts';
 import { type ApprovalState, approvalState, approversOf, keepApproval, pendingOp, rejectOp } from '../journal/rules.ts';
-import type { OwnKey } from './answer-shapes.ts';
 import { type JournalPlace, rulesSettings, selfFor } from './journal.ts';
 import type { Run } from './run.ts';
+
+/** The key that this user approves with. */
+export const OWN_KEY = {
+  person: tells.text('The person; of a shared journal the login role.'),
+  keyid: tells.text('First digits of the digest of its public part.'),
+  line: tells.text('The line that makes it an approver.'),
+  place: tells.text('Where it lies: a path, or keychain.'),
+  listed: tells.yes('Whether it may approve in the journal of this run.'),
+} as const;
+export type OwnKey = ValueOf<typeof OWN_KEY>;
 
 /** Changes that are shown one by one before a person approves. */
 const MOST_SHOWN = 20;

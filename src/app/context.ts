@@ -191,7 +191,7 @@ export function openContext(opening: Opening) {
     runProgram: async (program: readonly string[], variables: Readonly<Record<string, string>>) =>
       (await programs()).runForAccount(run, program, { variables, handsKeys: true }),
     profiles: once(async () => {
-      const { profilesFor } = await import('./profiles.ts');
+      const { profilesFor } = await import('./account.ts');
       return profilesFor(run);
     }),
     /** Looks at key, network, files and contract; changes nothing. */

@@ -1,6 +1,8 @@
 /** Looks at everything a run depends on: key, network, clock, files, contract. Changes nothing. */
 
 import { proxyFor } from '../client/transport.ts';
+import type { ValueOf } from '../contract/field.ts';
+import { maybe, tells } from '../contract/own-field.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -9,10 +11,17 @@ import { checkPrivateFolder } from '../files/private-files.ts';
 import type { Journal } from '../journal/journal.ts';
 import { preloads, watchers } from '../platform/watched.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
-import type { Finding } from './answer-shapes.ts';
 import type { AppHost } from './process-host.ts';
 import type { Run } from './run.ts';
 
+/** One thing `doctor` looked at. `fail` makes the whole examination fail; `warn` should be known; `skip` could not be looked at. */
+export const FINDING = {
+  check: tells.text('What was looked at.'),
+  status: tells.word('The outcome.', ['ok', 'warn', 'fail', 'skip']),
+  says: tells.text('In one line.'),
+  hint: maybe(tells.text('The next command.')),
+} as const;
+export type Finding = ValueOf<typeof FINDING>;
 type Seen = Omit<Finding, 'check'>;
 
 const ok = (says: string): Seen => ({ status: 'ok', says });

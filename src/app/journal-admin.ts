@@ -1,7 +1,10 @@
+/** Making, checking and accepting a journal. */
 import { type Approver, readApproverLine } from '../approvals/request.ts';
+import type { ValueOf } from '../contract/field.ts';
+import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { CliError, notSent, undefinedOn, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
-import { appendLine, checkChain } from '../journal/chain.ts';
+import { appendLine, type ChainFlaw, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
 import { type Database, sql, type Transaction } from '../journal/database.ts';
 import { noteKnownState } from '../journal/known-states.ts';
@@ -13,9 +16,43 @@ import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
-import type { JournalCheck, JournalState } from './answer-shapes.ts';
 import { type JournalPlace, postgresSettings, selfFor, sharedAddress, sharedPlace } from './journal.ts';
 import type { Run } from './run.ts';
+
+export const JOURNAL_STATE = {
+  place: tells.text('The file, or the address of the database.'),
+  shared: tells.yes('Whether several people may use it.'),
+  journal: orNull(tells.text('Its id.')),
+  account: orNull(tells.text('The account of this run in it.')),
+  key_listed: maybe(tells.yes('Whether it lists the API key of this run.')),
+  audit_line: orNull(tells.count('Number of its last audit line.')),
+  seen_line: orNull(tells.count('Highest number that this machine has seen.')),
+  unfinished: tells.count('Operations that are not finished.'),
+  locked_by: tells.json<readonly string[]>('Sessions that hold the account at this moment.'),
+  limits: tells.json<readonly string[]>('Limits that the journal sets.'),
+  approvers: tells.json<readonly string[]>('Who may approve.'),
+} as const;
+export type JournalState = ValueOf<typeof JOURNAL_STATE>;
+
+export interface Stranger {
+  readonly card_id: string;
+  readonly last4: string | null;
+  /** USD. */
+  readonly balance: number;
+  readonly created_at: string | null;
+  readonly marker: string;
+}
+
+export const JOURNAL_CHECK = {
+  place: tells.text('The journal.'),
+  account: tells.text('The account.'),
+  lines: tells.count('Audit lines that were followed.'),
+  flaws: tells.json<readonly ChainFlaw[]>('What does not fit: what, and op where it is about one.'),
+  strangers: tells.json<readonly Stranger[]>(
+    'Cards whose mark no operation knows: card_id, last4, balance, created_at and marker.',
+  ),
+} as const;
+export type JournalCheck = ValueOf<typeof JOURNAL_CHECK>;
 
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;

@@ -21,9 +21,8 @@ import { createProgress, createSignOfLife } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import { checkSandboxIsMeant, namedElsewhere, resolve, whoseOf } from './account.ts';
-import type { Globals } from './globals.ts';
+import { type Globals, withRepeated } from './globals.ts';
 import type { AppHost } from './process-host.ts';
-import { withRepeated } from './repeated.ts';
 
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;

@@ -161,12 +161,9 @@ async function printPage(machine: Machine, page: string): Promise<number> {
  * words that were typed. Resolves to the exit code.
  */
 export async function report({ host, redact }: Machine, thrown: CliError, argv = host.argv): Promise<number> {
-  const [{ errorLine, errorText, errorOnScreen }, { errorWithRepeated, repeatedOptions }] = await Promise.all([
-    import('../terminal/error-text.ts'),
-    import('../app/repeated.ts'),
-  ]);
+  const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
+  const { errorWithRepeated, repeatedOptions, wantsMachineFormat } = await import('../app/globals.ts');
   const { globalsAsTyped } = await import('./parsing/tree.ts');
-  const { wantsMachineFormat } = await import('../app/globals.ts');
   const { env, streams } = host;
   const { stderr } = streams;
   const typed = globalsAsTyped(host.argv);
@@ -266,7 +263,7 @@ async function writeAnswer({ host, globals, jq, promised, now }: Printing, shown
   };
   // Text that is the answer as it stands is, to an expression, a string.
   const written = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
-  const { shownWithRepeated } = await import('../app/repeated.ts');
+  const { shownWithRepeated } = await import('../app/globals.ts');
   const whole = globals.repeated.length === 0 ? written : shownWithRepeated(written, globals.repeated);
   await present(whole as Presentation, settings, host.streams, host.env);
 }

@@ -1,4 +1,4 @@
-import { FINDING } from '../app/answer-shapes.ts';
+import { FINDING } from '../app/doctor.ts';
 import { command } from '../cli/parsing/command.ts';
 import { CliError } from '../core/errors.ts';
 

@@ -1,4 +1,4 @@
-import { PROFILE_ROW } from '../app/answer-shapes.ts';
+import { PROFILE_ROW } from '../app/account.ts';
 import type { Context, NewKey } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, option, takes, without } from '../cli/parsing/flag.ts';

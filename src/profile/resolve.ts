@@ -5,7 +5,6 @@
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Environment } from '../platform/host.ts';
 import { checkBaseUrl, checkProfileName, keyMode, readKey, unknownProfile } from './parts.ts';
 import type { Profile } from './profile-file.ts';
@@ -78,9 +77,8 @@ export async function savedProfile(input: ProfileChoice): Promise<Profile | unde
   return lookedUp(await input.store(), choice);
 }
 
-/** What chooses the profile; undefined where nothing does. Throws `usage` for a variable of ours that is empty. */
+/** What chooses the profile; undefined where nothing does. */
 async function choiceOf({ flags, env, store }: ProfileChoice): Promise<Choice | undefined> {
-  refuseEmptyVariables(env);
   const named = namedByFlags(flags);
   if (named !== undefined) return named;
   const variable = API_KEYS.find(name => env[name] !== undefined);

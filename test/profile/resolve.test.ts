@@ -169,24 +169,3 @@ describe('contradictions', () => {
     expect([(await ask('work', '1')).mode, (await ask('sandbox', '1')).mode]).toEqual(['test', 'sandbox']);
   });
 });
-
-describe('details', () => {
-  test.each([
-    ['a flag that names none', { flags: { profile: '' } }, 'not a profile name: ""'],
-    ['a variable that names none', { env: { CARDWRIGHT_PROFILE: '' } }, 'CARDWRIGHT_PROFILE is set and empty'],
-    ['no key', { env: { CARDWRIGHT_API_KEY: '' } }, 'CARDWRIGHT_API_KEY is set and empty'],
-    [
-      'no key beside a flag',
-      { env: { CARDWRIGHT_API_KEY: '' }, flags: { profile: 'sandbox' } },
-      'CARDWRIGHT_API_KEY is',
-    ],
-    ['no address', { env: { CARDWRIGHT_BASE_URL: '' } }, 'CARDWRIGHT_BASE_URL is set and empty'],
-    ['no contract', { env: { CARDWRIGHT_CONTRACT: '' } }, 'CARDWRIGHT_CONTRACT is set and empty'],
-    ['no key file', { env: { CARDWRIGHT_API_KEY_FILE: '' } }, 'CARDWRIGHT_API_KEY_FILE is set and empty'],
-  ])('what is given and empty is not left out: %s', async (_, more, message) => {
-    await using fresh = await freshFolder();
-    const store = async () => storeWith(fresh.path);
-    const error = await failure(() => resolveProfile(asked({ ...more, interactive: true, store })));
-    expect([error.kind, error.message]).toEqual(['usage', expect.stringContaining(message)]);
-  });
-});

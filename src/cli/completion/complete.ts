@@ -77,9 +77,9 @@ async function candidates(words: readonly string[], settings: Asked): Promise<re
 /** Words that lead further down from here. */
 async function nextOf(node: Node, { registry, meanings }: Asked): Promise<readonly Candidate[]> {
   if (node.group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
-  if (!meanings) return node.below().map(value => ({ value }));
+  if (!meanings) return node.below.map(value => ({ value }));
   return Promise.all(
-    node.below().map(async value => {
+    node.below.map(async value => {
       const summary = await node.summaryOf(value);
       return { value, ...(summary !== undefined && { means: summary }) };
     }),

@@ -33,7 +33,7 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
     if (!thrown.code.startsWith('commander.help')) throw refusal(thrown, read.last ?? root);
   }
   const { last = root, unknown, helpWords } = read;
-  if (unknown !== undefined) throw unknownWord(unknown, last.words, last.below());
+  if (unknown !== undefined) throw unknownWord(unknown, last.words, last.below);
   const globals = last.globals();
   if (globals['version'] === true) return { asks: 'version' };
   if (helpWords !== undefined) return readLine([...helpWords, '--help'], registry);
@@ -105,7 +105,7 @@ interface Reading {
   helpWords?: readonly string[];
 }
 
-/** The root, a group, or a command; all three where a command has others below it. */
+/** The root, a group, or a command; all three where a command has others below it. Only what the line names is made. */
 export class Node extends Commander {
   readonly words: readonly string[];
   /** Undefined at the root. */
@@ -116,6 +116,8 @@ export class Node extends Commander {
   /** The command of these words, if there is one; they may name a group too. */
   declared: Command | undefined;
   readonly #read: Reading;
+  /** Words that may follow. */
+  below: readonly string[] = [];
   #leaves: Leaves = {};
   #isLoaded = false;
 
@@ -133,7 +135,9 @@ export class Node extends Commander {
 
   static root(read: Reading): Node {
     const root = new Node([], undefined, read);
-    for (const group of read.registry) root.addCommand(new Node([group.name], group, read));
+    root.below = read.registry.map(({ name }) => name);
+    for (const group of read.registry)
+      if (read.argv.includes(group.name)) root.addCommand(new Node([group.name], group, read));
     root.#addOptions([]);
     return root;
   }
@@ -146,8 +150,9 @@ export class Node extends Commander {
     this.#leaves = await this.group.leaves();
     const here = this.words.join(' ');
     const paths = Object.keys(this.#leaves).filter(path => path.startsWith(`${here} `));
-    for (const word of new Set(paths.map(path => path.split(' ')[this.words.length] ?? '')))
-      this.addCommand(new Node([...this.words, word], this.group, this.#read));
+    this.below = [...new Set(paths.map(path => path.split(' ')[this.words.length] ?? ''))];
+    for (const word of this.below)
+      if (this.#read.argv.includes(word)) this.addCommand(new Node([...this.words, word], this.group, this.#read));
     const command = await this.#leaves[here]?.();
     this.declared = command;
     this.#addOptions(command?.flags ?? []);
@@ -156,11 +161,6 @@ export class Node extends Commander {
     if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
     if (here === 'help') this.#explains();
     return this;
-  }
-
-  /** Words that may follow. */
-  below(): readonly string[] {
-    return this.commands.map(each => each.name());
   }
 
   /** What the command of this word does; its options are not made for it. */
@@ -222,7 +222,7 @@ export class Node extends Commander {
     this.argument('[words...]').action(() => {
       const [word] = this.args;
       const isGroup = this.#read.registry.some(({ name }) => name === word);
-      const meant = word === undefined || isGroup ? undefined : nearest(word, this.below());
+      const meant = word === undefined || isGroup ? undefined : nearest(word, this.below);
       if (meant === undefined) this.#read.helpWords = this.args;
       else this.#read.unknown = this.args;
     });

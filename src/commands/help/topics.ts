@@ -1,6 +1,6 @@
 /** The topics of `help`. */
 
-import { GLOBALS } from '../../app/globals.ts';
+import { EMPTY_VARIABLES, GLOBALS } from '../../app/globals.ts';
 import { ENVIRONMENT } from '../../cli/docs/environment.ts';
 import { hang, wrap } from '../../cli/docs/help.ts';
 import { rowsListing } from '../../cli/listing.ts';
@@ -22,7 +22,6 @@ import {
   sizeText,
   WHOLE_INPUT_BYTES,
 } from '../../core/input-limits.ts';
-import { EMPTY_VARIABLES } from '../../core/variables.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
 import type { OutputFormat } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';

@@ -1,6 +1,6 @@
 /** The journal itself: set up, looked at, checked, accepted after a restore, left. */
 
-import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../app/answer-shapes.ts';
+import { JOURNAL_CHECK, JOURNAL_STATE, type JournalCheck } from '../../app/journal-admin.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';

@@ -1,6 +1,6 @@
 /** Approving or rejecting an operation, and the keys that sign. */
 
-import { OWN_KEY, type OwnKey } from '../../app/answer-shapes.ts';
+import { OWN_KEY, type OwnKey } from '../../app/approvals.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';

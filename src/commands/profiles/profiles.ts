@@ -1,6 +1,6 @@
 /** Profiles of this machine. */
 
-import { PROFILE_ROW, type ProfileRow } from '../../app/answer-shapes.ts';
+import { PROFILE_ROW, type ProfileRow } from '../../app/account.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
