@@ -73,9 +73,11 @@ test('a line that is no message gets its error, and the next one works', async (
     const { error } = await agent.call('card_create', args);
     expect({ args, error }).toMatchObject({ error: { kind: 'usage', outcome: 'not_sent' } });
   }
-  for (const card of ['--all', '-', 'card_1 --live', '../x', ''])
+  // Nor is a card changed by the last four digits of its number, which a person would be asked about.
+  const { id, last4 } = await agent.call('card_create', buy('one'));
+  for (const card of ['--all', '-', 'card_1 --live', '../x', '', last4])
     expect(await agent.call('card_freeze', { card })).toMatchObject({ error: { kind: 'usage' } });
-  expect(await agent.call('cards_list')).toMatchObject({ data: [] });
+  expect(await agent.call('card_get', { card: id })).toMatchObject({ status: 'active' });
   expect(await agent.end()).toBe(0);
 });
 
@@ -157,6 +159,24 @@ test('what an earlier server has done is answered as ever, whatever the bound of
   // It has counted nothing of it.
   expect(await second.call('card_fund', buy('three', 10, { card: id }))).toMatchObject({ card_id: id });
   expect(await cards()).toHaveLength(2);
+});
+
+test('a call that a signal ends while its purchase is made elsewhere is not said to be not sent', async () => {
+  const { here, cards } = await served();
+  await using _ = here;
+  const action = { kind: 'hang', max_ms: 60_000 };
+  const fault = { match: { operation: 'cards.create' }, phase: 'after_commit', action };
+  expect((await ask(here.sandbox, { method: 'POST', path: '/_sandbox/v1/faults', body: fault })).status).toBe(201);
+  const [stop, cut] = [new AbortController(), new AbortController()];
+  const line = 'cards create --bin auto --amount 25 --purpose "office chairs" --intent one --yes';
+  const bought = here.run(line, { signal: stop.signal, cut: cut.signal });
+  while ((await cards()).length === 0) await new Promise(resolve => setImmediate(resolve));
+  // It pauses while the other one holds its name.
+  await using agent = await client(here, 'mcp', { signal: stop.signal, onPause: () => stop.abort() });
+  const { error } = await agent.call('card_create', buy('one'));
+  expect(error).toMatchObject({ outcome: 'unknown' });
+  cut.abort();
+  expect([0, 11]).toContain((await bought).code);
 });
 
 test('what is held waits for a person at a terminal, and no answer of the client counts', async () => {

@@ -97,7 +97,8 @@ function errorOf(err: string, code: number): ReportedError {
   return isObject(line) ? (line['error'] as ReportedError) : notSaid;
 }
 
-const SIGNALS: readonly string[] = ['interrupted', 'terminated'];
+/** They say nothing of what is under way. */
+const MUTE: readonly string[] = ['interrupted', 'terminated', 'internal'];
 
 const NEVER_ANEW =
   'It may have happened. Do not repeat it with another intent: call again with the same intent, which looks what came of it.';
@@ -105,8 +106,7 @@ const NEVER_ANEW =
 function errorResult(error: ReportedError): ToolResult {
   const { kind, message, hint, notes = [], op, approval } = error;
   if (kind === 'pending_approval' && approval !== undefined) return pendingResult(error, approval);
-  // A signal says nothing of what is under way.
-  const { outcome = SIGNALS.includes(kind) ? 'unknown' : 'not_sent' } = error;
+  const { outcome = MUTE.includes(kind) ? 'unknown' : 'not_sent' } = error;
   const isUnknown = outcome === 'unknown' || kind === 'outcome_unknown';
   const next = isUnknown ? NEVER_ANEW : hint;
   return {

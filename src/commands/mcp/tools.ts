@@ -183,13 +183,13 @@ export function toolsFor({ readOnly, isSandbox, intentPrefix, program }: ToolWis
   );
 }
 
-/** An id is never taken for an option or for standard input. */
-const ID = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
+/** An id is never taken for an option or for standard input, and four digits are not looked up: they may end another card, too. */
+const ID = /^(?!\d{4}$)[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 
 /** Why the members do not fit the tool; undefined when they do. Their values are read as those of the command line are. */
 export function inputFault({ members }: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
   const problem = shapeProblem(members, input);
   if (problem !== undefined) return `${problem.field} ${problem.text}`;
   const odd = Object.keys(input).find(name => members[name]?.names !== undefined && !ID.test(String(input[name])));
-  return odd && `${odd} is no id`;
+  return odd && `${odd} is no whole id`;
 }
