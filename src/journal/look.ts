@@ -12,7 +12,7 @@ import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { rest } from '../platform/time.ts';
-import { sql } from './database.ts';
+import { type Database, type Sql, sql } from './database.ts';
 import { MARKER_KEY, markerOf } from './names.ts';
 import type { Before, Change, Evidence, Look, Op } from './records.ts';
 import { rowOf, timeOf, type Work } from './work.ts';
@@ -218,32 +218,27 @@ async function lookForSubscription(reader: Reader, { input }: Change): Promise<L
  * Whether another op of this journal may have moved the wallet since a time: then it is no evidence. Asked after the reading: what
  * the reading shows was marked as sent before.
  */
-export async function othersMovedWallet({ database, op }: Work, since: number): Promise<boolean> {
+export function othersMovedWallet({ database, op }: Work, since: number): Promise<boolean> {
   const moving = sql`${ofAccount(op)} and c.op <> ${op.id}
     and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')`;
-  const found = await database.read(tx =>
-    tx.all(
-      sql`select 1 as yes from ${moving} and c.decided_at >= ${since} and c.attempts > 0
-        union all select 1 as yes from ${moving} and c.state = 'sent' and c.last_sent_at > ${since - RECENT_MS} limit 1`,
-    ),
-  );
-  return found.length > 0;
+  const found = sql`select 1 as yes from ${moving} and c.decided_at >= ${since} and c.attempts > 0
+    union all select 1 as yes from ${moving} and c.state = 'sent' and c.last_sent_at > ${since - RECENT_MS} limit 1`;
+  return isAny(database, found);
 }
 
 /** All changes of the account of an op. */
 const ofAccount = ({ account }: Op) => sql`change c join op o on o.id = c.op where o.account = ${account}`;
 
 /** Whether another change of this journal has moved a card, or may have, since this one took the balance before. */
-async function othersMovedCard({ database, op }: Work, { n, card = '' }: Change, since: number): Promise<boolean> {
-  const found = await database.read(tx =>
-    tx.all(
-      sql`select 1 as yes from ${ofAccount(op)} and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n})
-        and c.operation in ('cards.fund', 'cards.withdraw', 'cards.terminate')
-        and (c.state = 'sent' or (c.state in ('done', 'unknown') and c.decided_at > ${since})) limit 1`,
-    ),
-  );
-  return found.length > 0;
+function othersMovedCard({ database, op }: Work, { n, card = '' }: Change, since: number): Promise<boolean> {
+  const found = sql`select 1 as yes from ${ofAccount(op)} and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n})
+    and c.operation in ('cards.fund', 'cards.withdraw', 'cards.terminate')
+    and (c.state = 'sent' or (c.state in ('done', 'unknown') and c.decided_at > ${since})) limit 1`;
+  return isAny(database, found);
 }
+
+const isAny = async (database: Database, found: Sql): Promise<boolean> =>
+  (await database.read(tx => tx.all(found))).length > 0;
 
 /** How long what this journal has moved on a card counts beside a reading of it, ms: no reading is behind for longer (A-170). */
 const OWN_MOVE_COUNTS_MS = 15 * SECOND;
