@@ -4,6 +4,7 @@ import { type Command, commandsOf } from '../cli/parsing/declaration.ts';
 import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
 import { quote } from '../cli/parsing/values.ts';
 import type { AnyField } from '../contract/field.ts';
+import { EFFECTS } from '../contract/operation.ts';
 import { usage } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { REGISTRY } from './registry.ts';
@@ -18,13 +19,7 @@ const PART = {
 const NAME_ROW = {
   path: tells.text('Words of the command.'),
   summary: tells.text('What it does.'),
-  effect: tells.word('What running it may do.', [
-    'read',
-    'reversible',
-    'moves-money',
-    'irreversible',
-    'reveals-secret',
-  ]),
+  effect: tells.word('What running it may do.', EFFECTS),
 } as const;
 
 const COMMAND_ROW = {

@@ -6,7 +6,7 @@ import { LIMITS, within } from './limits.ts';
 export const CARD_ID = must(text('Card identifier.', stated('2.1', 'A-130'), { names: 'card' }));
 
 export const CARD_STATUSES = ['active', 'frozen', 'terminated'] as const;
-const NETWORKS = ['visa', 'mastercard'] as const;
+export const NETWORKS = ['visa', 'mastercard'] as const;
 
 /** Lowercase name of one of two networks; which two is assumed. */
 export const NETWORK = choice(NETWORKS, 'Lowercase name of the card network.', stated('2.1', 'A-131'));

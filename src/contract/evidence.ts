@@ -395,15 +395,11 @@ export function isExplained(
   refusal: RefusalName | undefined,
   { transfer }: Pick<Operation, 'transfer'>,
   amount: number,
-  {
-    card,
-    wallet,
-    status,
-  }: { card?: number | undefined; wallet?: number | undefined; status?: string | undefined } = {},
+  read: Readonly<{ card?: number | undefined; wallet?: number | undefined; status?: string | undefined }> = {},
 ): boolean {
-  if (refusal === 'card_terminated') return status === 'terminated';
+  if (refusal === 'card_terminated') return read.status === 'terminated';
   if (refusal !== 'insufficient_funds' && refusal !== 'insufficient_card_funds') return false;
-  const there = transfer === 'to-wallet' ? card : wallet;
+  const there = transfer === 'to-wallet' ? read.card : read.wallet;
   return there !== undefined && there < amount;
 }
 

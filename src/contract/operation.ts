@@ -6,12 +6,14 @@ import type { CompleteOf, InputFields, Shape, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
 
 /** Drives confirmation, dry run, journal, live guard and redaction, so that no command can forget them. */
-export type Effect = 'read' | 'reversible' | 'moves-money' | 'irreversible' | 'reveals-secret';
+export const EFFECTS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'] as const;
+export type Effect = (typeof EFFECTS)[number];
 /** The only thing the retry policy looks at. */
 export type Repeat = 'freely' | 'with-key' | 'never';
 /** Where the money of an operation goes. */
 export type Transfer = 'to-card' | 'to-wallet';
-export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
 
 /** What an operation answers: one object, a plain list, a page of a list, nothing, or whatever comes. */
 export interface Returns<

@@ -9,7 +9,7 @@ import { notJson } from '../core/json-position.ts';
 import { isObject } from '../core/objects.ts';
 import type { OperationName } from './calls.ts';
 import { HEADERS, type HeaderName } from './envelopes.ts';
-import type { Method, Operation } from './operation.ts';
+import { METHODS, type Method, type Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
 export interface OperationOverride {
@@ -57,8 +57,6 @@ const ROWS = Object.entries(OPERATIONS).map(([name, row]) => ({ name: name as Op
 type Named = (typeof ROWS)[number];
 type Route = ReturnType<typeof routeOf>;
 
-const CHANGING: readonly Method[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
-
 /** Members of the file that would make an operation another one, with why. */
 function* problemsOf(overrides: Overrides): Generator<string, undefined> {
   for (const named of ROWS) {
@@ -73,7 +71,7 @@ function* operationProblems({ name, row }: Named, override: OperationOverride, o
   const { method, path, body } = mine;
   const isReading = row.effect === 'read' || row.effect === 'reveals-secret';
   const reads: readonly Method[] = ['GET', ...(row.alsoReadBy ?? [])];
-  if (!isReading && !CHANGING.includes(method)) {
+  if (!isReading && method === 'GET') {
     yield `${name}.method must be POST, PUT, PATCH or DELETE: ${name} changes something, and a ${method} may be repeated or cached on its way`;
   }
   if (isReading && !reads.includes(method)) yield `${name}.method must be ${reads.join(' or ')}: ${name} only reads`;
@@ -132,7 +130,6 @@ function* renamedProblems({ name, row }: Named, overrides: Overrides) {
   }
 }
 
-const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** Headers that say who asks, where a message ends and where it goes. */
 const OF_HTTP =
   /^(?:host|authorization|proxy-.*|cookie|connection|keep-alive|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect)$/i;
@@ -177,7 +174,7 @@ function operationProblem(name: string, value: unknown): string | undefined {
   const stranger = Object.keys(value).find(key => !['method', 'path', 'body'].includes(key));
   if (stranger !== undefined) return `${name} has an unknown key ${JSON.stringify(stranger)}`;
   const { method = 'GET', path = '/', body = {} } = value;
-  if (!METHODS.includes(method as string)) return `${name}.method must be one of ${METHODS.join(', ')}`;
+  if (!METHODS.includes(method as Method)) return `${name}.method must be one of ${METHODS.join(', ')}`;
   const problem = pathProblem(typeof path === 'string' ? path : '');
   if (problem !== undefined) return `${name}.path ${problem}`;
   // Parameters of the row, and those of its query: `/cards/{card_id}/transactions` is a known other form (A-10).

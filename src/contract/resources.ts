@@ -14,10 +14,12 @@ export function isInDollars({ currency }: { readonly currency?: string | null | 
 
 const tag = text('A merchant or use-case word.', stated('2.2', 'A-133'));
 
+export const BIN_TYPES = ['prepaid', 'debit', 'credit'] as const;
+
 export const BIN = {
   id: must(text('BIN identifier.', stated('2.2', 'A-130'), { names: 'bin' })),
   network: { ...NETWORK, basis: stated('2.2', 'A-131') },
-  type: choice(['prepaid', 'debit', 'credit'], 'BIN type.', stated('2.2', 'A-132')),
+  type: choice(BIN_TYPES, 'BIN type.', stated('2.2', 'A-132')),
   '3ds': flag('3DS support.', stated('2.2')),
   apple_pay: flag('Apple Pay support.', stated('2.2')),
   google_pay: flag('Google Pay support.', stated('2.2')),
@@ -125,11 +127,13 @@ const EVENT_NAME = text('An event name, or * for all.', stated('4.5'), { names: 
 
 export const WEBHOOK_ID = must(text('Subscription identifier.', assumed('A-70'), { names: 'webhook' }));
 
+export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
+
 export const WEBHOOK = {
   id: WEBHOOK_ID,
   url: must(text('Endpoint that receives events.', stated('2.6', 'A-70'))),
   events: list(EVENT_NAME, 'Events it receives.', stated('2.6', 'A-70')),
-  status: choice(['active', 'disabled'], 'Whether events are sent.', assumed('A-70'), { also: ['state'] }),
+  status: choice(WEBHOOK_STATUSES, 'Whether events are sent.', assumed('A-70'), { also: ['state'] }),
   created_at: time('When it was made.', assumed('A-70')),
   updated_at: time('When it was changed.', assumed('A-70')),
 } as const;
@@ -167,7 +171,7 @@ export const CREATE_WEBHOOK = {
 export const UPDATE_WEBHOOK = {
   url: text('New endpoint.', assumed('A-17'), ENDPOINT),
   events: list(EVENT_NAME, 'New events; * for all.', assumed('A-17')),
-  status: choice(['active', 'disabled'], 'Switch deliveries on or off.', assumed('A-17')),
+  status: choice(WEBHOOK_STATUSES, 'Switch deliveries on or off.', assumed('A-17')),
 } as const;
 
 /** Interface 2.7. */

@@ -6,7 +6,7 @@ import { argument, local, option, takes, without, withShort } from '../../cli/pa
 import { quote } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
-import type { Operation, RawAnswer } from '../../contract/operation.ts';
+import { METHODS, type Operation, type RawAnswer } from '../../contract/operation.ts';
 import { type Matched, matchOperation, pathProblem, revealsSecret } from '../../contract/overrides.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { SECRET_NAMES } from '../../contract/resources.ts';
@@ -19,8 +19,6 @@ import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { NAME_FLAGS, nameOf, withIntent } from '../cards/create.ts';
-
-const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
 export const api = command({
   path: 'api',

@@ -230,13 +230,6 @@ export const sandboxAccount = adminCommand({
     'Prints the API key and the admin token of the account. They are the same each time.',
   ],
   operation: 'accounts.open',
-  answers: {
-    one: {
-      name: tells.text('Its name.'),
-      api_key: tells.text('Key for the service.'),
-      admin_token: tells.text('Token for its control surface.'),
-    },
-  },
   args: ['name'],
   examples: {
     'For a colleague': 'sandbox account ana',

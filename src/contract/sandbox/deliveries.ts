@@ -5,7 +5,7 @@ import { DAY, durationOf } from '../../core/durations.ts';
 import { EVENTS } from '../events.ts';
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, map, object, text, time } from '../own-field.ts';
-import { WEBHOOK_ID } from '../resources.ts';
+import { WEBHOOK_ID, WEBHOOK_STATUSES } from '../resources.ts';
 import { change, listOf, look, one, pageOf, paging } from './row.ts';
 
 /** The secret of the subscription, another text, the one before it, or no signature at all. */
@@ -55,7 +55,7 @@ const SUBSCRIPTION = {
   id: must(text('Subscription.', { names: 'webhook' })),
   address: must(text('Scheme, host and port that it goes to.')),
   events: must(list(text('Event name.', { names: 'event' }), 'Events it asked for; * is all.')),
-  status: must(choice(['active', 'disabled'], 'Whether anything goes to it.')),
+  status: must(choice(WEBHOOK_STATUSES, 'Whether anything goes to it.')),
   created_at: must(time('When it was made, on the clock of the sandbox.')),
   failing_since: nullable(time('The first failure after the last success.')),
   waiting: must(integer('Deliveries that are queued or on their way.')),

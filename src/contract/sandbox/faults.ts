@@ -6,6 +6,7 @@ import { DAY } from '../../core/durations.ts';
 import { isObject } from '../../core/objects.ts';
 import { EVENTS } from '../events.ts';
 import { type InputFields, must, nullable, type Shape } from '../field.ts';
+import { METHODS } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { choice, flag, integer, number, object, text, time } from '../own-field.ts';
 import { type Problem, shapeProblem, wordOf } from '../violation.ts';
@@ -94,7 +95,7 @@ const COUNTED = {
 
 const REQUEST_MATCH = {
   operation: choice(Object.keys(OPERATIONS), 'Name of the operation.'),
-  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], 'HTTP method.'),
+  method: choice(METHODS, 'HTTP method.'),
   path: text('Path below /v1; {anything} stands for one part.', {
     maxLength: 256,
     form: { holds: path => /^\/[^\s?#]*$/.test(path), says: 'must begin with / and hold no query' },

@@ -5,6 +5,7 @@
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, money, text, time } from '../own-field.ts';
 import { change, listOf, look, nothing, one, reading, THOROUGH } from './row.ts';
+import { CLOCK_MODES } from './state.ts';
 
 /** What a snapshot may be called. */
 export const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -29,7 +30,7 @@ export const SNAPSHOT = {
   made_at: nullable(time('When, on the clock of the sandbox.')),
   data_set: nullable(text('Data set the sandbox was seeded with.')),
   seed: nullable(integer('Seed of ids, card numbers and codes.')),
-  clock: nullable(choice(['real', 'offset', 'frozen', 'scaled'], 'How the clock went.')),
+  clock: nullable(choice(CLOCK_MODES, 'How the clock went.')),
   cards: nullable(integer('Cards.')),
   transactions: nullable(integer('Transaction records.')),
   bytes: nullable(integer('Size of its file.')),

@@ -5,15 +5,15 @@ import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
-import { type AdminHandlers, type Call, found, impossible } from '../calls/handler.ts';
+import { type Call, found, impossible } from '../calls/handler.ts';
 import { type Addressed, pageOfList, webhookOf } from '../handlers/service.ts';
 import { enqueue, enqueueAgain, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import type { LookHandlers, StoreMoment } from '../service/service.ts';
+import type { StoreHandlers, StoreMoment } from '../service/service.ts';
 import { type AttemptRow, type DeliveryRow, deliveryBody, sendingNow, type WebhookRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 
-export const DELIVERY_LOOKS = {
+export const DELIVERIES = {
   deliveries: moment => {
     const { sql, input } = moment;
     const { webhook_id, event_id, event, state } = input;
@@ -45,9 +45,7 @@ export const DELIVERY_LOOKS = {
       body_sha256: createHash('sha256').update(body).digest('hex'),
     };
   },
-} satisfies Partial<LookHandlers>;
 
-export const DELIVERIES = {
   /** A new delivery of the same event; what is still on its way cannot be repeated. */
   'deliveries.redeliver': call => {
     const { sql, input } = call;
@@ -102,7 +100,7 @@ export const DELIVERIES = {
     sql.change('webhooks', webhook, rotated);
     return { webhook_id: webhook.id, secret, old_until: isoTime(now + overlap) };
   },
-} satisfies Partial<AdminHandlers>;
+} satisfies Partial<StoreHandlers>;
 
 /** Events from a time on that nothing has brought or is about to bring to a subscription, in their order. */
 const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ? and not exists

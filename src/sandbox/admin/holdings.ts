@@ -9,7 +9,7 @@ import { found } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
 import { NEWEST_FIRST, pageOfList } from '../handlers/service.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
-import type { LookHandlers } from '../service/service.ts';
+import type { StoreHandlers } from '../service/service.ts';
 import { generationOf } from '../store/open.ts';
 import {
   ABOUT_CARD,
@@ -142,7 +142,7 @@ export const HOLDINGS = {
     };
     return pageOfList('events', look, { from: 'events', wanted, order: `seq ${order}` });
   },
-} satisfies Partial<LookHandlers>;
+} satisfies Partial<StoreHandlers>;
 
 /** An open hold has its timer, which is found without looking through all records. */
 const HOLDINGS_NOW = `select w.data_set, w.deposited, w.balance as wallet, w.spent, c.*,

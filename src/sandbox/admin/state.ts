@@ -3,7 +3,7 @@ import { FAULT, type FaultRule, isDeliveryKind, LOGGED_REQUEST } from '../../con
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import { type AdminHandlers, type Call, found, impossible, Refused } from '../calls/handler.ts';
+import { type Call, found, impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants, damagedPages, invariantResults, isLarge } from '../checks/invariants.ts';
 import {
   advanceOf,
@@ -22,7 +22,7 @@ import { loadDataSet } from '../data/load.ts';
 import { NEWEST_FIRST, paged, pageOfList, pagesOf } from '../handlers/service.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, keptRequests } from '../service/logs.ts';
-import type { LookHandlers, ServiceHandlers, ServiceParts } from '../service/service.ts';
+import type { ServiceHandlers, ServiceParts, StoreHandlers } from '../service/service.ts';
 import { emptyStore } from '../store/open.ts';
 import { countAll, type FaultRow, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
 import { escaped, nextCount } from '../store/sql.ts';
@@ -68,7 +68,38 @@ export const STATE = {
       postings: sql.all<{ account: string; amount: Cents }>(postings, id).map(usd),
     }));
   },
-} satisfies Partial<AdminHandlers>;
+
+  faults: ({ sql, now }) => {
+    const rows = sql.all<FaultRow>('select * from faults order by position');
+    return { data: rows.map(row => wireFault(row, now)), page: {} };
+  },
+
+  deposits: look => {
+    const { status, currency, q } = look.input;
+    const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
+    const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
+    return pageOfList('deposits', look, { from: 'deposits', wanted, order: NEWEST_FIRST });
+  },
+
+  requests: ({ sql, parts, input }) => {
+    const { operation, card_id, status, idempotency_key: key } = input;
+    // As the log has it: a key that may hold a card number is masked there.
+    const equal = { operation, card_id, status, idempotency_key: key === undefined ? undefined : keptKey(key) };
+    const since = input.since === undefined ? Number.NEGATIVE_INFINITY : instantOf(input.since);
+    const isWanted = (row: RequestRow) =>
+      row.at >= since &&
+      Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
+    const rows = keptRequests(sql, parts.requestLog).filter(isWanted).toReversed();
+    return paged(input, 100, pagesOf(rows), row => wired(LOGGED_REQUEST, row));
+  },
+
+  'clock.show': ({ sql, now, parts }) => {
+    const shown = wireClock(readClock(sql), now);
+    const move = advanceOf(sql);
+    if (move === undefined || parts.isGone(move.owner)) return { ...shown, moving_to: null, awaited_deliveries: 0 };
+    return { ...shown, moving_to: isoTime(move.moves_to), awaited_deliveries: sendingNow(sql).length };
+  },
+} satisfies Partial<StoreHandlers>;
 
 /** What somebody found in the books, as it is told. */
 const foundIn = (faults: string[]) => ({ ledger_ok: faults.length === 0, ledger_faults: faults });
@@ -165,39 +196,6 @@ export const OF_SERVER = {
 
   'dialect.show': async ({ activeDialect }) => activeDialect.facts,
 } satisfies Partial<ServiceHandlers>;
-
-export const STATE_LOOKS = {
-  faults: ({ sql, now }) => {
-    const rows = sql.all<FaultRow>('select * from faults order by position');
-    return { data: rows.map(row => wireFault(row, now)), page: {} };
-  },
-
-  deposits: look => {
-    const { status, currency, q } = look.input;
-    const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
-    const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
-    return pageOfList('deposits', look, { from: 'deposits', wanted, order: NEWEST_FIRST });
-  },
-
-  requests: ({ sql, parts, input }) => {
-    const { operation, card_id, status, idempotency_key: key } = input;
-    // As the log has it: a key that may hold a card number is masked there.
-    const equal = { operation, card_id, status, idempotency_key: key === undefined ? undefined : keptKey(key) };
-    const since = input.since === undefined ? Number.NEGATIVE_INFINITY : instantOf(input.since);
-    const isWanted = (row: RequestRow) =>
-      row.at >= since &&
-      Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
-    const rows = keptRequests(sql, parts.requestLog).filter(isWanted).toReversed();
-    return paged(input, 100, pagesOf(rows), row => wired(LOGGED_REQUEST, row));
-  },
-
-  'clock.show': ({ sql, now, parts }) => {
-    const shown = wireClock(readClock(sql), now);
-    const move = advanceOf(sql);
-    if (move === undefined || parts.isGone(move.owner)) return { ...shown, moving_to: null, awaited_deliveries: 0 };
-    return { ...shown, moving_to: isoTime(move.moves_to), awaited_deliveries: sendingNow(sql).length };
-  },
-} satisfies Partial<LookHandlers>;
 
 function wireFault(row: FaultRow, now: number) {
   const { match = {}, phase = 'before', action } = JSON.parse(row.rule) as FaultRule;

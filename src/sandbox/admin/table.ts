@@ -1,18 +1,18 @@
 /** Every operation of the control surface and what serves it, scenarios and the page of the inspector here. A missing one does not compile. */
-import type { AdminName, AdminOperations } from '../../contract/sandbox/admin.ts';
+import type { AdminName } from '../../contract/sandbox/admin.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
-import { type AdminHandlers, type Fields, found, impossible, Refused } from '../calls/handler.ts';
+import { type Fields, found, impossible, Refused } from '../calls/handler.ts';
 import { REVEALS } from '../handlers/service.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
 import type { Route } from '../http/request.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { LookHandlers, ScenarioPlayer, ServiceHandlers, ServiceParts } from '../service/service.ts';
+import type { ScenarioPlayer, ServiceHandlers, ServiceParts, StoreHandlers } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
-import { DELIVERIES, DELIVERY_LOOKS } from './deliveries.ts';
+import { DELIVERIES } from './deliveries.ts';
 import { HOLDINGS } from './holdings.ts';
 import { SNAPSHOTS } from './snapshots.ts';
-import { OF_SERVER, STATE, STATE_LOOKS } from './state.ts';
+import { OF_SERVER, STATE } from './state.ts';
 import { TIMELINE } from './timeline.ts';
 
 /** Throws `invalid_request` (409) for a sandbox that plays none. */
@@ -76,22 +76,15 @@ export const SERVICE_HANDLERS = {
 
 /** All others but those that are answered without a key, before anything is counted. */
 type OfStore = Exclude<AdminName, keyof typeof SERVICE_HANDLERS | 'health' | 'page.session'>;
-type Look = { [N in OfStore]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never }[OfStore];
 
-/** One moment each: they change nothing at all. */
-export const LOOK_HANDLERS: Pick<LookHandlers, Look> = {
-  ...STATE_LOOKS,
-  ...DELIVERY_LOOKS,
-  ...HOLDINGS,
-  ...TIMELINE,
-};
-
-/** One transaction each. */
-export const ADMIN_HANDLERS: Pick<AdminHandlers, Exclude<OfStore, Look>> = {
+/** One transaction each, or one moment. */
+export const STORE_HANDLERS: Pick<StoreHandlers, OfStore> = {
   ...SIMULATIONS,
   ...REVEALS,
   ...STATE,
   ...DELIVERIES,
+  ...HOLDINGS,
+  ...TIMELINE,
 };
 
 type ServiceHandler = (parts: ServiceParts, input: Fields) => Promise<object>;

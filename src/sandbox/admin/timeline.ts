@@ -6,9 +6,9 @@ import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { spoiltText } from '../faults/faults.ts';
 import { paged, pagesOf } from '../handlers/service.ts';
-import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
+import { checkResults, type DeclineFacts } from '../rules/declines.ts';
 import { type KeptRequest, keptRequests } from '../service/logs.ts';
-import type { LookHandlers, StoreMoment } from '../service/service.ts';
+import type { StoreHandlers, StoreMoment } from '../service/service.ts';
 import {
   ABOUT_CARD,
   aboutCard,
@@ -47,8 +47,8 @@ export const TIMELINE = {
   'transactions.why': ({ sql, input: { transaction_id: id } }) => {
     const row = found(sql.row('transactions', { id }), 'transaction', id);
     const about = { transaction: id, decline_reason: row.decline_reason };
-    if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
-    if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
+    if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null) };
+    if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: checkResults('posted') };
     const kept = sql.row('decline_facts', { transaction_id: id });
     const judged = kept && (JSON.parse(kept.facts) as DeclineFacts);
     return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
@@ -63,7 +63,7 @@ export const TIMELINE = {
       wired(TIMELINE_ITEM, { number: null, amount: null, ...each }),
     );
   },
-} satisfies Partial<LookHandlers>;
+} satisfies Partial<StoreHandlers>;
 
 const NEWEST = `desc limit ${MOST_OF_A_KIND}`;
 const TRANSACTIONS = `select * from transactions where card_id = ? order by created_at desc, id ${NEWEST}`;

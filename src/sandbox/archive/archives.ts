@@ -239,10 +239,8 @@ export class Archives {
     await rm(await this.#folder, { recursive: true, force: true });
   }
 
+  /** Rows take no other names than those of snapshots. */
   async #named(name: string): Promise<string> {
-    if (!SNAPSHOT_NAME.test(name)) {
-      throw new Refused('invalid_request', 'name: lower-case letters, digits, - and _, at most 64 of them');
-    }
     return join(await this.#place(), name + END);
   }
 

@@ -26,7 +26,7 @@ import {
   type WebhookRow,
 } from '../store/rows.ts';
 import { type Sql, StoreBusy } from '../store/sql.ts';
-import { isDelivered, post, type Reply, retryWait, systemResolve, type WebhookRequest } from './send.ts';
+import { isDelivered, post, type Reply, retryWait, type WebhookRequest } from './send.ts';
 
 /**
  * Real ms: within which a receiver must have answered (A-78); after which a sender counts as dead, well above that; between two
@@ -398,13 +398,7 @@ async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolea
 async function attempt(parts: DeliveryParts, claimed: Claimed, signal: AbortSignal) {
   const { store, clock, allowRemote, limits, onFault } = parts;
   const began = clock.monotonic();
-  const reply = await post(claimed.request, {
-    resolve: systemResolve,
-    allowRemote,
-    clock,
-    limit: limits.attempt,
-    signal,
-  });
+  const reply = await post(claimed.request, { allowRemote, clock, limit: limits.attempt, signal });
   const isCutOff = reply.status === undefined && signal.aborted;
   const came = { reply, duration: clock.monotonic() - began, isCutOff };
   // Not waited for: the next claim of this subscription joins the same commit.

@@ -11,11 +11,8 @@ import type { Clock } from '../../platform/host.ts';
 import { within } from '../../platform/time.ts';
 import { fractionOf } from '../calls/deterministic-ids.ts';
 
-/** Resolves a name to one address. */
-export type Resolve = (name: string) => Promise<string>;
-
 /** The address of `name` by the system. */
-export const systemResolve: Resolve = async name => {
+const systemResolve = async (name: string) => {
   const { lookup } = await import('node:dns/promises');
   return (await lookup(name, { verbatim: false })).address;
 };
@@ -31,7 +28,7 @@ class NotAllowed extends Error {
  */
 export async function allowedAddress(
   url: URL,
-  { resolve, allowRemote }: { resolve: Resolve; allowRemote: boolean },
+  { allowRemote, resolve = systemResolve }: Pick<Post, 'allowRemote' | 'resolve'>,
 ): Promise<string> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return '127.0.0.1';
@@ -77,7 +74,8 @@ export interface WebhookRequest {
 }
 
 interface Post {
-  readonly resolve: Resolve;
+  /** The address of a name; the system's when left out. */
+  readonly resolve?: typeof systemResolve | undefined;
   readonly allowRemote: boolean;
   readonly clock: Clock;
   /** ms for all of it: name, connection and answer. */
@@ -103,16 +101,14 @@ export const isDelivered = ({ status = 0 }: Reply) => status >= 200 && status <=
 const MOST_BYTES = 4_096 + 512;
 
 /** Never rejects: every failure is an outcome. */
-export async function post(
-  webhook: WebhookRequest,
-  { resolve, allowRemote, clock, limit, signal }: Post,
-): Promise<Reply> {
+export async function post(webhook: WebhookRequest, how: Post): Promise<Reply> {
+  const { clock, limit, signal } = how;
   let address: string | undefined;
   return within(limit, clock, async late => {
     const over = AbortSignal.any([signal, late]);
     try {
       const url = new URL(webhook.url);
-      address = await before(over, allowedAddress(url, { resolve, allowRemote }));
+      address = await before(over, allowedAddress(url, how));
       return { address, ...(await exchanged(url, address, { webhook, signal: over })) };
     } catch (thrown) {
       const cutOff = signal.aborted ? 'the sender stopped' : `no answer within ${limit / 1000} s`;

@@ -1,5 +1,5 @@
 /** From what a handler gave, or why it refused, to status, headers and exact bytes of an answer. */
-import { HEADERS } from '../../contract/envelopes.ts';
+import { FIXED_HEADERS, HEADERS } from '../../contract/envelopes.ts';
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
@@ -38,7 +38,7 @@ function textOf(shape: Shape, value: Fields | Encoded): string {
 /** The answer to what a handler threw: exactly the four stated fields (interface 2.7, A-100). */
 export function refusedAnswer({ refusal, message, status, headers: own }: Refused, requestId: string): Answer {
   const headers: Record<string, string> = { ...own };
-  if (refusal === 'unauthorized') headers['WWW-Authenticate'] = 'Bearer';
+  if (refusal === 'unauthorized') headers[FIXED_HEADERS.www_authenticate.name] = 'Bearer';
   if (refusal === 'idempotency_in_progress' || refusal === 'service_unavailable')
     headers[HEADERS.retry_after.name] = '1';
   return errorAnswer({ status, error: refusal, message, headers }, requestId);
@@ -61,9 +61,9 @@ export function withAllowance(answer: Answer, allowance: Allowance | undefined):
   if (allowance === undefined) return answer;
   const headers: Record<string, string> = {
     ...answer.headers,
-    'X-RateLimit-Limit': String(allowance.limit),
-    'X-RateLimit-Remaining': String(allowance.remaining),
-    'X-RateLimit-Reset': String(allowance.resetAt),
+    [FIXED_HEADERS.rate_limit_limit.name]: String(allowance.limit),
+    [FIXED_HEADERS.rate_limit_remaining.name]: String(allowance.remaining),
+    [FIXED_HEADERS.rate_limit_reset.name]: String(allowance.resetAt),
   };
   if (allowance.retryAfter !== undefined) headers[HEADERS.retry_after.name] = String(allowance.retryAfter);
   return { ...answer, headers };

@@ -12,7 +12,7 @@ import { isSameKey } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isFull } from '../../engine/open.ts';
 import { makeExport, takeImport } from '../admin/snapshots.ts';
-import { LOOK_HANDLERS, SERVICE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
+import { SERVICE_HANDLERS, STORE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
@@ -150,7 +150,7 @@ export class Exchange {
       seen.now = now;
       // An answer carries the time of the sandbox, also one for which nothing else of the store is asked.
       if (ofService !== undefined) return undefined;
-      return LOOK_HANDLERS[route.name as keyof typeof LOOK_HANDLERS]({ sql, now, parts, input: input as never });
+      return STORE_HANDLERS[route.name as 'overview']({ sql, now, parts, input: input as never });
     });
     const given = ofService === undefined ? reply : await ofService(parts, input);
     return replyAnswer(route.row, isOfPage(parts.inspector, parsed.headers) ? withoutCodes(route.name, given) : given);

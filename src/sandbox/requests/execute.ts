@@ -9,7 +9,7 @@ import { REFUSALS } from '../../contract/refusals.ts';
 import { KEY_RETENTION } from '../../contract/spans.ts';
 import { isObject } from '../../core/objects.ts';
 import { rest } from '../../platform/time.ts';
-import { ADMIN_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
+import { STORE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type Call, Refused } from '../calls/handler.ts';
 import { type ClockRow, shownTime } from '../clock/clock.ts';
@@ -205,7 +205,7 @@ function handled(
   const { surface, name, row } = parsed.route;
   const { dialect } = activeDialect;
   const isAdmin = surface === 'admin';
-  const tables = [dialect.handlers, isAdmin ? ADMIN_HANDLERS : handlers];
+  const tables = [dialect.handlers, isAdmin ? STORE_HANDLERS : handlers];
   type Handler = (call: Call) => unknown;
   const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
   if (handler === undefined) throw new Error(`no handler for ${name}`);

@@ -98,33 +98,28 @@ interface Check {
   readonly compared: (request: AuthorizationRequest, state: CardState) => Compared;
 }
 
-const status =
-  (other: CardStatus): Check['compared'] =>
-  (_, { card }) => [`status ${card.status}`, `not ${other}`];
+const ofStatus = (reason: DeclineReason, status: CardStatus): Check => ({
+  reason,
+  declines: (_, { card }) => card.status === status,
+  compared: (_, { card }) => [`status ${card.status}`, `not ${status}`],
+});
+const ofMismatch = (reason: DeclineReason, part: 'cvv' | 'expiry'): Check => ({
+  reason,
+  declines: ({ mismatch }) => mismatch === part,
+  compared: ({ mismatch }) => [mismatch === part ? `another ${part}` : `the right ${part}`, `the right ${part}`],
+});
 
 /** The order of A-48. */
 const CHECKS: readonly Check[] = [
-  {
-    reason: 'card_terminated',
-    declines: (_, { card }) => card.status === 'terminated',
-    compared: status('terminated'),
-  },
+  ofStatus('card_terminated', 'terminated'),
   {
     reason: 'card_expired',
     declines: (_, { card, now }) => isExpired(card, now),
     compared: (_, { card, now }) => [`now ${isoTime(now)}`, `expires_at ${isoTime(card.expires_at)}`],
   },
-  { reason: 'card_frozen', declines: (_, { card }) => card.status === 'frozen', compared: status('frozen') },
-  {
-    reason: 'invalid_cvv',
-    declines: ({ mismatch }) => mismatch === 'cvv',
-    compared: ({ mismatch }) => [mismatch === 'cvv' ? 'another cvv' : 'the right cvv', 'the right cvv'],
-  },
-  {
-    reason: 'invalid_expiry',
-    declines: ({ mismatch }) => mismatch === 'expiry',
-    compared: ({ mismatch }) => [mismatch === 'expiry' ? 'another expiry' : 'the right expiry', 'the right expiry'],
-  },
+  ofStatus('card_frozen', 'frozen'),
+  ofMismatch('invalid_cvv', 'cvv'),
+  ofMismatch('invalid_expiry', 'expiry'),
   {
     reason: 'category_not_allowed',
     declines: ({ mcc }, { categories }) => !allowsMcc(categories, mcc),
@@ -176,8 +171,8 @@ export interface DeclineFacts {
 
 type CheckResult = ReplyOf<AdminOperations['transactions.why']>['checks'][number];
 
-/** The checks in their order as they went for a record that was declined for `reason`, approved without one. */
-export function checkResults(reason: DeclineReason | null, judged: DeclineFacts | undefined): readonly CheckResult[] {
+/** The checks in their order, as they went for a record: declined for `reason`, approved without one, or posted unasked. */
+export function checkResults(reason: DeclineReason | 'posted' | null, judged?: DeclineFacts): readonly CheckResult[] {
   const failing = CHECKS.findIndex(check => check.reason === reason);
   const isUnasked = judged !== undefined && (judged.request.forced !== undefined || judged.state === undefined);
   return CHECKS.map((check, at): CheckResult => {
@@ -188,9 +183,4 @@ export function checkResults(reason: DeclineReason | null, judged: DeclineFacts 
     const [left, right] = values ?? [null, null];
     return { check: check.reason, result: isReason ? 'fails' : 'holds', left, right };
   });
-}
-
-/** The checks of a record that nobody was asked about. */
-export function uncheckedResults(): readonly CheckResult[] {
-  return CHECKS.map(({ reason }) => ({ check: reason, result: 'not_asked', left: null, right: null }));
 }

@@ -7,7 +7,7 @@ import type { Host } from '../../platform/host.ts';
 import { rest } from '../../platform/time.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import type { Call, Handlers, PartialReply } from '../calls/handler.ts';
+import type { AdminHandlers, Call, Handlers, PartialReply } from '../calls/handler.ts';
 import { nextDue, sandboxNow, type Timer, type TimerActions, unschedule } from '../clock/clock.ts';
 import type { Dispatcher, SendingParts } from '../delivery/dispatcher.ts';
 import type { LimitsKept } from '../http/answer.ts';
@@ -32,10 +32,11 @@ export interface StoreMoment {
   readonly parts: ServiceParts;
 }
 
-export type LookHandlers = {
-  readonly [N in AdminName]: (
-    look: StoreMoment & Pick<Call<AdminOperations[N]>, 'input'>,
-  ) => ReplyOf<AdminOperations[N]>;
+/** What serves an operation in one transaction, or in one moment where it leaves no trace. */
+export type StoreHandlers = {
+  readonly [N in AdminName]: 'leavesNoTrace' extends keyof AdminOperations[N]
+    ? (look: StoreMoment & Pick<Call<AdminOperations[N]>, 'input'>) => ReplyOf<AdminOperations[N]>
+    : AdminHandlers[N];
 };
 
 /** Opens the account of a name, made on first use; its keys are the same each time. Throws `invalid_request`. */

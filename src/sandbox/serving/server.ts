@@ -1,4 +1,5 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
@@ -13,7 +14,6 @@ import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
-import { dateText } from '../clock/clock.ts';
 import { sendFaulty } from '../faults/faults.ts';
 import { errorAnswer, headersFor } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
@@ -92,7 +92,7 @@ export async function serve(
       const handedOver = new Promise(resolve => response.once('close', resolve));
       const headers = headersFor(answer, requestId, activeDialect.dialect.bareHeaders);
       // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
-      if (now !== undefined) headers['Date'] = dateText(now);
+      if (now !== undefined) headers['Date'] = new Date(now).toUTCString();
       // What is left of the file stands in the way of another request on this connection.
       if (isLong && !request.complete) headers['Connection'] = 'close';
       if (appliedFault !== undefined) {
@@ -170,17 +170,14 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
 }
 
 /** Throws `unreachable` where the place is taken. */
-function listening(server: Server, place: ListenAddress): Promise<void> {
+async function listening(server: Server, place: ListenAddress): Promise<void> {
   const at =
     'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
-  return new Promise((resolve, reject) => {
-    const refuse = (error: Error) => reject(cannotListen(place, error));
-    server.once('error', refuse);
-    server.listen(at, () => {
-      server.off('error', refuse);
-      resolve();
-    });
-  });
+  try {
+    await once(server.listen(at), 'listening');
+  } catch (error) {
+    throw cannotListen(place, error as Error);
+  }
 }
 
 function hostsOf(server: Server, place: ListenAddress): readonly string[] {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { InputFields } from '../../contract/field.ts';
 import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { CliError } from '../../core/errors.ts';
+import { bytesWithin } from '../../core/input-limits.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { atOnceInOurWords, makeFolders, privateFolder, systemCode } from '../../files/private-files.ts';
@@ -118,17 +119,12 @@ export function askLocally({ url, method = 'GET', token, socketPath, body, limit
   return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
     const sent = request(url, { method, headers, agent: false, ...way });
     sent.on('error', reject).on('response', response => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size > (limit?.bytes ?? size)) response.destroy();
-      });
-      response.on('error', reject).on('close', () => {
-        if (!response.complete) return reject(new Error(`no whole answer from ${new URL(url).host}`));
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
-      });
+      const whole = async () => {
+        const bytes = await bytesWithin(response as AsyncIterable<Buffer>, limit?.bytes ?? Number.MAX_SAFE_INTEGER);
+        if (bytes === undefined) throw new Error(`too long an answer from ${new URL(url).host}`);
+        return { status: response.statusCode ?? 0, text: bytes.toString('utf8') };
+      };
+      whole().then(resolve, reject);
     });
     sent.end(body);
   });

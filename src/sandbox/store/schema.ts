@@ -3,14 +3,16 @@
  * (`real_*` and leases: real time), flags 0 or 1, lists and maps JSON text that SQL never looks into. A cached balance stands beside
  * what it belongs to; postings are the truth (I2). A table of one row has the key `one`.
  */
-import { CARD_STATUSES } from '../../contract/card.ts';
+import { CARD_STATUSES, NETWORKS } from '../../contract/card.ts';
 import type { EventName } from '../../contract/events.ts';
 import {
+  BIN_TYPES,
   CURRENCIES,
   type DECLINE_REASONS,
   DEPOSIT_STATUSES,
   TRANSACTION_STATUSES,
   TRANSACTION_TYPES,
+  WEBHOOK_STATUSES,
 } from '../../contract/resources.ts';
 import { DELIVERY_STATES, type SignedWith } from '../../contract/sandbox/deliveries.ts';
 import { CHALLENGE_STATUSES, CLOCK_MODES } from '../../contract/sandbox/state.ts';
@@ -66,8 +68,6 @@ const orNull =
   name =>
     of(name).replace(' not null', '');
 
-const NETWORKS = words(['visa', 'mastercard']);
-
 const WALLETS = table('wallets', {
   one,
   data_set: text,
@@ -83,8 +83,8 @@ const WALLETS = table('wallets', {
 const BINS = table('bins', {
   id: key,
   position: integer,
-  network: NETWORKS,
-  type: words(['prepaid', 'debit', 'credit']),
+  network: words(NETWORKS),
+  type: words(BIN_TYPES),
   three_ds: flag,
   apple_pay: flag,
   google_pay: flag,
@@ -102,7 +102,7 @@ const CARDS = table(
   {
     id: key,
     bin_id: idIn('bins'),
-    network: NETWORKS,
+    network: words(NETWORKS),
     number: unique,
     cvv: orNull(text),
     status: words(CARD_STATUSES),
@@ -203,7 +203,7 @@ const WEBHOOKS = table(
     /** JSON list of event names, or of `*` alone. */
     events: text,
     secret: text,
-    status: words(['active', 'disabled']),
+    status: words(WEBHOOK_STATUSES),
     created_at: integer,
     updated_at: integer,
     /** Signs as well until `former_until`. */
