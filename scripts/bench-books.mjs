@@ -70,6 +70,7 @@ async function main(records, cards) {
 async function bundled(outfile) {
   const contents = `
     export { openForSync } from './mirror/file.ts';
+    export { keepGrown } from './platform/v8.ts';
     export { storeRecords } from './mirror/store.ts';
     export { storeCards } from './mirror/store.ts';`;
   await build({
@@ -110,8 +111,9 @@ function* recordsOf(records, cards) {
 }
 
 async function load(bundle, path, records, cards) {
-  const { openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
+  const { openForSync, storeRecords, storeCards, keepGrown } = await import(pathToFileURL(bundle).href);
   // As the program does where a sync goes on for long.
+  keepGrown(v8, { eventLoopUtilization: performance.eventLoopUtilization, every: () => undefined });
   v8.setFlagsFromString('--heap-growing-percent=20');
   const db = openForSync({ path, platform: process.platform });
   const counts = { new: 0, changed: 0, gone: 0 };

@@ -5,7 +5,7 @@
 import { addUp, type ReadingOptions, type RecordSums } from '../books/records.ts';
 import type { SummedRow } from '../books/rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
+import { IS_IN_OTHER_CURRENCY, IS_PENDING, LAST_BY_SYNC } from './schema.ts';
 
 /** Of all records as they are now, compared with a checkpoint, or with nothing. */
 export function recordSums(
@@ -52,7 +52,7 @@ function purchasesToLookAt(db: MirrorDatabase, from: KeptCheckpoint | undefined)
         )
       : db.all<{ id: string }>(
           `select ${PURCHASE} as id from record where ${IS_PENDING}
-            union select ${PURCHASE} from record where first_sync > ?
+            union select ${PURCHASE} from record where id > ${LAST_BY_SYNC}
             union select ${PURCHASE} from record where gone_at >= ?
             union select ${PURCHASE} from record where tx_id in (select tx_id from record_change where rowid > ?)`,
           ...[from.sync, from.at_ms, from.changes],

@@ -32,6 +32,9 @@ export const IS_OF_UNKNOWN_TYPE = `type not in ('authorization', 'settlement', '
 /** Records in another currency than USD (`isInDollars`); columns of `record`. */
 export const IS_IN_OTHER_CURRENCY = `currency <> '${ACCOUNT_CURRENCY}' and currency <> '' and upper(currency) <> '${ACCOUNT_CURRENCY}'`;
 
+/** The last record that was known by a sync, whose number it asks for: records stand in the order of their syncs. */
+export const LAST_BY_SYNC = 'coalesce((select id from record where first_sync <= ? order by id desc limit 1), 0)';
+
 type Columns = Readonly<Record<string, ViewColumn>>;
 
 /** The columns of a view as those of its table. */
@@ -61,7 +64,6 @@ export const TABLES = [
   `create index record_gone on record (gone_at) where gone_at is not null`,
   `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`,
   `create index record_in_other_currency on record (card_id, type, cents) where ${IS_IN_OTHER_CURRENCY}`,
-  `create index record_by_sync on record (first_sync)`,
   `create table record_change (${columns(TX_CHANGES)})`,
   `create table wallet_state (${columns(WALLET_OBSERVATIONS)})`,
   `create table move (

@@ -2,6 +2,7 @@
 import type { CardRow, TxRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { isoSeconds } from '../core/durations.ts';
 import { type Cents, toCents, toUsd } from '../core/money.ts';
 import { REDACTED, withoutPatterns } from '../core/redaction.ts';
 import type { SqlValue } from '../engine/connection.ts';
@@ -147,9 +148,10 @@ const MASKED = new Map<string, string>();
 const MOST_MASKED = 10_000;
 const LONGEST_MASKED = 100;
 
-/** A time as services write it has no room for a secret. */
+/** Null for a time as services write it: its instant tells the same, and nearly every record has one. */
 function timeText(value: string | null | undefined): string | null {
-  return value != null && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/.test(value) ? value : word(value);
+  const at = timeOf(value);
+  return at !== null && isoSeconds(at) === value ? null : word(value);
 }
 
 /** The engine takes neither NUL nor half a character. */
@@ -183,8 +185,9 @@ export interface Writing {
 
 type Stored = RecordValues & { readonly id: number; readonly missed: number; readonly gone_at: number | null };
 
+const COLUMNS = RECORD.map(([name]) => name);
 /** What may be seen to change; `created_at` is told otherwise with it. */
-const FIELDS = RECORD.map(([name]) => name).filter(name => name !== 'created_at');
+const FIELDS = COLUMNS.filter(name => name !== 'created_at');
 
 const named = (columns: readonly string[]) => columns.join(', ');
 const marks = (count: number) => Array.from({ length: count }, () => '?').join(', ');
@@ -192,9 +195,9 @@ const assigned = (columns: readonly string[]) => columns.map(name => `${name} = 
 
 const STORED = `select r.id, r.missed, r.gone_at, ${named(FIELDS.map(name => (name === 'merchant' ? 'm.name as merchant' : `r.${name}`)))}
   from record r left join merchant m on m.id = r.merchant where r.tx_id = ?`;
-const ADDED = `insert into record (${named(FIELDS)}, created_at, tx_id, first_seen, first_sync)
-  values (${marks(FIELDS.length + 4)}) on conflict (tx_id) do nothing`;
-const CHANGED = `update record set ${assigned(FIELDS)}, created_at = ? where id = ?`;
+const ADDED = `insert into record (${named(COLUMNS)}, tx_id, first_seen, first_sync)
+  values (${marks(COLUMNS.length + 3)}) on conflict (tx_id) do nothing`;
+const CHANGED = `update record set ${assigned(COLUMNS)} where id = ?`;
 
 /** Stores rows as they came. Call it inside a commit. */
 export function storeRecords(writing: Writing, rows: readonly Transaction[]): void {
@@ -225,11 +228,11 @@ function storeRecord(writing: Writing, row: Transaction): void {
   writing.counts.transactions.changed += 1;
 }
 
-/** In the order of the fields, `created_at` behind them. */
+/** In the order of the columns. */
 function columnsOf(db: MirrorDatabase, values: RecordValues, at_ms: number): SqlValue[] {
   const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
   const kept = { ...values, merchant, at_ms };
-  return [...FIELDS.map(name => kept[name]), values.created_at];
+  return COLUMNS.map(name => kept[name]);
 }
 
 const MOST_MERCHANTS = 10_000;

@@ -7,7 +7,7 @@ import type { Input } from '../contract/calls.ts';
 import { SECOND, wholeSeconds } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { PacedReader } from './paced-reader.ts';
-import { IS_PENDING } from './schema.ts';
+import { IS_PENDING, LAST_BY_SYNC } from './schema.ts';
 import { missRecords, type Span, storeRecords, type Transaction, timeOf, type Writing } from './store.ts';
 
 export interface SyncRun extends Writing {
@@ -189,7 +189,7 @@ function dueTimes({ db, sync }: SyncRun, since: number): number[] {
       where ${IS_PENDING} and gone_at is null and at_ms < ?
     union
     select a.at_ms from record s join record a on a.tx_id = s.authorization_id
-      where s.first_sync > ? and s.type in ('settlement', 'refund') and a.type = 'authorization'
+      where s.id > ${LAST_BY_SYNC} and s.type in ('settlement', 'refund') and a.type = 'authorization'
         and a.gone_at is null and a.at_ms < ? and (s.first_sync = ? or a.status is not 'settled')
     order by 1`,
     ...[since, finished, since, sync],
