@@ -55,20 +55,9 @@ const CARDS = mapAs(`must be a map of ${FILTER_NAMES.join(', ')}`, (map, fault):
   return card => tests.every(test => test(card));
 });
 
-type Remedy = { readonly do: 'freeze' } | { readonly do: 'withdraw'; readonly keep: Cents };
-
 /** The only changes a policy may ask for: it never funds, unfreezes or terminates. */
-const THEN: v.GenericSchema<unknown, Remedy> = v.union(
-  [
-    v.pipe(
-      v.literal('freeze'),
-      v.transform((): Remedy => ({ do: 'freeze' })),
-    ),
-    v.pipe(
-      members({ withdraw: members({ keep: usd('What stays on the card.') }) }),
-      v.transform(({ withdraw: { keep } }): Remedy => ({ do: 'withdraw', keep })),
-    ),
-  ],
+const THEN: v.GenericSchema<unknown, 'freeze' | { readonly withdraw: { readonly keep: Cents } }> = v.union(
+  [v.literal('freeze'), members({ withdraw: members({ keep: usd('What stays on the card.') }) })],
   'must be freeze or {withdraw: {keep: 20.00}}',
 );
 

@@ -4,8 +4,12 @@ import { type FactKind, type FactSources, type FactValue, SEVERITIES, type Sever
 import type { Policy, Rule } from './policy-file.ts';
 import type { CardRow } from './rows.ts';
 
-/** One change of one card; the amount is what is withdrawn. */
-type Change = { readonly do: 'freeze' } | { readonly do: 'withdraw'; readonly keep: Cents; readonly amount: Cents };
+/** What is done to a card; of a withdrawal what is taken, and what the card keeps. */
+interface Change {
+  readonly operation: 'cards.freeze' | 'cards.withdraw';
+  readonly amount?: Cents;
+  readonly keep?: Cents;
+}
 
 export interface Finding {
   readonly rule: string;
@@ -62,9 +66,10 @@ export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: Fa
 
 /** A frozen card is not frozen again; a card with the money to keep or less gives nothing. */
 function changeOf(then: Rule['then'], { status, balance_cents }: CardRow): Change | undefined {
-  if (then?.do === 'freeze') return status === 'active' ? then : undefined;
+  if (then === 'freeze') return status === 'active' ? { operation: 'cards.freeze' } : undefined;
   if (then === undefined || balance_cents === null || (status !== 'active' && status !== 'frozen')) return undefined;
-  return balance_cents > then.keep ? { ...then, amount: cents(balance_cents - then.keep) } : undefined;
+  const { keep } = then.withdraw;
+  return balance_cents > keep ? { operation: 'cards.withdraw', amount: cents(balance_cents - keep), keep } : undefined;
 }
 
 function plainFact(kind: FactKind, value: FactValue): Finding['facts'][string] {
@@ -78,23 +83,18 @@ function plainFact(kind: FactKind, value: FactValue): Finding['facts'][string] {
 // What a policy would change, card by card, and whether that is more than it may.
 
 /** One change, and the rule that asks for it. */
-export interface PlannedChange {
+export interface PlannedChange extends Change {
   readonly rule: string;
   readonly card: CardRow;
-  readonly operation: 'cards.freeze' | 'cards.withdraw';
-  /** What is withdrawn, and what the card keeps. */
-  readonly amount?: Cents;
-  readonly keep?: Cents;
 }
 
 /** Freezes first, each card at most once frozen and once withdrawn from: of several withdrawals the largest does what all of them say. */
 export function planChanges(findings: readonly Finding[]): readonly PlannedChange[] {
   const changes = new Map<string, PlannedChange>();
-  for (const does of ['freeze', 'withdraw'] as const)
+  for (const operation of ['cards.freeze', 'cards.withdraw'])
     for (const { rule, card, change } of findings) {
-      if (change?.do !== does) continue;
-      const { do: _, ...moved } = change;
-      const planned: PlannedChange = { rule, card, operation: `cards.${does}`, ...moved };
+      if (change?.operation !== operation) continue;
+      const planned: PlannedChange = { rule, card, ...change };
       const known = changes.get(nameOf(planned));
       if (known === undefined || (planned.amount ?? 0) > (known.amount ?? 0)) changes.set(nameOf(planned), planned);
     }

@@ -5,6 +5,7 @@
 
 import { isInDollars } from '../contract/resources.ts';
 import { addTo } from '../core/objects.ts';
+import type { FindingClass } from './findings.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow, type TxRow } from './rows.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */
@@ -58,21 +59,8 @@ export function spentBy(record: EffectColumns): number {
 
 // What the structure of records shows before any balance is looked at.
 
-type StructureKind =
-  | 'fx'
-  | 'tip'
-  | 'over_settled'
-  | 'partial'
-  | 'force_post'
-  | 'late_refund'
-  | 'fee'
-  | 'duplicate'
-  | 'over_refund'
-  | 'record_changed'
-  | 'record_gone'
-  | 'record_moved'
-  /** An authorization is settled and no settlement of it is listed: where a missing record is looked for first. */
-  | 'settlement_not_listed';
+/** `settlement_not_listed`: an authorization is settled, and a missing record is looked for there first. */
+type StructureKind = FindingClass | 'settlement_not_listed';
 
 /** Something that records show by themselves, before any balance is looked at. */
 export interface Structure {

@@ -243,7 +243,13 @@ function missed(
     }
     if (sums.has(shown) || sums.size > MOST_SUMS) continue;
     const [made, has] = [whole, shown].map(amount => dollars(cents(amount)));
-    found.push(`${nameOf(key)}: its lines make ${made} at ${isoSeconds(at)}, and the checkpoint of then shows ${has}`);
+    const late = drafts.findLast(
+      draft => draft.at <= at && draft.source !== 'derived' && draft.cents === whole - shown,
+    );
+    const why = late === undefined ? '' : `; ${late.id} may have been listed after it`;
+    found.push(
+      `${nameOf(key)}: its lines make ${made} at ${isoSeconds(at)}, and the checkpoint of then shows ${has}${why}`,
+    );
   }
   return found;
 }

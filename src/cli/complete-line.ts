@@ -1,7 +1,7 @@
 /** What is asked for where a value was left out, and what there is to choose from. */
 import { CliError } from '../core/errors.ts';
+import { typedCommand } from '../core/shell-quote.ts';
 import type { Choice } from '../terminal/prompts.ts';
-import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
 import { knownIds, statesFor } from './known-ids.ts';
 import type { Command, Registry } from './parsing/declaration.ts';
@@ -23,7 +23,7 @@ export async function complete(typed: Parsed, line: LineToComplete): Promise<Par
   // Behind `--` another program's words begin.
   const at = typed.argv.indexOf('--');
   const argv = typed.argv.toSpliced(at < 0 ? typed.argv.length : at, 0, ...answers);
-  line.context.ui.notice(`Command: cardwright ${shellLine(argv)}`);
+  line.context.ui.notice(`Command: ${typedCommand(argv)}`);
   const whole = await readLine(argv, line.registry);
   return whole.asks === 'command' ? whole.parsed : typed;
 }

@@ -53,25 +53,11 @@ type Calling = Given<typeof CALLING>;
 /** The error of every method; its members are described in scripts/library-client.d.cts. */
 export class CardwrightError extends Error {
   override readonly name = 'CardwrightError';
-  readonly kind: string;
-  readonly outcome: string | undefined;
-  readonly operation: string | undefined;
-  readonly httpStatus: number | undefined;
-  readonly service: unknown;
-  readonly idempotencyKey: string | undefined;
-  readonly retryAfterMs: number | undefined;
-  readonly op: string | undefined;
 
   constructor({ kind, facts }: CliError) {
-    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.kind = kind;
-    this.outcome = facts.outcome;
-    this.operation = facts.operation;
-    this.httpStatus = facts.httpStatus;
-    this.service = facts.service;
-    this.idempotencyKey = facts.idempotencyKey;
-    this.retryAfterMs = facts.retryAfterMs;
-    this.op = facts.op;
+    const { message, cause, outcome, operation, httpStatus, service, idempotencyKey, retryAfterMs, op } = facts;
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, { kind, outcome, operation, httpStatus, service, idempotencyKey, retryAfterMs, op });
   }
 }
 

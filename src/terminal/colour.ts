@@ -30,22 +30,13 @@ export function colourLevel({ choice, env, stream }: ColourQuestion): ColourLeve
 
 type Brush = (text: string) => string;
 
-export interface Paint {
-  readonly bold: Brush;
-  readonly dim: Brush;
-  readonly red: Brush;
-  readonly green: Brush;
-  readonly yellow: Brush;
-  readonly cyan: Brush;
-}
+const BRUSHES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+export type Paint = Readonly<Record<(typeof BRUSHES)[number], Brush>>;
 
 /** Brushes for a level; at level 0 they return the text itself and nothing is loaded. */
 export async function painter(level: ColourLevel): Promise<Paint> {
-  const same: Brush = text => text;
-  if (level === 0) return { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
-  const { Chalk } = await import('chalk');
-  const { bold, dim, red, green, yellow, cyan } = new Chalk({ level });
-  return { bold, dim, red, green, yellow, cyan };
+  const chalk = level === 0 ? undefined : new (await import('chalk')).Chalk({ level });
+  return Object.fromEntries(BRUSHES.map(name => [name, chalk?.[name] ?? String])) as unknown as Paint;
 }
 
 const WORD_COLOURS: ReadonlyMap<string, keyof Paint> = new Map([

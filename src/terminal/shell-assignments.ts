@@ -1,5 +1,5 @@
 /** One object as shell assignments, for `eval "$(… -o env)"`. */
-import { shellQuote, shellWord } from '../core/shell-quote.ts';
+import { shellQuote } from '../core/shell-quote.ts';
 import { machineCell, plainText } from './cells.ts';
 import { printable, printableJson } from './printable.ts';
 import { valueAt } from './rows.ts';
@@ -26,11 +26,6 @@ export function assignments(variables: Readonly<Record<string, string>>): string
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${shellQuote(value)}\n`)
     .join('');
-}
-
-/** Words as a line to read and to copy: those that no shell acts upon stay bare. */
-export function shellLine(words: readonly string[]): string {
-  return words.map(shellWord).join(' ');
 }
 
 function valueText(column: Column | undefined, value: unknown): string {

@@ -60,7 +60,8 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryF
       if (isTransfer && account.kind === 'wallet' && selection !== 'wallet') continue;
       const across = account.kind === 'wallet' ? (cardNames.get(line.card_id ?? '') ?? file.default) : file.wallet;
       const other = isTransfer ? across : categoryOf(line, account, file);
-      add({ ...line, title: oneLine(line.payee) || line.type }, other);
+      const { at, date, id, purpose, cents } = line;
+      add({ at, date, id, purpose, cents, title: oneLine(line.payee) || line.type }, other);
     }
     const held = heldBy.get(account.card_id) ?? [];
     for (const hold of held) {

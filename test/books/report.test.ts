@@ -12,10 +12,9 @@ const less = (...amounts: readonly Usd[]) => -sum(...amounts);
 function expectBlockToAddUp(report: Report, where: object): void {
   const pairs = (shownReport(report).blocks ?? []).flatMap(block => (block.kind === 'pairs' ? block.pairs : []));
   const amounts = pairs.map(([, shown]) => cents(Number(String(shown).replace(/[$,.]/g, ''))));
-  expect({ ...where, made: sumOf(amounts.slice(0, -1)) }).toEqual({ ...where, made: amounts.at(-1) });
+  const made = amounts.slice(0, -1).reduce<number>((total, amount) => total + amount, 0);
+  expect({ ...where, made }).toEqual({ ...where, made: amounts.at(-1) });
 }
-
-const sumOf = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 /** Holds every line of a report against a calculator. */
 function expectToAddUp({ wallet, cards }: Report, where: object): void {

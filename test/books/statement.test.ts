@@ -160,6 +160,19 @@ describe('a statement of one card, made by hand', () => {
     expect([account?.opening, account?.closing]).toEqual([-1, -321]);
   });
 
+  it('names the record that came after a checkpoint, and is dated before it', () => {
+    const on = (day: number, tx_id: string, amount: number) =>
+      record({ tx_id, at_ms: FROM + day * DAY, cents: amount });
+    const rows = [on(1, 't1', 20), on(2, 't2', 5), on(20, 't3', 5)];
+    const checkpoints = [
+      exact(FROM + 10 * DAY, { balance_cents: -20, settled_cents: 20 }),
+      exact(TO, { balance_cents: -30, settled_cents: 30 }),
+    ];
+    expect(made({ records: records(...rows), checkpoints }).accounts[0]?.provisional).toEqual([
+      'card card_1: its lines make -$0.25 at 2026-10-11T00:00:00Z, and the checkpoint of then shows -$0.20; t2 may have been listed after it',
+    ]);
+  });
+
   it('dates deposits by what was observed up to the checkpoint that closes it', () => {
     const observed = [
       [FROM + 1, 8_00],

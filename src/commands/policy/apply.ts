@@ -18,6 +18,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
+import { capital } from '../../core/row-words.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { cardValues } from '../../mirror/store.ts';
@@ -31,6 +32,7 @@ import {
   policyOf,
   USUAL_CARDS,
   USUAL_SHARE,
+  wouldOf,
 } from './check.ts';
 
 /** Cards shown one by one before the question. */
@@ -89,10 +91,9 @@ export const applyPolicy = command({
         skipped,
         found: [
           `${counted}: ${named.name}.`,
-          ...changes.slice(0, SHOWN_CARDS).map(({ rule, card, amount }) => {
-            const does = amount === undefined ? 'freeze' : `withdraw ${dollars(amount)}`;
-            return `  ${rule}  ${card.card_id}  ${card.last4 ?? '-'}  ${does}`;
-          }),
+          ...changes
+            .slice(0, SHOWN_CARDS)
+            .map(change => `  ${change.rule}  ${change.card.card_id}  ${change.card.last4 ?? '-'}  ${wouldOf(change)}`),
         ],
         digest: inputDigest(rows.map(({ operation, input }) => ({ operation, input }))),
         aimed: true,
@@ -175,7 +176,7 @@ function countedText(changes: readonly PlannedChange[]): string {
     ...(withdrawals > 0 ? [`withdraw ${dollars(withdrawnBy(changes))} from ${countOf(withdrawals, 'card')}`] : []),
   ];
   const text = parts.join(', ');
-  return text === '' ? 'Change nothing' : `${text[0]?.toUpperCase()}${text.slice(1)}`;
+  return text === '' ? 'Change nothing' : capital(text);
 }
 
 function tooMany(over: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {

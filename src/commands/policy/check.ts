@@ -160,9 +160,9 @@ export const checkPolicy = command({
   show({ judgement, applied, as_of, failOn, named }) {
     const { cards, findings, skipped } = judgement;
     const rows = findings.map(finding => {
-      const { rule, severity, card } = finding;
+      const { rule, severity, card, change } = finding;
       const { card_id, label } = card;
-      return { rule, card_id, label, why: whyOf(finding), would: wouldOf(finding), severity };
+      return { rule, card_id, label, why: whyOf(finding), would: change ? wouldOf(change) : '', severity };
     });
     // None is as severe as `none`.
     const least = (SEVERITIES as readonly string[]).indexOf(failOn);
@@ -180,8 +180,8 @@ export const checkPolicy = command({
         as_of,
         cards,
         findings: findings.map(({ rule, severity, card: { card_id }, facts, change }) => {
-          const amount = change?.do === 'withdraw' ? toUsd(change.amount) : null;
-          return { rule, severity, card_id, facts, then: change?.do ?? null, amount };
+          const amount = change?.amount === undefined ? null : toUsd(change.amount);
+          return { rule, severity, card_id, facts, then: change?.operation.replace('cards.', '') ?? null, amount };
         }),
         skipped,
       },
@@ -210,9 +210,9 @@ function plainValue(fact: string, value: NonNullable<Finding['facts'][string]>):
   return /^(?:balance|limit|spent_\d+d)$/.test(fact) ? value.toFixed(2) : String(value);
 }
 
-function wouldOf({ change }: Finding): string {
-  if (change === undefined) return '';
-  return change.do === 'freeze' ? 'freeze' : `withdraw ${dollars(change.amount)}`;
+/** `freeze`, `withdraw $80.00`. */
+export function wouldOf(change: NonNullable<Finding['change']>): string {
+  return change.amount === undefined ? 'freeze' : `withdraw ${dollars(change.amount)}`;
 }
 
 /** `flags` are those that an apply of it all needs. */
