@@ -16,9 +16,9 @@ declare const CARDWRIGHT_ASSET: ((name: string) => Buffer) | undefined;
 /** An import would copy its hundred names. */
 const fs = process.getBuiltinModule('node:fs');
 
-/** A magic number and the length of what follows, four bytes each; then that twice: names and lengths, and the code. */
-const HEADER = 8;
-const MAGIC = 0x43574345;
+const MOST_BYTES = 1 << 26;
+/** Bytes of the second copy that are compared at a time: to touch memory for the first time takes longer than to read into it. */
+const PIECE = 1 << 16;
 const MOST_COMMANDS = 64;
 const MONTH_MS = 30 * 24 * 3_600_000;
 /** Options with which a command runs other code. */
@@ -109,7 +109,11 @@ function commandHash(): string {
   return (hash >>> 0).toString(16);
 }
 
-/** File of the program to its compiled code; empty where there is none that may be used. */
+/**
+ * Piece of the program to its compiled code; empty where there is none that may be used. The file is the same thing twice: a line of
+ * names and lengths, and the code. V8 looks at versions and lengths only, and to compare two copies needs no module of Node's, as a
+ * checksum would.
+ */
 function codeIn(path: string): Map<string, Buffer> {
   const found = new Map<string, Buffer>();
   let handle: number | undefined;
@@ -118,14 +122,15 @@ function codeIn(path: string): Map<string, Buffer> {
     const { size, mode, uid } = fs.fstatSync(handle);
     // Whoever else could have written it could have this process run what they like.
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o177077) === 0o100000);
-    if (!isOurs || size <= HEADER || size > 1 << 26) return found;
-    const bytes = Buffer.allocUnsafeSlow(size);
-    if (fs.readSync(handle, bytes, 0, size, 0) !== size) return found;
-    const length = bytes.readUInt32LE(4);
-    if (bytes.readUInt32LE(0) !== MAGIC || size !== HEADER + 2 * length) return found;
-    // V8 looks at versions and lengths only. To compare two copies needs no module of Node's, as a checksum would.
-    const content = bytes.subarray(HEADER, HEADER + length);
-    if (!content.equals(bytes.subarray(HEADER + length))) return found;
+    if (!isOurs || size > MOST_BYTES) return found;
+    const length = size / 2;
+    const content = Buffer.allocUnsafeSlow(length);
+    fs.readSync(handle, content);
+    const piece = Buffer.allocUnsafeSlow(PIECE);
+    for (let at = 0; at < length; at += PIECE) {
+      const read = fs.readSync(handle, piece, 0, Math.min(PIECE, length - at), length + at);
+      if (read === 0 || !piece.subarray(0, read).equals(content.subarray(at, at + PIECE))) return found;
+    }
     let at = content.indexOf('\n') + 1;
     for (const [file, size] of JSON.parse(content.toString('latin1', 0, at)) as [string, number][]) {
       found.set(file, content.subarray(at, at + size));
@@ -145,15 +150,12 @@ function keepCode({ root = '', folder = '', file = '' }: Place): void {
   for (const [name, script] of scripts) kept.set(name, script.createCachedData());
   const names = JSON.stringify([...kept].map(([name, code]) => [name, code.length]));
   const content = Buffer.concat([Buffer.from(`${names}\n`), ...kept.values()]);
-  const head = Buffer.alloc(HEADER);
-  head.writeUInt32LE(MAGIC, 0);
-  head.writeUInt32LE(content.length, 4);
   const others = fs.readdirSync(folder);
   if (others.length > MOST_COMMANDS) for (const name of others) fs.rmSync(`${folder}/${name}`, { force: true });
   // Two that end at once replace each other's file by one that is as good.
   const beside = `${file}.${process.pid}`;
   try {
-    fs.writeFileSync(beside, Buffer.concat([head, content, content]), { mode: 0o600, flag: 'wx' });
+    fs.writeFileSync(beside, Buffer.concat([content, content]), { mode: 0o600, flag: 'wx' });
     fs.renameSync(beside, file);
   } catch (error) {
     fs.rmSync(beside, { force: true });

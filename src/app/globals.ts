@@ -23,9 +23,9 @@ export interface GlobalOption {
   readonly shown?: true;
 }
 
-export const GLOBALS: readonly GlobalOption[] = [
-  {
-    name: 'profile',
+/** Each by its name, in the order of help. */
+const OPTIONS: Readonly<Record<string, Omit<GlobalOption, 'name'>>> = {
+  profile: {
     short: 'p',
     value: 'name',
     names: 'profile',
@@ -33,16 +33,14 @@ export const GLOBALS: readonly GlobalOption[] = [
     env: 'CARDWRIGHT_PROFILE',
     shown: true,
   },
-  { name: 'sandbox', means: 'the built-in profile: the whole service, offline', shown: true },
-  {
-    name: 'live',
+  sandbox: { means: 'the built-in profile: the whole service, offline', shown: true },
+  live: {
     value: 'profile',
     names: 'profile',
     means: 'name the live profile that a write is meant for',
     env: 'CARDWRIGHT_LIVE',
   },
-  {
-    name: 'output',
+  output: {
     short: 'o',
     value: 'format',
     choices: OUTPUT_FORMATS,
@@ -50,31 +48,28 @@ export const GLOBALS: readonly GlobalOption[] = [
     env: 'CARDWRIGHT_OUTPUT',
     shown: true,
   },
-  { name: 'json', means: 'same as -o json; never asks', shown: true },
-  { name: 'fields', value: 'a,b', means: 'keep these fields of the answer', shown: true },
-  { name: 'jq', value: 'expr', means: 'filter the JSON with jq; implies --json', shown: true },
-  { name: 'columns', value: 'a,b', means: 'columns of the table' },
-  { name: 'sort', value: '[-]field', means: 'order of the rows, over all pages unless you give --page' },
-  { name: 'csv-raw', means: 'CSV cells unchanged: no guard against formulas, no escapes' },
-  { name: 'quiet', short: 'q', means: 'the requested data and errors only', shown: true },
-  { name: 'verbose', short: 'v', means: 'request lines on standard error' },
-  { name: 'debug', means: 'redacted HTTP on standard error' },
-  { name: 'no-input', means: 'never ask; fail and name the missing flag', env: 'CARDWRIGHT_NO_INPUT', shown: true },
-  { name: 'yes', short: 'y', means: 'answer confirmations with yes', typedOnly: true },
-  { name: 'dry-run', means: 'show what would be sent, send nothing', shown: true },
-  { name: 'timeout', value: 'duration', means: 'time limit of one request, such as 30s or 2m' },
-  {
-    name: 'contract',
-    value: 'file',
-    means: 'file with contract overrides for this command',
-    env: 'CARDWRIGHT_CONTRACT',
-  },
-  { name: 'journal', value: 'url|local', means: 'shared journal to keep operations in, or that of this machine' },
-  { name: 'color', value: 'when', choices: ['always', 'auto', 'never'], means: 'colour: always, auto or never' },
-  { name: 'accessible', means: 'no redrawing, one field a line' },
-  { name: 'help', short: 'h', means: 'help for the command', shown: true },
-  { name: 'version', short: 'V', means: 'print the version', shown: true },
-];
+  json: { means: 'same as -o json; never asks', shown: true },
+  fields: { value: 'a,b', means: 'keep these fields of the answer', shown: true },
+  jq: { value: 'expr', means: 'filter the JSON with jq; implies --json', shown: true },
+  columns: { value: 'a,b', means: 'columns of the table' },
+  sort: { value: '[-]field', means: 'order of the rows, over all pages unless you give --page' },
+  'csv-raw': { means: 'CSV cells unchanged: no guard against formulas, no escapes' },
+  quiet: { short: 'q', means: 'the requested data and errors only', shown: true },
+  verbose: { short: 'v', means: 'request lines on standard error' },
+  debug: { means: 'redacted HTTP on standard error' },
+  'no-input': { means: 'never ask; fail and name the missing flag', env: 'CARDWRIGHT_NO_INPUT', shown: true },
+  yes: { short: 'y', means: 'answer confirmations with yes', typedOnly: true },
+  'dry-run': { means: 'show what would be sent, send nothing', shown: true },
+  timeout: { value: 'duration', means: 'time limit of one request, such as 30s or 2m' },
+  contract: { value: 'file', means: 'file with contract overrides for this command', env: 'CARDWRIGHT_CONTRACT' },
+  journal: { value: 'url|local', means: 'shared journal to keep operations in, or that of this machine' },
+  color: { value: 'when', choices: ['always', 'auto', 'never'], means: 'colour: always, auto or never' },
+  accessible: { means: 'no redrawing, one field a line' },
+  help: { short: 'h', means: 'help for the command', shown: true },
+  version: { short: 'V', means: 'print the version', shown: true },
+};
+
+export const GLOBALS: readonly GlobalOption[] = Object.entries(OPTIONS).map(([name, option]) => ({ name, ...option }));
 
 /** Formats whose errors are JSON too, and that never ask. */
 const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson'] satisfies OutputFormat[];
@@ -98,7 +93,7 @@ export function readGlobals(typed: Typed, env: Environment) {
   refuseEmptyVariables(env);
   refuseEmptyOptions(typed);
   const word = (name: string) => {
-    const { env: variable = '', choices } = GLOBALS.find(option => option.name === name) ?? {};
+    const { env: variable = '', choices } = OPTIONS[name] ?? {};
     const value = typed[name] ?? env[variable];
     if (typeof value !== 'string' || value === '') return undefined;
     if (choices?.includes(value) === false)

@@ -3,7 +3,7 @@ import { CliError } from '../core/errors.ts';
 import { typedCommand } from '../core/shell-quote.ts';
 import type { Choice } from '../terminal/prompts.ts';
 import type { Context } from './context.ts';
-import { knownIds, statesFor } from './known-ids.ts';
+import { knownIds, statesFor } from './ids.ts';
 import type { Command, Registry } from './parsing/declaration.ts';
 import type { Flag } from './parsing/flag.ts';
 import type { Parsed } from './parsing/parsed.ts';

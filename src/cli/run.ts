@@ -123,7 +123,7 @@ async function answerOf({ command, argv }: Parsed, context: Context, values: Row
     ({ key, field }) => field.names !== undefined && values[key] !== undefined,
   );
   const input = mayBeShort
-    ? await (await import('./short-ids.ts')).withWholeIds({ command, context, argv, input: values })
+    ? await (await import('./ids.ts')).withWholeIds({ command, context, argv, input: values })
     : values;
   try {
     return await command.execute(context, input);

@@ -14,7 +14,7 @@ import { printable } from '../../terminal/printable.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
-import { statesFor } from '../known-ids.ts';
+import { statesFor } from '../ids.ts';
 import { pagesWithProgress } from '../listing.ts';
 import { quote } from '../parsing/values.ts';
 import { wholeCards } from '../recent-cards.ts';

@@ -110,7 +110,7 @@ function asking({ node, used, ended }: Walked, { provide }: CompletionSettings):
     const found = await provide({
       names,
       path: command?.path,
-      states: async () => (await import('../known-ids.ts')).statesFor(command?.operation),
+      states: async () => (await import('../ids.ts')).statesFor(command?.operation),
       options: used,
     });
     return ended ? found : found.filter(({ value }) => !value.startsWith('-'));

@@ -23,9 +23,9 @@ export function parsedLine(
   const end = argv.indexOf('--');
   const rest = end < 0 ? [] : argv.slice(end + 1);
   const words = command.rest === undefined ? operands : operands.slice(0, operands.length - rest.length);
-  /** What must be given for one operation and was not; a run of rows has its cards by itself. */
+  /** What must be given for one operation and was not. */
   const missing = () => {
-    const isOne = isSingle(command, flags, { typed, words });
+    const isOne = isSingle(command, typed, words);
     return {
       isOne,
       args: command.args.slice(words.length).filter(({ optional }) => isOne && !optional),
@@ -69,13 +69,13 @@ export function parsedLine(
  * belong to the other.
  */
 function isSingle(
-  { path, runFlags }: Command,
-  flags: readonly Flag[],
-  { typed, words }: { readonly typed: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
+  { path, flags, runFlags }: Command,
+  typed: Readonly<Record<string, unknown>>,
+  words: readonly string[],
 ): boolean {
+  if (runFlags === undefined) return true;
   const see = `cardwright ${path} --help`;
   const given = flags.filter(({ key }) => typed[key] !== undefined);
-  if (runFlags === undefined) return true;
   const source = rowSource(typed);
   if (source === undefined) {
     const alone = given.find(({ key }) => Object.hasOwn(runFlags.declared, key));

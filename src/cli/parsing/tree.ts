@@ -119,7 +119,6 @@ export class Node extends Commander {
   /** Words that may follow. */
   below: readonly string[] = [];
   #leaves: Leaves = {};
-  #isLoaded = false;
 
   constructor(words: readonly string[], group: Group | undefined, read: Reading) {
     super(words.at(-1) ?? 'cardwright');
@@ -127,7 +126,7 @@ export class Node extends Commander {
     this.group = group;
     this.#read = read;
     this.exitOverride().configureOutput(SILENT).helpCommand(false).helpOption(false).enablePositionalOptions();
-    this.hook('preSubcommand', async (_, below) => void (await (below as Node).load()));
+    this.hook('preSubcommand', async (_, below) => (below as Node).load());
     this.on('command:*', (operands: readonly string[]) => {
       read.unknown = operands;
     });
@@ -143,10 +142,9 @@ export class Node extends Commander {
   }
 
   /** The part of the tree below it: of a group its commands, of a command its options. */
-  async load(): Promise<this> {
+  async load(): Promise<void> {
     this.#read.last = this;
-    if (this.#isLoaded || this.group === undefined) return this;
-    this.#isLoaded = true;
+    if (this.group === undefined) return;
     this.#leaves = await this.group.leaves();
     const here = this.words.join(' ');
     const paths = Object.keys(this.#leaves).filter(path => path.startsWith(`${here} `));
@@ -160,16 +158,11 @@ export class Node extends Commander {
     // A program with its words stands behind `--`.
     if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
     if (here === 'help') this.#explains();
-    return this;
   }
 
   /** What the command of this word does; its options are not made for it. */
   async summaryOf(word: string): Promise<string | undefined> {
     return (await this.#leaves[[...this.words, word].join(' ')]?.())?.summary;
-  }
-
-  child(word: string): Node | undefined {
-    return this.commands.find(each => each.name() === word) as Node | undefined;
   }
 
   /** Global options of the line, wherever they stand. Throws `usage` for two values of one. */
@@ -321,30 +314,23 @@ export interface Walked {
   readonly ended: boolean;
 }
 
-/** Follows words through the tree, for completion. Throws what a whole line is refused for. */
+/** Reads a line that is not whole, for completion: what Commander refuses is still being typed. Throws `usage`. */
 export async function walk(words: readonly string[], registry: Registry): Promise<Walked> {
-  let node = Node.root({ argv: words, registry });
-  let operands: readonly string[] = [];
-  let pending: KnownOption | undefined;
-  try {
-    for (let rest = words; ; ) {
-      const read = node.parseOptions([...rest]);
-      const [word = '', ...more] = read.operands;
-      const below = more.length === 0 ? node.child(word) : undefined;
-      operands = [...read.operands, ...read.unknown.filter(each => !each.startsWith('-'))];
-      if (below === undefined) break;
-      node = await below.load();
-      rest = read.unknown;
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError) || thrown.code !== 'commander.optionMissingArgument') throw thrown;
-    pending = node.known.find(({ flags }) => thrown.message.includes(`'${flags}'`));
-  }
+  const read: Reading = { argv: words, registry };
+  const root = Node.root(read);
+  let waiting = '';
+  await root.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (thrown.code === 'commander.optionMissingArgument') waiting = thrown.message;
+  });
+  const { last: node = root } = read;
+  const pending = node.known.find(({ flags }) => waiting.includes(`'${flags}'`));
   const used = new Map<string, string>(pending === undefined ? [] : [[pending.flag.name, '']]);
   for (let each: Node | null = node; each !== null; each = each.parent as Node | null)
     for (const option of each.known) {
       const value: unknown = each.getOptionValue(option.attributeName());
       if (value !== undefined) used.set(option.flag.name, value === true ? '' : String(value));
     }
+  const operands = node.args.filter(word => !word.startsWith('-'));
   return { node, used, operands, pending, ended: words.includes('--') };
 }

@@ -7,7 +7,7 @@ import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Command } from '../../cli/parsing/declaration.ts';
 import { orNull, tells } from '../../cli/parsing/flag.ts';
-import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/short-ids.ts';
+import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/ids.ts';
 import type { AnyField } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
