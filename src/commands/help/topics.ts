@@ -3,11 +3,11 @@
 import { EMPTY_VARIABLES, GLOBALS } from '../../app/globals.ts';
 import { ENVIRONMENT } from '../../cli/docs/environment.ts';
 import { hang, wrap } from '../../cli/docs/help.ts';
+import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/ids.ts';
 import { rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Command } from '../../cli/parsing/declaration.ts';
 import { orNull, tells } from '../../cli/parsing/flag.ts';
-import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/ids.ts';
 import type { AnyField } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
