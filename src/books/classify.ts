@@ -12,7 +12,7 @@ import {
   Unexplained,
 } from './position.ts';
 import type { NewRecord, RecordSums, Structure } from './records.ts';
-import { type CardRow, type MoveRow, metadataValue } from './rows.ts';
+import { type CountedCard, type MoveRow, metadataValue } from './rows.ts';
 import { type Guess, search } from './search.ts';
 
 /** What is known of a checkpoint beside its sums. */
@@ -27,7 +27,7 @@ export interface Evidence {
 
 /** Cards, and own rows that an earlier checkpoint counts as done, with their cards. */
 interface Known {
-  readonly cards: ReadonlyMap<string, CardRow>;
+  readonly cards: ReadonlyMap<string, CountedCard>;
   readonly counted: ReadonlyMap<string, string>;
 }
 
@@ -353,7 +353,7 @@ function moved({ card_id, spent }: NewRecord, belongsTo: string): readonly Cause
 }
 
 /** `<op>.<row>` of this program in the metadata of a card. */
-const markerIn = (card: CardRow | undefined) => metadataValue(card?.metadata, 'cardwright');
+const markerIn = (card: CountedCard | undefined) => metadataValue(card?.metadata, 'cardwright');
 
 // Which amounts of other spenders are not certain, because holds may have had a part of them.
 

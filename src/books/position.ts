@@ -3,7 +3,7 @@
 import { CliError } from '../core/errors.ts';
 import { cents } from '../core/money.ts';
 import type { CardSums } from './records.ts';
-import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
+import type { CheckpointCardRow, CheckpointRow, CountedCard, CountingRules, MoveRow, WalletRow } from './rows.ts';
 
 /** A card at an instant, as a checkpoint keeps it. Of now `unverified` is 2 where nothing bounds what it holds, else 0. */
 export type CardPosition = Omit<CheckpointCardRow, 'cut_id'>;
@@ -38,7 +38,7 @@ export const FIRST_RULES: readonly CountingRules[] = [
 /** What was read of an account. */
 export interface Observed {
   readonly wallet: WalletRow;
-  readonly cards: readonly CardRow[];
+  readonly cards: readonly CountedCard[];
   readonly records: { readonly cards: ReadonlyMap<string, CardSums> };
   readonly moves: readonly MoveRow[];
 }

@@ -47,6 +47,12 @@ export const CARDS = {
 };
 export type CardRow = Row<typeof CARDS>;
 
+/** Columns of a card that a reconciliation looks at; every card is in memory, so there are no more. */
+export type CountedCard = Pick<
+  CardRow,
+  'card_id' | 'last4' | 'label' | 'status' | 'balance_cents' | 'metadata' | 'gone_at'
+>;
+
 export const TX = {
   tx_id: text('Transaction record.'),
   card_id: maybe(text('Its card.')),

@@ -1,7 +1,7 @@
 /** Holds the copy against an earlier checkpoint, and keeps the result with its report. */
 import type { OwnNews } from '../books/own-rows.ts';
 import { type Reconciled, type Reconciling, reconcile } from '../books/reconcile.ts';
-import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
+import type { CheckpointCardRow, CheckpointRow, CountedCard, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
@@ -27,7 +27,7 @@ export interface ReconcileOptions {
 export interface Reconciliation extends Reconciled {
   /** Undefined for the first checkpoint. */
   readonly from: CheckpointRow | undefined;
-  readonly cards: readonly CardRow[];
+  readonly cards: readonly CountedCard[];
   readonly requests: number;
   /** Records since the first checkpoint of the two that count as nothing. */
   readonly leftOut: LeftOut;
@@ -91,7 +91,7 @@ function heldAgainst(
   { checkpointId, at, wallet, soleOperator }: Holding,
 ) {
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;
-  const cards = db.all<CardRow>('select * from cards');
+  const cards = db.all<CountedCard>('select card_id, last4, label, status, balance_cents, metadata, gone_at from card');
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
     ...{ checkpointId, at, wallet, soleOperator },

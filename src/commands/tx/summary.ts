@@ -1,5 +1,6 @@
 /** Sums of transactions by spans of time, or by what they have in common. */
 import { effectOf } from '../../books/records.ts';
+import { dayOf, dayText } from '../../books/spending.ts';
 import { CONDITION_VALUES } from '../../cli/condition.ts';
 import { columnsOf, countOf, pagesWithProgress, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -73,11 +74,10 @@ export class Summary {
 
 /** `2026-11-20`, the first day of a week, or `2026-11`, of the zone of this process, as `--since 2026-11-20` means it. */
 function spanOf(time: string, by: Grouping): string {
-  const at = new Date(time);
-  if (by === 'week') at.setDate(at.getDate() - ((at.getDay() + 6) % 7));
-  const two = (part: number) => String(part).padStart(2, '0');
-  const month = `${at.getFullYear()}-${two(at.getMonth() + 1)}`;
-  return by === 'month' ? month : `${month}-${two(at.getDate())}`;
+  const day = dayOf(Date.parse(time));
+  // The first day of all was a Thursday.
+  const text = dayText(by === 'week' ? day - ((day + 3) % 7) : day);
+  return by === 'month' ? text.slice(0, '2026-11'.length) : text;
 }
 
 type Tally = ReturnType<typeof emptyTally>;
