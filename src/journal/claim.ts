@@ -24,8 +24,8 @@ export interface Draft extends PlannedOp {
   readonly changes: readonly Change[];
   readonly again: boolean;
   readonly applies?: number | undefined;
-  /** Ops of other machines that this one has waited for. */
-  readonly waitedFor?: readonly string[];
+  /** How long ago the command began, ms. What is acknowledged since then is not, for it. */
+  readonly age: () => number;
 }
 
 /** What rules may ask of a claim. */
@@ -70,19 +70,14 @@ export type ClaimResult =
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 250;
 
-/** Begins again while another process works on the same change; `begin` gets the ops that were waited for. */
-export async function whenFree<T>(
-  sleep: (ms: number) => Promise<void>,
-  begin: (waitedFor: readonly string[]) => Promise<T>,
-): Promise<T> {
-  const ops = new Set<string>();
+/** Begins again while another process works on the same change. */
+export async function whenFree<T>(sleep: (ms: number) => Promise<void>, begin: () => Promise<T>): Promise<T> {
   for (let waited = 0; ; waited += PAUSE_MS) {
     try {
-      return await begin([...ops]);
+      return await begin();
     } catch (thrown) {
       const isBusy = thrown instanceof CliError && thrown.facts.reason === 'worked_on';
       if (!isBusy || waited >= PATIENCE_MS) throw thrown;
-      ops.add(thrown.facts.op ?? '');
     }
     await sleep(PAUSE_MS);
   }
@@ -339,12 +334,13 @@ function isMeantOnce({ intent, operation }: Change): boolean {
 
 /** 2. The same change in an op that is not settled, and that no living process of this machine works on or that was taken up again. */
 async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
-  const { account, now, waitedFor = [] } = claimed;
+  const { account, now } = claimed;
+  const begun = Math.floor(now - claimed.age());
   const open = await tx.all(
     sql`select * from op where account = ${account} and (acknowledged is null or state <> 'finished'
-      or (epoch > 1 and id in (${waitedFor}))) order by created`,
+      or (epoch > 1 and acknowledged > ${begun})) order by created`,
   );
-  // One that was taken up again is no purchase of its own: whoever repeats its command, or waited for it, means that one.
+  // One that was taken up again is no purchase of its own: whoever repeats its command before it is acknowledged means that one.
   const others = open.map(opOf).filter(op => op.epoch > 1 || whoWorks(op, self, now) !== 'here');
   if (others.length === 0) return undefined;
   const wanted = new Set(claimed.changes.filter(isMeantOnce).map(({ digest }) => digest));
@@ -357,7 +353,7 @@ async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
     // A done and acknowledged row refuses nothing: it is only mentioned beside one that does.
-    const isAcknowledged = other.acknowledged !== undefined && !waitedFor.includes(other.id);
+    const isAcknowledged = other.acknowledged !== undefined && other.acknowledged <= begun;
     if (!same.some(({ state }) => state !== 'done' || !isAcknowledged)) continue;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);

@@ -93,6 +93,7 @@ export type PreparedRun = Awaited<ReturnType<Journal['prepare']>>;
 
 export function createJournal(dependencies: JournalDependencies) {
   const { clock, random, self, rules, afterAnswer } = dependencies;
+  const begunAt = clock.monotonic();
 
   const printOf = async (database: Database): Promise<string> => {
     const { mode } = await dependencies.acting();
@@ -162,7 +163,8 @@ export function createJournal(dependencies: JournalDependencies) {
       movesMoney ||= CALLS[operation].effect === 'moves-money' || CALLS[operation].effect === 'irreversible';
     }
     const kept = { markerPrefix, phased, wallet };
-    return { ...plan, ...acting, id, keyPrint, givenKey, movesMoney, again, total, changes, plan: kept };
+    const age = () => clock.monotonic() - begunAt;
+    return { ...plan, ...acting, id, keyPrint, givenKey, movesMoney, again, total, changes, age, plan: kept };
   }
 
   /** The account, made where there is none. */
@@ -176,8 +178,8 @@ export function createJournal(dependencies: JournalDependencies) {
     const draft = await draftOf(database, plan, id, changes, wallet);
     const claiming = { database, self, rules, useAccount: await accountUsed(database) };
     const sleep = (ms: number) => clock.sleep(ms, dependencies.stop);
-    return whenFree(sleep, async waitedFor => {
-      const result = await database.transaction(tx => claim(tx, claiming, { ...draft, waitedFor }));
+    return whenFree(sleep, async () => {
+      const result = await database.transaction(tx => claim(tx, claiming, draft));
       if (result.kind === 'pending') throw result.error;
       if (result.kind === 'earlier') return resume(result.op);
       return runOf({ database, self, op: result.op }, result.changes, {

@@ -258,7 +258,9 @@ async function movedLately({ database, op, exact }: Work, { n, card = '', operat
     );
   });
   if (newest === undefined) return { left: 0 };
-  return { left: Number(newest.left), balance: (JSON.parse(newest.evidence) as Evidence).balance };
+  // A clock that was set back makes it no longer.
+  const left = Math.min(Number(newest.left), OWN_MOVE_COUNTS_MS);
+  return { left, balance: (JSON.parse(newest.evidence) as Evidence).balance };
 }
 
 /** Cents that this journal has added to a card, or to the wallet, so lately that a reading may not show them. */
@@ -288,8 +290,8 @@ export async function readBefore(work: Work, change: Change, at: number): Promis
   for (let pause = 250; ; pause *= 2) {
     const { left, balance } = await movedLately(work, change);
     const before = await readOnceBefore(work, change, at);
-    const isCurrent = left <= 0 || balance === undefined || before?.card === balance;
-    if (isCurrent || !(await rest(Math.min(pause, left), work.clock, work.stop))) return before;
+    const isBehind = balance !== undefined && before?.card !== balance && left > 0 && pause < OWN_MOVE_COUNTS_MS;
+    if (!isBehind || !(await rest(Math.min(pause, left), work.clock, work.stop))) return before;
   }
 }
 

@@ -81,6 +81,7 @@ function draft(amounts: readonly number[]): Draft {
     plan: {},
     givenKey: undefined,
     again: false,
+    age: () => 0,
     total: amounts.reduce((sum, amount) => sum + amount, 0),
     changes,
     rows: amounts.map((amount, index) => ({
