@@ -22,15 +22,16 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 const EXTERNAL = ['@photostructure/sqlite'];
 const NOTHING = 'module.exports = { constants: {} };';
 /**
- * What packages get in place of modules of Node that they load when they start. Commander has commands that are programs of their
- * own, undici HTTP/2 and what node:http sends and receives: this program does neither. Of node:assert undici calls one function.
- * Together they would take 8 to 10 ms of every start.
+ * What packages get in place of modules that they load when they start. Commander has commands that are programs of their own,
+ * undici HTTP/2, forms, and what node:http sends and receives: this program does none of it. Of node:assert undici calls one
+ * function. Together they would take 8 to 10 ms of every start.
  */
 const INSTEAD = {
   commander: { 'node:child_process': NOTHING },
   undici: {
-    'node:http2': NOTHING,
     'node:http': NOTHING,
+    './client-h2.js': NOTHING,
+    '../web/fetch/body.js': NOTHING,
     'node:assert':
       'module.exports = (is, why) => { if (!is) throw why instanceof Error ? why : new Error(why ?? "assertion failed"); };',
   },
@@ -136,7 +137,7 @@ async function makeProgram() {
   written.set('program.txt', text).set('main.js', await esbuildText('src/loader.ts', { define, banner: {} }));
 }
 
-/** The text of a module that stands for one of Node; undefined for all others. */
+/** The text that stands for a module; undefined for all others. */
 function insteadOf(source, importer = '') {
   return INSTEAD[packageOf(importer)]?.[source];
 }
