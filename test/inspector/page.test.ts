@@ -56,6 +56,21 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.close();
   });
 
+  it('picks the card of a purchase from a list, and copies the command with all that was chosen', async () => {
+    const [id = ''] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
+    const page = await context.newPage();
+    await page.goto(await sandbox.address('simulate'));
+    const card = page.getByRole('combobox', { name: 'card' });
+    await card.fill('search');
+    await page.locator(`datalist option[value="${id}"]`).waitFor({ state: 'attached' });
+    await card.fill(id);
+    await page.getByLabel('amount').fill('1');
+    await page.getByLabel('force decline').selectOption('card_expired');
+    const command = `cardwright sandbox simulate authorize --card ${id} --amount 1 --decline card_expired`;
+    await page.locator(`[data-copies="${command}"]`).waitFor();
+    await page.close();
+  });
+
   it('loses nothing that is typed when a poll comes, fails or finds the store busy, shows at once what was done, however long the view took, and text from outside stays text', async () => {
     const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     const page = await context.newPage();

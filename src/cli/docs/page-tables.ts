@@ -67,7 +67,7 @@ export async function pageTables(registry: Registry, version: string): Promise<P
 function pageRow(name: string, row: Operation, commands: readonly Command[]): PageRow {
   const { summary, method, path, params = {}, query = {}, body = {} } = row;
   const fields = [...fieldsOf('params', params), ...fieldsOf('query', query), ...fieldsOf('body', body)];
-  return { summary, method, path, fields, command: commandOf(name, row, fields, commands) };
+  return { summary, method, path, fields, command: commandOf(name, fields, commands) };
 }
 
 function fieldsOf(part: PageField['part'], shape: Shape): readonly PageField[] {
@@ -89,25 +89,17 @@ function factsOf({ kind, doc, must, min, max, maxLength, choices, defaults, item
   };
 }
 
-function commandOf(
-  name: string,
-  row: Operation,
-  fields: readonly PageField[],
-  commands: readonly Command[],
-): PageCommand {
+function commandOf(name: string, fields: readonly PageField[], commands: readonly Command[]): PageCommand {
   const other = OTHERWISE[name] ?? {};
   const found = commands.find(({ operation }) => operation === name);
   if (found === undefined && other.words === undefined) throw new Error(`${name}: no command does the same`);
-  const own = found === undefined ? {} : wordsOf(found, row, fields);
+  const own = found === undefined ? {} : wordsOf(found, fields);
   return { words: '', args: [], flags: {}, ...own, ...other };
 }
 
 /** Arguments stand for the parameters of the path in their order, or for the field of their name. */
-function wordsOf(
-  { path, args, flags }: Command,
-  { params = {}, query = {}, body = {} }: Operation,
-  fields: readonly PageField[],
-): PageCommand {
+function wordsOf({ path, args, flags, row }: Command, fields: readonly PageField[]): PageCommand {
+  const { params = {}, query = {}, body = {} } = row ?? {};
   const inPath = Object.keys(params);
   const named = (name: string) => fields.some(field => field.name === name);
   const own = Object.entries({ ...params, ...query, ...body });
