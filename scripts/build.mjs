@@ -213,6 +213,10 @@ async function inspectorPage() {
       type: 'text/html; charset=utf-8',
       text: page.replace('<link rel="stylesheet" href="app.css">', () => `<style>${text('style.css').trim()}</style>`),
     },
+    'way-in.html': {
+      type: 'text/html; charset=utf-8',
+      text: await readFile(join(folder, 'way-in.html'), 'utf8'),
+    },
     'begin.js': { type: 'text/javascript; charset=utf-8', text: text('begin.js') },
     'app.js': { type: 'text/javascript; charset=utf-8', text: text('app.js') },
     'icon.svg': { type: 'image/svg+xml', text: await readFile(join(folder, 'icon.svg'), 'utf8') },

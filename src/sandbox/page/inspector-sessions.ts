@@ -220,7 +220,7 @@ export function refuseBrowsers(inspector: InspectorSessions | undefined, request
   throw new Refused('forbidden', isBrowser ? 'Web pages may not use the sandbox.' : HOW_TO_GET_IN);
 }
 
-/** For a program that asks for the page, and for a person who typed the address of the server. */
+/** For a program that asks for the page. */
 const HOW_TO_GET_IN = 'The service answers below /v1. Its inspector is for a browser: cardwright sandbox open';
 
 /** The page is gone to, from wherever; its files are for the page alone. */
@@ -239,16 +239,35 @@ function isOwnData({ method, headers }: IncomingMessage, inspector: InspectorSes
 
 // What a page is answered: its files, its session, and how to get in.
 
-/** A file of the page; undefined where the request is for something else. Throws `route_not_found`. */
+/** A file of the page, or the way to it; undefined where the request is for something else. Throws `route_not_found`. */
 export function pageAnswer(inspector: InspectorSessions | undefined, request: IncomingMessage): Answer | undefined {
   const { url = '' } = request;
   if (inspector === undefined) return undefined;
-  if (url === '/' || (url === PAGE_PATH && !inspector.isOpen)) throw new Refused('route_not_found', HOW_TO_GET_IN);
-  if (!inspector.isOpen || !isForPage(url)) return undefined;
+  const way = wayIn(inspector, request);
+  if (way === undefined && (url === '/' || (url === PAGE_PATH && !inspector.isOpen)))
+    throw new Refused('route_not_found', HOW_TO_GET_IN);
+  if (way !== undefined || !inspector.isOpen || !isForPage(url)) return way;
   const file = inspector.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');
   const policy = url === PAGE_PATH ? { [POLICY]: policyOf(file.text) } : {};
   return { status: 200, headers: { 'Content-Type': file.type, ...policy }, body: file.text };
+}
+
+/**
+ * For a person who typed the address of the server: how to get in, which is nothing of the store and no page. Once the
+ * inspector is open, `/` leads to it.
+ */
+function wayIn(inspector: InspectorSessions, { method, url, headers }: IncomingMessage): Answer | undefined {
+  const isTyped = headers['sec-fetch-site'] === 'none' && headers['sec-fetch-mode'] === 'navigate';
+  if (method !== 'GET' || !isTyped || headers['sec-fetch-dest'] !== 'document') return undefined;
+  if (url === '/' && inspector.isOpen) {
+    const leads = { Location: `http://${inspector.host}${PAGE_PATH}`, 'Cache-Control': 'no-store' };
+    return { status: 303, headers: leads, body: '' };
+  }
+  const file = url === '/' || (url === PAGE_PATH && !inspector.isOpen) ? inspector.file('way-in.html') : undefined;
+  if (file === undefined) return undefined;
+  const policy = policyOf(file.text).replace("img-src 'self'", 'img-src data:');
+  return { status: 404, headers: { ...PAGE_HEADERS, [POLICY]: policy, 'Content-Type': file.type }, body: file.text };
 }
 
 /** The policy for a page: its own script and style, which stand in it, are let through by their digests. */

@@ -14,6 +14,7 @@ import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
+import { dateText } from '../clock/clock.ts';
 import { sendFaulty } from '../faults/faults.ts';
 import { errorAnswer, headersFor } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
@@ -92,7 +93,7 @@ export async function serve(
       const handedOver = new Promise(resolve => response.once('close', resolve));
       const headers = headersFor(answer, requestId, activeDialect.dialect.bareHeaders);
       // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
-      if (now !== undefined) headers['Date'] = new Date(now).toUTCString();
+      if (now !== undefined) headers['Date'] = dateText(now);
       // What is left of the file stands in the way of another request on this connection.
       if (isLong && !request.complete) headers['Connection'] = 'close';
       if (appliedFault !== undefined) {
