@@ -32,6 +32,7 @@ export function openContext(opening: Opening) {
     const { journalFor } = await import('./journal.ts');
     return journalFor(run, await place(), work => void afterAnswer.push(work));
   });
+  const shownLimits = async () => (await import('./journal.ts')).shownLimits(run, place);
   const approvals = once(async () => {
     const { approvalsFor } = await import('./approvals.ts');
     return approvalsFor(run, await place());
@@ -69,7 +70,7 @@ export function openContext(opening: Opening) {
       identity: opened.identity,
       overrides: opened.overrides,
       /** Limits of this run, and what sets each of them. Throws `guarded` for an unsafe file. */
-      limits: run.limits.shown,
+      limits: shownLimits,
       reader,
       /** Reads one thing. */
       read: async <N extends ReadName>(operation: N, input: Input<N>, options?: ReadOptions): Promise<Result<N>> =>
@@ -197,7 +198,7 @@ export function openContext(opening: Opening) {
     /** Looks at key, network, files and contract; changes nothing. */
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      return doctorFor(run, journal);
+      return doctorFor(run, journal, shownLimits);
     },
   };
   return {

@@ -11,6 +11,7 @@ import { checkPrivateFolder } from '../files/private-files.ts';
 import type { Journal } from '../journal/journal.ts';
 import { preloads, watchers } from '../platform/watched.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
+import type { shownLimits } from './journal.ts';
 import type { AppHost } from './process-host.ts';
 import type { Run } from './run.ts';
 
@@ -43,7 +44,11 @@ async function examined(check: string, look: () => Seen | Promise<Seen>): Promis
 const CLOCK_WARN_MS = 30_000;
 const CLOCK_FAIL_MS = 300_000;
 
-export async function doctorFor(run: Run, journal: () => Promise<Journal>): Promise<readonly Finding[]> {
+export async function doctorFor(
+  run: Run,
+  journal: () => Promise<Journal>,
+  limits: () => ReturnType<typeof shownLimits>,
+): Promise<readonly Finding[]> {
   const { host, opened, audit, local } = run;
   const { nodeVersion, codeCache } = host;
   const identity = await opened.identity().catch(asError);
@@ -56,7 +61,7 @@ export async function doctorFor(run: Run, journal: () => Promise<Journal>): Prom
       const database = await (await local()).existing();
       return ok(database?.shown ?? 'no operation was begun on this machine yet');
     }),
-    ...(who === undefined ? [] : await accountFindings(run, journal, who)),
+    ...(who === undefined ? [] : await accountFindings(who, journal, limits)),
     await examined('contract', async () => {
       await opened.overrides();
       const file = who?.contractFile;
@@ -91,9 +96,9 @@ export async function doctorFor(run: Run, journal: () => Promise<Journal>): Prom
 
 /** What this machine knows of the account: runs, keys, limits. */
 async function accountFindings(
-  { limits }: Run,
-  journal: () => Promise<Journal>,
   { profile, mode }: Identity,
+  journal: () => Promise<Journal>,
+  limits: () => ReturnType<typeof shownLimits>,
 ): Promise<Finding[]> {
   return [
     // Runs that stopped: nobody may know whether their money moved.
@@ -119,7 +124,9 @@ async function accountFindings(
       return ok(mode === 'live' ? says : `${says}; contract check --probe-idempotency finds out`);
     }),
     await examined('limits', async () => {
-      const shown = (await limits.shown()).map(({ name, value, source }) => `${name} is ${value}, set by ${source}`);
+      const { known, unread } = await limits();
+      const shown = known.map(({ name, value, source }) => `${name} is ${value}, set by ${source}`);
+      if (unread !== undefined) return { status: 'fail', says: [...shown, unread].join('; ') };
       return ok(shown.length === 0 ? 'none are set' : shown.join('; '));
     }),
   ];

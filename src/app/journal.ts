@@ -1,6 +1,7 @@
 /** Where the operations of a run are kept: the file of this machine, or the journal that several people share. */
 import { readApprovers } from '../approvals/request.ts';
 import { REQUEST_TOTAL_MS } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { type Self, selfOf } from '../journal/holder.ts';
@@ -9,7 +10,7 @@ import { noteKnownState } from '../journal/known-states.ts';
 import { newestOps } from '../journal/ops.ts';
 import type { PostgresSettings } from '../journal/postgres.ts';
 import type { Op } from '../journal/records.ts';
-import { claimRules, type RulesSettings } from '../journal/rules.ts';
+import { claimRules, journalLimits, type RulesSettings } from '../journal/rules.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
@@ -110,6 +111,22 @@ export function rulesSettings({ host, opened, limits }: Run, { user }: JournalPl
     },
     requester: `${host.user}@${host.machine}`,
   };
+}
+
+/** Each limit that counts for a run. `unread` says why those of its shared journal are not among them. */
+export async function shownLimits({ limits }: Run, placeOfRun: () => Promise<JournalPlace>) {
+  let unread: string | undefined;
+  const ofJournal = async () => {
+    const { account, existing } = await placeOfRun();
+    if (account === undefined) return [];
+    return (await existing())?.read(async tx => [await journalLimits(tx, await account(tx))]) ?? [];
+  };
+  const sources = await ofJournal().catch((thrown: unknown) => {
+    if (!(thrown instanceof CliError) || !['guarded', 'check_failed', 'usage'].includes(thrown.kind)) throw thrown;
+    unread = `limits of the shared journal cannot be read: ${thrown.message}`;
+    return [];
+  });
+  return { known: await limits.shown(sources), unread };
 }
 
 /** Takes what is to be done once the answer was given. */

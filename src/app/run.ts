@@ -364,9 +364,9 @@ export function openRun(opening: Opening) {
       /** Throws `guarded` for a managed file that does not count. */
       managed,
       sources,
-      /** Each limit that is set, and by whom. */
-      async shown() {
-        const limits = strictest(await sources());
+      /** Each limit that is set, and by whom; `more` are sources beside the file and the profile. */
+      async shown(more: readonly SourcedLimits[]) {
+        const limits = strictest([...(await sources()), ...more]);
         const { reveal, path } = await managed();
         const shown = LIMIT_NAMES.flatMap(name => {
           const set = limits[name];

@@ -1,5 +1,5 @@
 import { command } from '../cli/parsing/command.ts';
-import { orNull, tells } from '../cli/parsing/flag.ts';
+import { maybe, orNull, tells } from '../cli/parsing/flag.ts';
 
 export const whoami = command({
   path: 'whoami',
@@ -14,13 +14,17 @@ export const whoami = command({
       key_home: tells.text('Where that is.'),
       chosen_by: tells.text('What chose this profile.'),
       contract: orNull(tells.text('File of contract overrides.')),
-      limits: tells.json('Limits that are set: name, value, and source, which is the managed file or the profile.'),
+      limits: tells.json(
+        'Limits that are set: name, value, and source, which is the managed file, the journal or the profile.',
+      ),
+      limits_unread: maybe(tells.text('Why those of a shared journal are not among them.')),
     },
   },
   reach: 'service',
   examples: { 'In words': 'whoami' },
   async run(ctx) {
     const who = await ctx.api.identity();
+    const { known: limits, unread } = await ctx.api.limits();
     return {
       profile: who.profile,
       mode: who.mode,
@@ -30,14 +34,24 @@ export const whoami = command({
       key_home: who.keyHome,
       chosen_by: who.chosenBy,
       contract: who.contractFile ?? null,
-      limits: await ctx.api.limits(),
+      limits,
+      ...(unread !== undefined && { limits_unread: unread }),
     };
   },
   columns: [
-    'profile mode base_url:2 key:2 chosen_by:3 contract:4 key_source:3 key_home:5+',
-    { base_url: 'BASE ADDRESS', key_source: 'KEPT AS', key_home: 'KEPT IN' },
+    'profile mode base_url:2 key:2 chosen_by:3 contract:4 key_source:3 key_home:5+ limits:6+ limits_unread:6+',
+    {
+      ...{ base_url: 'BASE ADDRESS', key_source: 'KEPT AS', key_home: 'KEPT IN' },
+      limits: { kind: 'list', programOnly: true },
+      limits_unread: { programOnly: true },
+    },
   ],
   noun: 'profile',
   idField: 'profile',
-  show: ({ limits }) => ({ notes: limits.map(({ name, value, source }) => `${name} is ${value}, set by ${source}`) }),
+  show: ({ limits, limits_unread: unread }) => ({
+    notes: [
+      ...limits.map(({ name, value, source }) => `${name} is ${value}, set by ${source}`),
+      ...(unread === undefined ? [] : [unread]),
+    ],
+  }),
 });

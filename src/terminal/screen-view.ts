@@ -88,7 +88,7 @@ async function resultLines(rows: readonly Row[], screen: Screen): Promise<readon
   if (Array.isArray(data)) return (await rowLines(rows, columns, screen)).lines;
   const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
   return rowsOf(data).flatMap(row => {
-    const shown = named ?? columnsFor(columns, [row]);
+    const shown = named ?? columnsFor(columns, [row]).filter(({ programOnly }) => programOnly !== true);
     if (settings.accessible) return recordLines(row, shown, { ...options, spoken: true });
     return pairsOnScreen(pairsOf(row, shown, options), '', screen);
   });

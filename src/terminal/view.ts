@@ -39,6 +39,8 @@ export interface Column {
   readonly wideOnly?: true;
   /** For a screen alone: in lines for programs another column holds it. */
   readonly screenOnly?: true;
+  /** For programs alone: of a single result a person is told it in words. */
+  readonly programOnly?: true;
   /**
    * An id that commands take short: on a screen that is too narrow for whole ones it is cut to what tells the rows apart,
    * to so many characters behind its prefix at least. Whole in every other format and off a terminal.

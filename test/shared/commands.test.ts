@@ -57,6 +57,18 @@ test.skipIf(without)(
     const over = await bo.run(CREATE);
     expect(over.code).toBe(14);
     expect(over.err).toContain('max_per_day of journal');
+    const shown = { name: 'max_per_day', value: '$12.00', source: expect.stringMatching(/^journal of /) };
+    expect(JSON.parse((await bo.run('whoami --json')).out)).toMatchObject({ limits: [shown] });
+    expect((await bo.run('whoami')).out).toContain('max_per_day');
+    expect((await bo.run('doctor')).out).toContain('max_per_day is $12.00, set by journal of');
+    const away = { env: { CARDWRIGHT_JOURNAL_URL: `${server.url('bo')}.away` } };
+    const unread = await bo.run('whoami --json', away);
+    expect(JSON.parse(unread.out)).toMatchObject({
+      limits: [],
+      limits_unread: expect.stringContaining('cannot be read'),
+    });
+    const { code, out } = await bo.run('doctor', away);
+    expect([code, /limits\tfail\t.*cannot be read/.test(out)]).toEqual([15, true]);
     expect((await ana.run(`journal init ${server.url('ana')} --limit max_per_day=none`)).code).toBe(14);
     expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=oops`)).code).toBe(2);
   },

@@ -158,7 +158,7 @@ export const acceptJournal = command({
         const question = setAside
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
-        const limits = [...(await ctx.api.limits()).map(({ name }) => name), ...found.limits];
+        const limits = [...(await ctx.api.limits()).known.map(({ name }) => name), ...found.limits];
         const ofDay = limits.find(name => name === 'max_per_day' || name === 'approve_day');
         if (ofDay === undefined) return ctx.ui.confirmed('Go on with this journal', question);
         const less = `${ofDay} is set, and the sums of the day begin lower with this journal`;
