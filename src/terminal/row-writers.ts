@@ -105,7 +105,7 @@ export function writeNdjson(job: Job): Promise<void> {
 
 /** One id a line. Throws `usage` for a result that has none. */
 export function writeIds(job: Job): Promise<void> {
-  const { columns, idField = 'id', noun, listing } = job.presentation;
+  const { columns, idField = 'id', idIf = () => true, noun, listing } = job.presentation;
   const column = columns.find(({ field }) => field === idField);
   const line = (row: Row): string => {
     const value = valueAt(row, idField);
@@ -115,7 +115,7 @@ export function writeIds(job: Job): Promise<void> {
     // A line break inside an id would make two ids of it for xargs.
     return `${printable(id)}\n`;
   };
-  return streamRows(job, () => ({ lines: rows => rows.map(line).join('') }));
+  return streamRows(job, () => ({ lines: rows => rows.filter(idIf).map(line).join('') }));
 }
 
 // Rows as TSV, CSV and JSON.

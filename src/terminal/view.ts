@@ -109,6 +109,8 @@ export interface Presentation {
   readonly noun: string;
   /** The field printed by `-o id` and `-q`; `id` when left out. */
   readonly idField?: string;
+  /** Whether `-o id` and `-q` print the id of a row; of every row when left out. */
+  readonly idIf?: (row: Row) => boolean;
   /** The lines of `-q` where they are not the id. */
   readonly quiet?: readonly string[];
   /** What `-o env` prints in place of the data: names as they are. Throws where there is nothing to print. */

@@ -38,6 +38,9 @@ export const ITEM_COLUMNS: readonly Column[] = [
   { field: 'label', title: 'LABEL', kind: 'text', priority: 5 },
 ];
 
+/** The cards of a run as ids: a program that goes on with them gets those alone that were done. */
+export const DONE_IDS = { idField: 'card_id', idIf: ({ outcome }: Row) => outcome === 'done' } as const;
+
 /** `begun` is false for rows that a run stopped before. */
 export function resultRow(outcome: RowOutcome & { readonly begun?: boolean }): Row {
   const { row, outcome: word, cardId, last4, amount, error, requestId } = outcome;
@@ -321,7 +324,7 @@ export function runOverview(ctx: Context, run: Run): Shown {
   return {
     listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...tally.counts() }) },
     noun: 'row',
-    idField: 'card_id',
+    ...DONE_IDS,
     columns: LOOKED_COLUMNS,
     changedNothing: true,
     failure: () => failure,

@@ -20,11 +20,11 @@ import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import { countOf, rowsListing } from '../listing.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
-import { RESULT_COLUMNS, RunTally, resultRow, rowsOf, runOverview } from './results.ts';
+import { DONE_IDS, RESULT_COLUMNS, RunTally, resultRow, rowsOf, runOverview } from './results.ts';
 import { type ReadRows, readAs, readRows, withoutDone } from './rows.ts';
 import { selectRows } from './selection.ts';
 
-const RESULTS = { noun: 'row', idField: 'card_id', columns: RESULT_COLUMNS } as const;
+const RESULTS = { noun: 'row', ...DONE_IDS, columns: RESULT_COLUMNS } as const;
 
 interface BulkCommand extends BulkDeclaration {
   readonly operation: BulkOperation;

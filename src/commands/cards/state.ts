@@ -1,6 +1,6 @@
 /** Freezing, unfreezing and terminating cards. */
 
-import { RunTally } from '../../cli/bulk/results.ts';
+import { DONE_IDS, RunTally } from '../../cli/bulk/results.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, rowsListing, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -166,7 +166,7 @@ function showState(
     return {
       listing: rowsListing(result.attempts),
       noun: 'card',
-      idField: 'card_id',
+      ...DONE_IDS,
       columns: ATTEMPT_COLUMNS,
       failure: result.failure,
     };
