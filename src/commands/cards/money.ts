@@ -1,10 +1,12 @@
 /** Money onto a card and back to the wallet. */
 
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Cents, dollars } from '../../core/money.ts';
+import { lineBlock } from '../../terminal/view.ts';
 import { card, money } from './cards.ts';
 import { doneText, NAME_FLAGS, nameOf, withIntent } from './create.ts';
+import { unread } from './state.ts';
 
 type Transfer = Parameters<typeof nameOf>[0] & { readonly card: string; readonly amount: Cents };
 
@@ -15,17 +17,16 @@ async function transfer(
   intent: string,
 ) {
   const made = await ctx.api.write(operation, { card_id: card, amount }, { ...nameOf(named), intent });
-  return withIntent(made.result, made.intent);
+  const now = ctx.ui.forPeople ? await ctx.api.read('cards.get', { card_id: card }).catch(unread) : undefined;
+  return { moved: withIntent(made.result, made.intent), status: now?.status };
 }
 
-type Moved = Awaited<ReturnType<typeof transfer>>;
-
-function movedText(
-  verb: string,
-  { card_id, amount, card_balance: card, wallet_balance: wallet, intent }: Moved,
-): string {
+/** A transfer for a person: what it moved, and the state of a card that does not take purchases. */
+function showTransfer(verb: string, { moved, status }: Awaited<ReturnType<typeof transfer>>): Partial<Shown> {
+  const { card_id, amount, card_balance: card, wallet_balance: wallet, intent } = moved;
   const line = `${verb} ${card_id ?? 'the card'}: ${money(amount)}. The card holds ${money(card)}, the wallet ${money(wallet)}.`;
-  return doneText(intent, line);
+  const state = status === undefined || status === 'active' ? '' : ` The card is ${status}: it declines purchases.`;
+  return { data: moved, blocks: [lineBlock(doneText(intent, line + state))] };
 }
 
 const COLUMNS = ['card_id amount:2 card_balance wallet_balance', { card_id: 'CARD ID' }] as const;
@@ -49,7 +50,7 @@ export const fundCard = command({
   noun: 'funding',
   idField: 'card_id',
   columns: COLUMNS,
-  says: moved => movedText('Funded', moved),
+  show: done => showTransfer('Funded', done),
 });
 
 export const withdrawCard = command({
@@ -73,5 +74,5 @@ export const withdrawCard = command({
   noun: 'withdrawal',
   idField: 'card_id',
   columns: COLUMNS,
-  says: moved => movedText('Withdrew from', moved),
+  show: done => showTransfer('Withdrew from', done),
 });
