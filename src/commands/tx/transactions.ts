@@ -10,6 +10,7 @@ import type { Item } from '../../contract/calls.ts';
 import { must } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { CliError, usage } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import type { Row } from '../../terminal/view.ts';
 import { LIVE_FLAGS, liveFor, liveView, waitingOf } from '../wait/flags.ts';
 
@@ -71,7 +72,12 @@ export const listTransactions = command({
     const reader = await ctx.api.reader();
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
     const asked = pagesAsked(ctx, { page, all, limit });
-    return pagedListing(pages, { noun: 'transaction', ...asked, progress: ctx.ui.progress, keep });
+    const listing = pagedListing(pages, { noun: 'transaction', ...asked, progress: ctx.ui.progress, keep });
+    if (card === undefined) return listing;
+    // Transfers between wallet and card are no transactions.
+    const moved = `Money that was moved to and from it here: cardwright audit list --card ${shellWord(card)}`;
+    const footer = (rows: number) => [listing.footer?.(rows), ...(rows === 0 ? [moved] : [])].filter(Boolean).join(' ');
+    return { ...listing, footer };
   },
   noun: 'transaction',
   columns: TRANSACTION_COLUMNS,
