@@ -339,13 +339,19 @@ export const resetSandbox = command({
     const admin = (await (await ctx.sandbox.servers()).control()) ?? (await ctx.sandbox.admin());
     const { result } = await admin.send('reset', asked);
     await (await ctx.journal.admin()).setAsideSandbox();
-    return { status: result, moved };
+    const clock = ctx.ui.forPeople ? (await admin.send('clock.show', {})).result : undefined;
+    return { status: result, moved, clock };
   },
   noun: 'sandbox',
   idField: 'store',
   columns: STATUS_COLUMNS,
-  show: ({ status, moved }) => ({
+  show: ({ status, moved, clock }) => ({
     data: moved.length === 0 ? status : { ...status, moved_aside: moved },
-    notes: moved.map(file => `Moved aside: ${file}`),
+    notes: [
+      ...moved.map(file => `Moved aside: ${file}`),
+      ...(clock === undefined || clock.mode === 'real'
+        ? []
+        : [`The clock stays as it was set (${clock.now}). Back to the real time: cardwright sandbox clock set real`]),
+    ],
   }),
 });
