@@ -68,6 +68,7 @@ const ENDING: readonly ErrorKind[] = ['not_authenticated', 'interrupted', 'termi
 
 export const checkContract = command({
   path: 'contract check',
+  effectSays: 'reads only; --probe-idempotency creates, funds, withdraws and terminates a card',
   summary: 'Send every read request and compare the answers with the contract',
   answers: {
     list: {
@@ -78,7 +79,7 @@ export const checkContract = command({
     },
   },
   about: [
-    'Only GET requests are sent. A route that needs an id is tried with an id from the lists, and skipped when there is none.',
+    'It sends GET requests. A route that needs an id is tried with an id from the lists, and skipped when there is none.',
     '--probe-idempotency also uses one key twice, a minute apart, for create, fund and withdraw, terminates the card it made, and remembers for this key and address whether idempotency keys are honoured. It writes, and refuses a live key. Up to $4.00 count against the limits of the profile.',
     'The result is honoured if the second answer repeats the first and reading shows one effect, and ignored if there are two effects. Anything else, such as a lost or throttled second answer, is unknown; then no request is ever sent twice.',
   ],
