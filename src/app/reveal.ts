@@ -184,7 +184,10 @@ export function cardReveal(run: Run, recorder: Recorder) {
       const clipboard = sink === 'clipboard' ? await findClipboard({ platform, env, folders }) : undefined;
       if (sink === 'clipboard' && clipboard === undefined) {
         const programs = 'pbcopy, wl-copy, xclip or xsel in a folder of the system';
-        throw usage(`no clipboard program was found (${programs}). Nothing was sent`);
+        throw usage(
+          `no clipboard program was found (${programs}). Nothing was sent`,
+          `cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
+        );
       }
       // With a place to put them named, the wish to reveal is all that is missing. What a CI job prints stays in its log.
       const place = sink !== 'screen' ? [] : isSet(host.env['CI']) ? ['--out', 'card.json'] : ['--print'];
@@ -255,8 +258,8 @@ function guarded(message: string, hint: string): CliError {
   return notSent('guarded', message, { hint, operation: OPERATION });
 }
 
-function usage(message: string): CliError {
-  return notSent('usage', message, { operation: OPERATION });
+function usage(message: string, hint?: string): CliError {
+  return notSent('usage', message, { operation: OPERATION, ...(hint !== undefined && { hint }) });
 }
 
 function sinkOf({ print, out, copy, field }: RevealOptions): Destination {

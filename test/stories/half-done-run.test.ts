@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { RunTally } from '../../src/cli/bulk/results.ts';
 import { world } from '../support/world.ts';
 
 it('a look at a run that was not verified leaves it as it is', async () => {
@@ -19,6 +20,14 @@ it('a look at a run that was not verified leaves it as it is', async () => {
   expect([before, await state()]).toEqual(['unacknowledged', 'unacknowledged']);
   expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
   expect(await state()).toBe('finished');
+});
+
+it('a look at what stays unknown names the resume, and not itself', () => {
+  const tally = new RunTally({ total: 2, single: false, resumed: true, isLook: true });
+  for (const row of [1, 2]) tally.add({ row, outcome: row === 1 ? 'done' : 'unknown' });
+  const { facts } = tally.verdict({ op: 'op_1', ended: false }) ?? {};
+  expect(facts?.hint).toBe('cardwright ops resume op_1');
+  expect(facts?.notes?.join()).not.toContain('--dry-run');
 });
 
 it('an intent of a row of a run that stopped, typed alone: its own card, and no other row is sent', async () => {

@@ -252,4 +252,11 @@ describe('the clipboard', () => {
       '-selection clipboard\n-selection clipboard -o\n-selection clipboard\n',
     );
   });
+
+  test('is named another way where no program is there', async () => {
+    await using here = await withCard(80);
+    const { code, err } = await here.run('cards details card_1 --reveal --copy number --json', { programFolders: [] });
+    expect(code).toBe(2);
+    expect(JSON.parse(err).error.hint).toBe('cardwright cards details card_1 --reveal --out card.json');
+  });
 });

@@ -192,7 +192,7 @@ export class RunTally {
   }
 
   #notes({ op, objections = [], stopped, ended = true }: RunEnd, odd: readonly RowOutcome[]): string[] {
-    const { total, resumed = false } = this.#settings;
+    const { total, resumed = false, isLook = false } = this.#settings;
     const { done, unknown } = this.#count;
     const alike = alikeRows(odd.filter(({ outcome, stops }) => outcome !== 'done' || stops !== true));
     const [noted, others] = [alike.slice(0, NOTED_ROWS), alike.slice(NOTED_ROWS)];
@@ -209,7 +209,7 @@ export class RunTally {
         ? ['Nothing is left to send. This verifies the run, and shows its rows once more:']
         : []),
       ...(unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
-      ...(unknown > 0 && op !== undefined ? [`This only looks: cardwright ops resume ${op} --dry-run`] : []),
+      ...(unknown > 0 && op !== undefined && !isLook ? [`This only looks: cardwright ops resume ${op} --dry-run`] : []),
       ...(unknown > 0 && op !== undefined && !resumed
         ? [`This looks, and may send rows where that is safe: cardwright ops resume ${op}`]
         : []),

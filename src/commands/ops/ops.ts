@@ -283,6 +283,7 @@ function nextSteps({ op, state }: OpDetail, approval: ValueOf<typeof WAITING> | 
     return [
       `${by} has asked, until ${until}: ${why}.`,
       `${have} of ${needed} have approved it: cardwright ops ${next} ${op}`,
+      `It is not wanted any more: cardwright ops reject ${op} --reason "why"`,
     ];
   }
   if (state !== 'unknown' && state !== 'open') return [];
