@@ -120,7 +120,7 @@ class Player {
   clear(): void {
     for (const who of this.#world.running) who.end();
     this.#world.database?.close();
-    for (const { home } of this.#places) removeHome(home);
+    for (const { home } of this.#places) removeHome(home, true);
     rmSync(limitsFile, { force: true });
   }
 
