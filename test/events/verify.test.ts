@@ -3,17 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { requires } from '../support/programs.ts';
-import { type World, world } from '../support/world.ts';
+import { world } from '../support/world.ts';
 
 const SECRET = 'whsec_c2l4dGVlbiBieXRlcyBvZiBrZXk';
 const PAYLOAD = '{"id":"evt_1","type":"card.created","note":"café/bar","data":{"balance":12.5,"label":"a b"}}';
 
-let here: World;
-beforeAll(async () => {
-  here = await world();
-});
+const here = await world();
 afterAll(() => here[Symbol.asyncDispose]());
 
 /** The digest `openssl dgst` makes, in hex. */

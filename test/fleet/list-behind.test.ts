@@ -1,14 +1,11 @@
 /** Whoever decides by a list that is seconds behind counts what this journal has done beside it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Arena, arena, type Place } from '../hostile/arena.ts';
+import { afterAll, expect, it } from 'vitest';
+import { arena, type Place } from '../hostile/arena.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 const BEHIND_MS = 12_000;

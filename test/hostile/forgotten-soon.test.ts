@@ -1,14 +1,11 @@
 /** A key that the probe found honoured and that the service forgets within seconds: what is told, and what is sent. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { BookOptions, WriteOperation } from '../support/card-books.ts';
 import { errorOf } from '../support/world.ts';
 import { answerNamed } from './answers.ts';
-import { type Arena, arena, type Place } from './arena.ts';
+import { arena, type Place } from './arena.ts';
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 const FORGETS = { keys: { forgottenAfterMs: 3_000 }, cards: [{}] } as const;

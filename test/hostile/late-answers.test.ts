@@ -1,14 +1,11 @@
 /** What a person is told of a service whose readings are behind its books, and how long he waits for it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { BookOptions } from '../support/card-books.ts';
 import { errorOf } from '../support/world.ts';
 import { answerNamed } from './answers.ts';
-import { type Arena, arena, type Place } from './arena.ts';
+import { arena, type Place } from './arena.ts';
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 const AN_HOUR = 3_600_000;

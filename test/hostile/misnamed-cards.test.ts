@@ -2,15 +2,12 @@
  * An answer to a create that describes the new card under the id of another one, or two rows that are answered with one id.
  * What is told is the card that carries the marker; a row is never done by a card that another row was answered with.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Answered, View } from '../support/card-books.ts';
 import { errorOf } from '../support/world.ts';
-import { type Arena, arena } from './arena.ts';
+import { arena } from './arena.ts';
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 /** The honest answer under another id. */

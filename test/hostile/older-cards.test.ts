@@ -2,15 +2,12 @@
  * A cache, or a service that tells duplicates by their content, answers a create with the card of an earlier one. That card
  * is done in another op of the journal, and is no new one: nothing is sent again, and the error names both.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Answered, View } from '../support/card-books.ts';
 import type { SeenRequest } from '../support/hostile-service.ts';
-import { type Arena, arena, type Place } from './arena.ts';
+import { arena, type Place } from './arena.ts';
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 const CREATE = 'cards create --bin bin_1 --amount 25';

@@ -2,14 +2,11 @@
  * What a hostile service typically does and says, each once: nothing untrue is said, and nothing is done twice.
  * `table.full.ts` has it for every operation.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Arena, arena } from './arena.ts';
+import { afterAll, expect, test } from 'vitest';
+import { arena } from './arena.ts';
 import { countsText, playTable, SHARPEST, wrongText } from './table.ts';
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 /** Small ones: a part that runs out of time on a busy machine goes on beside the next, before the same service. */

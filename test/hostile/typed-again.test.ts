@@ -2,13 +2,13 @@
  * A change whose outcome is unknown, and the same command again: refused, whatever command and operation it is. The tables
  * name every operation that changes something, and every command that moves money: a new one is put in, or does not pass.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { WriteName } from '../../src/contract/calls.ts';
 import { CALLS } from '../../src/contract/raw.ts';
 import type { WriteOperation } from '../support/card-books.ts';
-import { type Arena, arena } from './arena.ts';
+import { arena } from './arena.ts';
 
 interface Typed {
   readonly line: string;
@@ -64,10 +64,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   mcp: 'test/mcp: its tools run these commands',
 };
 
-let here: Arena;
-beforeAll(async () => {
-  here = await arena();
-});
+const here = await arena();
 afterAll(() => here[Symbol.asyncDispose]());
 
 test('every operation that changes something is in the table', () => {

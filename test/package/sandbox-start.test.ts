@@ -4,17 +4,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { firstOf } from '../support/first-of.ts';
 import { receiver } from '../support/receiver.ts';
 import { isWhole } from '../support/whole.ts';
-import { ended, type Home, home } from './built.ts';
+import { ended, home } from './built.ts';
 
-let place: Home;
-
-beforeAll(async () => {
-  place = await home();
-});
+const place = await home();
 afterAll(async () => {
   // Of a test that was given up.
   for (const child of children) child.kill('SIGKILL');

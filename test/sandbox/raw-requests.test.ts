@@ -6,16 +6,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FakeService, fakeService } from '../support/fake-service.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fakeService } from '../support/fake-service.ts';
 import { ask, askRaw } from '../support/sandbox-http.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let service: FakeService;
-beforeAll(async () => {
-  service = await fakeService();
-});
+const service = await fakeService();
 afterAll(() => service[Symbol.asyncDispose]());
 
 const port = () => new URL(service.url).port;

@@ -1,9 +1,9 @@
 /** Two processes serve one store: one key has one effect, and what a dead process was sending goes again. */
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
-import { type Program, program } from '../support/child.ts';
+import { program } from '../support/child.ts';
 import { receiver } from '../support/receiver.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
@@ -16,10 +16,7 @@ const { url, key, adminToken } = await startSandbox({ store, deliveries, rateLim
 console.log(JSON.stringify([url, key.expose(), adminToken.expose()]));
 `;
 
-let child: Program;
-beforeAll(async () => {
-  child = await program(SOURCE);
-});
+const child = await program(SOURCE);
 afterAll(() => child[Symbol.asyncDispose]());
 
 /** A process of its own that serves the store until it is killed. */

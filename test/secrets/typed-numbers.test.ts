@@ -1,15 +1,12 @@
 /** A card number that is typed for something else, and one that a service writes into a text: neither is repeated. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { scriptedWorld } from '../support/scripted-world.ts';
 
 const NUMBER = '4000009471306822';
 const digits = (text: string) => text.normalize('NFKC').replace(/\D/g, '');
 const grouped = (by: string) => NUMBER.replace(/(\d{4})(?=\d)/g, `$1${by}`);
 
-let place: ScriptedWorld;
-beforeAll(async () => {
-  place = await scriptedWorld();
-});
+const place = await scriptedWorld();
 afterAll(() => place[Symbol.asyncDispose]());
 
 describe('typed', () => {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { json, serve } from '../client/served.ts';
-import { type RunOptions, type World, world } from '../support/world.ts';
+import { type RunOptions, world } from '../support/world.ts';
 
 const WALLET = { balance: 12, currency: 'USD' };
 const SIGN = /^\r\x1b\[2Kwaiting for 127\.0\.0\.1:\d+/;
 
-let here: World;
-beforeAll(async () => {
-  here = await world();
-});
+const here = await world();
 afterAll(() => here[Symbol.asyncDispose]());
 
 /**
