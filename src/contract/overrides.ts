@@ -42,7 +42,7 @@ function groupOf(operation: string): string {
 }
 
 /** What an override calls a field of an operation: `card.label`. */
-const fieldKey = (operation: string, slot: string) => `${groupOf(operation)}.${slot}`;
+export const fieldKey = (operation: string, slot: string) => `${groupOf(operation)}.${slot}`;
 
 /** Name on the wire that an override gives a field of an operation. */
 export function wireName(operation: string, slot: string, overrides: Overrides): string | undefined {
@@ -187,9 +187,11 @@ function operationProblem(name: string, value: unknown): string | undefined {
 }
 
 function fieldProblem(name: string, value: unknown): string | undefined {
-  const [group = '', slot] = name.split('.');
-  const groups = new Set(ROWS.map(row => groupOf(row.name)));
-  if (!groups.has(group) || !slot) {
+  // What is sent in a body or read of an answer, and what is read in place of two fields.
+  const slots = (row: Operation) => Object.keys({ ...row.body, ...row.returns.shape });
+  const known = ROWS.flatMap(each => slots(each.row).map(slot => fieldKey(each.name, slot))).concat('details.expiry');
+  if (!known.includes(name)) {
+    const groups = new Set(known.map(field => field.split('.')[0]));
     return `unknown field ${JSON.stringify(name)}; write <resource>.<field> with ${[...groups].join(', ')}`;
   }
   return typeof value === 'string' && value !== '' ? undefined : `${name} must be the name on the wire`;

@@ -11,7 +11,7 @@ import { LIMITS, type Limit } from './limits.ts';
 import { NAMED_SHAPES, namedShape } from './named-shapes.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import type { OperationOverride, Overrides } from './overrides.ts';
+import { fieldKey, type OperationOverride, type Overrides } from './overrides.ts';
 import { maybe, tells } from './own-field.ts';
 import { REFUSALS } from './refusals.ts';
 import { TRANSITIONS } from './transitions.ts';
@@ -37,7 +37,7 @@ export type Fact = ValueOf<typeof FACT> & Basis & { readonly section: Section };
 
 /** Every fact in the order of the interface's sections; pure data, nothing is read or sent. */
 export function facts(overrides: Overrides): readonly Fact[] {
-  const all = [
+  return [
     ...resourceFields(overrides),
     ...operations(overrides),
     ...transitions(),
@@ -49,9 +49,7 @@ export function facts(overrides: Overrides): readonly Fact[] {
     ),
     ...limits(),
     ...rules(),
-  ];
-  const known = new Set(all.map(({ name }) => name));
-  return [...all, ...strangers(overrides, known)].sort((a, b) => sectionOrder(a.section, b.section));
+  ].sort((a, b) => sectionOrder(a.section, b.section));
 }
 
 /** Order of sections: 2.7 before 3, 4.5 before 5. */
@@ -116,7 +114,7 @@ function resourceFields({ fields }: Overrides): Fact[] {
   return [...rows, fact(expiry, assumed('A-30'), fields['details.expiry'])];
 }
 
-function operations({ operations: overrides }: Overrides): Fact[] {
+function operations({ operations: overrides, fields }: Overrides): Fact[] {
   const rows = Object.entries(OPERATIONS) as [string, Operation][];
   return rows.flatMap(([name, row]) => {
     const section = row.section as Section;
@@ -125,9 +123,10 @@ function operations({ operations: overrides }: Overrides): Fact[] {
     return [
       fact({ section, kind: 'operation', name, what, doc: row.summary }, row.basis, own && routeText(row, own)),
       fact({ section, kind: 'operation', name: `${name} answer`, what: answerText(row) }, row.returns.basis),
-      ...Object.entries({ ...row.params, ...row.query, ...row.body }).map(([key, field]) =>
-        fieldFact(section, `${name} ${key}`, field, true),
-      ),
+      ...Object.entries({ ...row.params, ...row.query, ...row.body }).map(([key, field]) => {
+        const isSent = Object.hasOwn(row.body ?? {}, key);
+        return fieldFact(section, `${name} ${key}`, field, true, isSent ? fields[fieldKey(name, key)] : undefined);
+      }),
     ];
   });
 }
@@ -202,15 +201,4 @@ function rules(): Fact[] {
     const { section, name, what = taken } = rule;
     return [fact({ section, kind: 'rule', name, what }, rule.stated ? stated(section, id) : assumed(id))];
   });
-}
-
-/** Field overrides of names the contract has not: they are the user's, and must not go unseen. */
-function strangers({ fields }: Overrides, known: ReadonlySet<string>): Fact[] {
-  return Object.entries(fields)
-    .filter(([name]) => !known.has(name))
-    .map(([name, to]) => {
-      const [group] = name.split('.');
-      const section = NAMED_SHAPES.find(named => named.name === group)?.section ?? '2';
-      return fact({ section, kind: 'field', name, what: 'not a field of the contract' }, {}, to);
-    });
 }

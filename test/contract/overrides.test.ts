@@ -40,7 +40,7 @@ describe('readOverrides', () => {
     [{ operations: { 'cards.get': { path: '/c/{id}' } } }, 'cards.get.path has the unknown parameter {id}'],
     [{ operations: { 'cards.freeze': { body: 'frozen' } } }, 'cards.freeze.body must be an object'],
     [{ fields: { number: 'pan' } }, 'unknown field "number"; write <resource>.<field>'],
-    [{ fields: { 'details.': 'pan' } }, 'unknown field "details."'],
+    [{ fields: { 'details.numbr': 'pan' } }, 'unknown field "details.numbr"'],
     [{ fields: { 'details.number': '' } }, 'details.number must be the name on the wire'],
     [{ headers: { signature: 'X-S' } }, 'unknown header "signature"; known: authorization idempotency_key'],
     [{ headers: { webhook_signature: 'X-S\r\nA: b' } }, 'webhook_signature must be a header name'],

@@ -59,15 +59,11 @@ const BOOKS: Statements = {
       where (c.hold < 0 or c.hold <> coalesce(t.total, 0))`,
   ],
   I5: [
-    `select c.id as culprit from cards c
-      where c.balance < 0 and not exists (${WENT_OVER})`,
+    `select c.id as culprit from cards c where c.balance < 0 and not exists (${WENT_OVER})`,
     `select '${ACCOUNT}' as culprit from wallets w where w.balance < 0
       and not exists (select 1 from transactions t where ${OVER})`,
   ],
-  I6: [
-    `select id as culprit from cards
-      where status = 'terminated' and balance <> 0`,
-  ],
+  I6: [`select id as culprit from cards where status = 'terminated' and balance <> 0`],
   I7: [
     `select id as culprit from transactions
       where type = 'authorization' and held + (settled - excess) + released <> amount`,

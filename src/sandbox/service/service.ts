@@ -150,10 +150,9 @@ const LOOK_EVERY = 250;
 
 /**
  * Fires what is due on the clock of the sandbox until `signal` is aborted; the step in hand is finished first. Errors
- * are told to `onFault` and tried again, a store that stays busy once; a broken store ends it.
+ * are told to `onFault` and tried again, a store that is busy untold: another process may fill it for minutes. A broken one ends it.
  */
 export async function runTimersUntil(parts: ServiceParts, signal: AbortSignal): Promise<void> {
-  let wasBusy = false;
   while (!signal.aborted) {
     try {
       // Looked for by reading: where nothing is due nobody has to wait for the write lock.
@@ -163,12 +162,8 @@ export async function runTimersUntil(parts: ServiceParts, signal: AbortSignal): 
       });
       // Each in its own transaction.
       if (upTo !== undefined) while ((await parts.store.write(sql => fireOne(sql, parts, upTo))) !== undefined);
-      wasBusy = false;
     } catch (error) {
-      const isBusy = error instanceof StoreBusy;
-      // Another process may fill the store for minutes.
-      if (!(isBusy && wasBusy)) parts.onFault(error);
-      wasBusy = isBusy;
+      if (!(error instanceof StoreBusy)) parts.onFault(error);
       if (error instanceof StoreBroken) return;
     }
     await rest(LOOK_EVERY, parts.clock, signal);
