@@ -234,6 +234,7 @@ export function pendingError(
       why,
       `The request stands until ${expires_at}. A person approves it at a terminal: cardwright ops approve ${op}`,
       `Then the same command, or cardwright ops resume ${op}, sends it.`,
+      `This ends it, and nothing is sent: cardwright ops reject ${op} --reason "why"`,
       ...refused.map(each => `An approval does not count: ${each}.`),
     ],
     reason: 'approval',

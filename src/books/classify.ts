@@ -1,6 +1,6 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
 import { addTo } from '../core/objects.ts';
-import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
+import { type Finding, finding, findingOf, isOfOthers, type Structure } from './findings.ts';
 import { type OwnNews, rowsDone, type UnknownRow } from './own-rows.ts';
 import {
   type CardChange,
@@ -11,7 +11,7 @@ import {
   rowName,
   Unexplained,
 } from './position.ts';
-import type { NewRecord, RecordSums, Structure } from './records.ts';
+import type { NewRecord, RecordSums } from './records.ts';
 import { type CountedCard, type MoveRow, metadataValue } from './rows.ts';
 import { type Guess, search } from './search.ts';
 

@@ -1,6 +1,5 @@
 /** A finding of a reconciliation: its class, its exact amount, the cards it may be about, and what to do next. */
 import { cents, dollars } from '../core/money.ts';
-import type { Structure } from './records.ts';
 
 /** What a class of findings says, whether it is wrong, and what to do next. */
 interface ClassRow {
@@ -112,6 +111,22 @@ const CLASSES = {
 export type FindingClass = keyof typeof CLASSES;
 
 export const FINDING_CLASSES = Object.keys(CLASSES) as [FindingClass, ...FindingClass[]];
+
+/** `settlement_not_listed`: an authorization is settled, and a missing record is looked for there first. */
+type StructureKind = FindingClass | 'settlement_not_listed';
+
+/** Something that records show by themselves, before any balance is looked at. */
+export interface Structure {
+  readonly kind: StructureKind;
+  readonly card_id: string;
+  /** Signed effect on the card, integer cents; of `record_changed` the new effect less the old one. */
+  readonly cents: number;
+  readonly records: readonly string[];
+  /** `record_moved`: the card the record belongs to. */
+  readonly other_card?: string;
+  /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
+  readonly isAfterBase?: boolean;
+}
 
 const rowOf = (name: FindingClass): ClassRow => CLASSES[name];
 

@@ -5,7 +5,7 @@
 
 import { isInDollars } from '../contract/resources.ts';
 import { addTo } from '../core/objects.ts';
-import type { FindingClass } from './findings.ts';
+import type { Structure } from './findings.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow, type TxRow } from './rows.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */
@@ -58,22 +58,6 @@ export function spentBy(record: EffectColumns): number {
 }
 
 // What the structure of records shows before any balance is looked at.
-
-/** `settlement_not_listed`: an authorization is settled, and a missing record is looked for there first. */
-type StructureKind = FindingClass | 'settlement_not_listed';
-
-/** Something that records show by themselves, before any balance is looked at. */
-export interface Structure {
-  readonly kind: StructureKind;
-  readonly card_id: string;
-  /** Signed effect on the card, integer cents; of `record_changed` the new effect less the old one. */
-  readonly cents: number;
-  readonly records: readonly string[];
-  /** `record_moved`: the card the record belongs to. */
-  readonly other_card?: string;
-  /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
-  readonly isAfterBase?: boolean;
-}
 
 // What the records of one purchase say by themselves
 
@@ -135,7 +119,7 @@ function remarksOn(rows: readonly SummedRow[], { isNew, terminated }: Surroundin
 
 const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);
 
-function structure(kind: StructureKind, row: SummedRow, cents: number, records: readonly SummedRow[]): Structure[] {
+function structure(kind: Structure['kind'], row: SummedRow, cents: number, records: readonly SummedRow[]): Structure[] {
   return row.card_id === null ? [] : [{ kind, card_id: row.card_id, cents, records: records.map(each => each.tx_id) }];
 }
 
@@ -143,7 +127,7 @@ function structure(kind: StructureKind, row: SummedRow, cents: number, records: 
 function settledOtherwise(
   authorization: SummedRow | undefined,
   settlements: readonly SummedRow[],
-): { readonly kind: StructureKind; readonly cents: number } | undefined {
+): { readonly kind: Structure['kind']; readonly cents: number } | undefined {
   const settled = sum(settlements);
   if (authorization === undefined) return { kind: 'force_post', cents: -settled };
   const { cents: amount, status, mcc } = authorization;

@@ -297,7 +297,7 @@ export const show = {
   amount: fieldsOf(money, { isNumber: true, width: 'slim' }),
   /** Of money: with its sign, and nothing for 0. */
   change: fieldsOf(moved, { isNumber: true }),
-  number: fieldsOf(count, { isNumber: true, width: 'slim' }),
+  number: fieldsOf(count, { isNumber: true }),
   /** Its title names the zone. */
   time: <Item,>(title: string, of: (item: Item) => string | null, place: Place = 'under') =>
     fieldsOf((iso: string) => <Time iso={iso} />, { width: 'broad' })<Item>(`${title} (UTC)`, of, place),

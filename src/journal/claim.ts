@@ -335,7 +335,7 @@ function isMeantOnce({ intent, operation }: Change): boolean {
 /** 2. The same change in an op that is not settled, and that no living process of this machine works on or that was taken up again. */
 async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
   const { account, now } = claimed;
-  const begun = Math.floor(now - claimed.age());
+  const begun = now - claimed.age();
   const open = await tx.all(
     sql`select * from op where account = ${account} and (acknowledged is null or state <> 'finished'
       or (epoch > 1 and acknowledged > ${begun})) order by created`,
@@ -353,7 +353,7 @@ async function unsettledSame(tx: Reading, self: Self, claimed: Claimed) {
     );
     const same = rows.filter(({ digest }) => wanted.has(digest));
     // A done and acknowledged row refuses nothing: it is only mentioned beside one that does.
-    const isAcknowledged = other.acknowledged !== undefined && other.acknowledged <= begun;
+    const isAcknowledged = other.acknowledged !== undefined && (other.epoch === 1 || other.acknowledged <= begun);
     if (!same.some(({ state }) => state !== 'done' || !isAcknowledged)) continue;
     if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);

@@ -93,7 +93,7 @@ export type PreparedRun = Awaited<ReturnType<Journal['prepare']>>;
 
 export function createJournal(dependencies: JournalDependencies) {
   const { clock, random, self, rules, afterAnswer } = dependencies;
-  const begunAt = clock.monotonic();
+  const begunAt = clock.now();
 
   const printOf = async (database: Database): Promise<string> => {
     const { mode } = await dependencies.acting();
@@ -163,7 +163,7 @@ export function createJournal(dependencies: JournalDependencies) {
       movesMoney ||= CALLS[operation].effect === 'moves-money' || CALLS[operation].effect === 'irreversible';
     }
     const kept = { markerPrefix, phased, wallet };
-    const age = () => clock.monotonic() - begunAt;
+    const age = () => clock.now() - begunAt;
     return { ...plan, ...acting, id, keyPrint, givenKey, movesMoney, again, total, changes, age, plan: kept };
   }
 

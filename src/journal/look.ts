@@ -1,8 +1,8 @@
 /**
  * The look: whether the effect of a change is there. A create by its marker, a transfer by the balance of its card (and the wallet,
  * where nothing else of this journal moves it), a state by reading it, a subscription by the list of them. Lists and replicas may be
- * behind, so it looks again for 8.75 seconds (`READ_LAG`) before it says that something is not there, and a balance only
- * when it can no longer be from before an earlier transfer of this journal. It only reads.
+ * behind, so it looks again for 8.75 seconds (`READ_LAG`) before it says that something is not there, and a balance counts
+ * where it cannot be from before an earlier transfer of this journal. It only reads.
  */
 
 import { fixedDifferences, isSubscribed, proofOf, unshown } from '../contract/evidence.ts';
@@ -24,10 +24,8 @@ type Values = Readonly<Record<string, unknown>>;
  * read cannot be told.
  */
 export async function look(work: Work, change: Change, more: readonly number[] = []): Promise<Look> {
-  // Until then a reading may be from before an earlier transfer of this journal.
-  const { left } = await movedLately(work, change);
-  if (left > 0 && !(await rest(left, work.clock, work.stop)))
-    return { found: 'cannot tell', text: 'the card was moved moments before, and there was no time to wait' };
+  const left = await lookalikeLeft(work, change);
+  if (left > 0) await rest(left, work.clock, work.stop);
   const pauses = work.exact || work.lookOnly ? [] : [...READ_LAG_PAUSES, ...more];
   for (const pause of [...pauses, undefined]) {
     const seen = await lookOnce(work, change);
@@ -146,7 +144,7 @@ async function walletMoved(work: Work, { before }: Change, lag = 0) {
 }
 
 async function lookForBalances(work: Work, change: Change): Promise<Look> {
-  const { before, card: cardId = '', amount, operation } = change;
+  const { before, card: cardId = '', amount } = change;
   const now = await balancesNow(work, cardId);
   if (before?.card === undefined)
     return { found: 'cannot tell', text: 'the balances before are not known', isFinal: true };
@@ -154,7 +152,7 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
     before.wallet !== undefined && now.wallet !== undefined && !(await othersMovedWallet(work, before.at));
   const card = now.card - before.card;
   const wallet = before.wallet === undefined || now.wallet === undefined ? undefined : now.wallet - before.wallet;
-  const wanted = operation === 'cards.fund' ? amount : -amount;
+  const wanted = addedBy(change);
   const walletText = wallet === undefined ? '' : `, wallet ${arrow(before.wallet ?? 0, now.wallet ?? 0)}`;
   const others = wallet !== undefined && !isAlone ? ', which others of this journal moved too' : '';
   const text = `card ${cardId} ${arrow(before.card, now.card)}${walletText}${others}`;
@@ -164,13 +162,16 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
     card_balance: now.card / 100,
     ...(now.wallet !== undefined && { wallet_balance: now.wallet / 100 }),
   };
-  // Where anything has moved the card, no reading speaks against the change.
-  const seen = { text, letsRefusalStand: card === 0, moved: { card, wallet: isAlone ? wallet : undefined }, result };
-  // What another change of this journal has moved on the card is no evidence for this one.
-  if (card !== 0 && (await othersMovedCard(work, change, before.at)))
+  const seen = { text, moved: { card, wallet: isAlone ? wallet : undefined }, result };
+  // What another change of this journal has moved on the card speaks neither for this one nor against it.
+  if (await othersMovedCard(work, change, before.at))
     return { ...seen, found: 'cannot tell', text: `${text}, and others of this journal moved the card` };
+  if (card === wanted && (await lookalikeLeft(work, change)) > 0)
+    return { ...seen, found: 'cannot tell', text: `${text}, as it was moments before` };
   if (card === wanted && (!isAlone || wallet === -wanted)) return { ...seen, found: 'there' };
-  return { ...seen, found: card === 0 && (!isAlone || wallet === 0) ? 'not there' : 'cannot tell' };
+  // Where anything has moved the card, no reading speaks against the change.
+  const isStill = card === 0 && (!isAlone || wallet === 0);
+  return { ...seen, found: isStill ? 'not there' : 'cannot tell', letsRefusalStand: card === 0 };
 }
 
 async function lookForState(reader: Reader, { operation, input }: Change): Promise<Look> {
@@ -244,24 +245,46 @@ const isAny = async (database: Database, found: Sql): Promise<boolean> =>
 const OWN_MOVE_COUNTS_MS = 15 * SECOND;
 
 /**
- * What this journal has moved on the card of a transfer moments ago: how long a reading may still be from before that, ms, and the
- * balance that it left, in cents. Of the built-in sandbox nothing: its readings are never behind.
+ * What this journal has moved on the card of a transfer moments ago, newest first: how long, ms, a reading may still be from before
+ * it; the cents that it added to a card that was there; the balance that it surely left. Of the built-in sandbox nothing: its readings
+ * are never behind.
  */
 async function movedLately({ database, op, exact }: Work, { n, card = '', operation }: Change) {
-  if (exact || rowOf(operation).transfer === undefined) return { left: 0 };
-  const [newest] = await database.read(async tx => {
+  if (exact || rowOf(operation).transfer === undefined) return [];
+  const moves = await database.read(async tx => {
     const now = await tx.now();
-    return tx.all<{ evidence: string; left: number }>(
-      sql`select c.evidence, c.decided_at + ${OWN_MOVE_COUNTS_MS} - ${now} as left from ${ofAccount(op)}
-        and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n}) and c.state = 'done'
-        and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw') order by c.decided_at desc limit 1`,
+    return tx.all<{ operation: string; amount: number; evidence: string; left: number }>(
+      sql`select c.operation, c.amount, c.evidence, c.decided_at + ${OWN_MOVE_COUNTS_MS} - ${now} as left
+        from ${ofAccount(op)} and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n}) and c.state = 'done'
+        and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw')
+        and c.decided_at > ${now - OWN_MOVE_COUNTS_MS} order by c.decided_at desc`,
     );
   });
-  if (newest === undefined) return { left: 0 };
-  // A clock that was set back makes it no longer.
-  const left = Math.min(Number(newest.left), OWN_MOVE_COUNTS_MS);
-  return { left, balance: (JSON.parse(newest.evidence) as Evidence).balance };
+  return moves.map(({ operation: moved, amount, evidence, left }) => {
+    const { balance, via } = JSON.parse(evidence) as Evidence;
+    const isMade = moved === 'cards.create';
+    return {
+      // A clock that was set back makes it no longer.
+      left: Math.min(Number(left), OWN_MOVE_COUNTS_MS),
+      added: isMade ? Number.NaN : addedBy({ operation: moved, amount: Number(amount) }),
+      balance: isMade && via !== 'answer' ? undefined : balance,
+    };
+  });
 }
+
+/** How long, ms, a reading from before what this journal has moved lately may look as if a transfer were there. */
+async function lookalikeLeft(work: Work, change: Change): Promise<number> {
+  let earlier = 0;
+  for (const { added, left } of await movedLately(work, change)) {
+    earlier -= added;
+    if (earlier === addedBy(change)) return left;
+  }
+  return 0;
+}
+
+/** Cents that a transfer adds to its card. */
+const addedBy = ({ operation, amount }: { readonly operation: string; readonly amount: number }) =>
+  operation === 'cards.fund' ? amount : -amount;
 
 /** Cents that this journal has added to a card, or to the wallet, so lately that a reading may not show them. */
 export async function addedLately({ database, op }: Work, card: string | undefined): Promise<number> {
@@ -288,10 +311,11 @@ const RECENT_MS = 600_000;
  */
 export async function readBefore(work: Work, change: Change, at: number): Promise<Before | undefined> {
   for (let pause = 250; ; pause *= 2) {
-    const { left, balance } = await movedLately(work, change);
+    const [moved] = await movedLately(work, change);
     const before = await readOnceBefore(work, change, at);
-    const isBehind = balance !== undefined && before?.card !== balance && left > 0 && pause < OWN_MOVE_COUNTS_MS;
-    if (!isBehind || !(await rest(Math.min(pause, left), work.clock, work.stop))) return before;
+    const isCurrent = moved === undefined || (moved.balance !== undefined && moved.balance === before?.card);
+    if (isCurrent || pause > OWN_MOVE_COUNTS_MS) return before;
+    if (!(await rest(Math.min(pause, moved.left), work.clock, work.stop))) return before;
   }
 }
 

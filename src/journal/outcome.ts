@@ -504,6 +504,7 @@ async function notSent(work: Work, change: Change, thrown: CliError | undefined)
 async function stopped(work: Work, change: Change): Promise<RowOutcome> {
   const error = stopError(work, change);
   if (!work.op.bulk) await settle(work, change, { state: 'not_sent', evidence: {}, error: keptError(error) });
+  else if (rowOf(change.operation).transfer !== undefined) await releaseCard(work, change.n);
   return { ...factsOf(change), outcome: 'not_sent', error: named(change, error), stops: true };
 }
 

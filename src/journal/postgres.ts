@@ -507,7 +507,6 @@ function unreachable(shown: string, why: string, note?: string, cause?: unknown)
     message: `the shared journal ${shown} cannot be used: ${why}`,
     ...(note !== undefined && { notes: [note] }),
     reason: 'journal',
-    hint: 'cardwright journal status',
     outcome: 'not_sent',
     ...(cause !== undefined && { cause }),
   });

@@ -5,12 +5,16 @@ import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 
-/** How a wallet that is too low is filled. */
-export function fillingWallet({ mode }: Pick<Identity, 'mode'>): Pick<CliError['facts'], 'hint' | 'notes'> {
+/** How a wallet that is short of money is filled; in the sandbox by a deposit of whole thousands, and its confirmation. */
+export function fillingWallet(
+  { mode }: Pick<Identity, 'mode'>,
+  short: Cents,
+): Pick<CliError['facts'], 'hint' | 'notes'> {
   if (mode !== 'sandbox') return { hint: 'cardwright wallet addresses' };
+  const amount = 1000 * Math.ceil(short / 100_000);
   return {
-    hint: 'cardwright sandbox simulate deposit --currency usdt --amount 1000',
-    notes: ['A deposit counts once it is confirmed: cardwright sandbox clock advance --by 1h'],
+    hint: `cardwright sandbox simulate deposit --currency usdt --amount ${amount} && cardwright sandbox clock advance --by 1h`,
+    notes: ['A deposit counts once it is confirmed, which an hour of the clock does.'],
   };
 }
 
@@ -30,7 +34,7 @@ export async function explainRefusal(
     const short = cents(input.amount - there);
     return refused.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      ...fillingWallet(await identity()),
+      ...fillingWallet(await identity(), short),
     });
   } catch {
     // The wallet could not be read either: the refusal itself is what the user must see.

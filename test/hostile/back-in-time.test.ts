@@ -14,6 +14,8 @@ interface Case {
   readonly operation: WriteOperation;
   readonly play: Play;
   readonly account?: BookOptions;
+  /** The answer to the first one is lost, and a person says that it is done. */
+  readonly isResolved?: boolean;
   /** Between the two; and when the second one arrives. */
   readonly between?: (books: Books<SeenRequest>) => void;
   readonly meanwhile?: (books: Books<SeenRequest>) => void;
@@ -35,6 +37,16 @@ const LATE_AFTER = { meanwhile: falls };
 
 const [fund, withdraw] = ['cards fund card_1 --amount 5', 'cards withdraw card_1 --amount 5'];
 const [create, bare] = ['cards create --bin bin_1 --amount 5', 'api POST /cards -f bin_id=bin_1 -F amount:=5'];
+
+/** A success that looks as it should, and nothing was done. */
+const FORGED: Play = {
+  effect: 'none',
+  answer: ({ card = {}, asked: { amount }, books }) => {
+    const [by, now] = [Number(amount), Number(card['balance'])];
+    const balances = { card_balance: now + by, wallet_balance: books.walletCents / 100 - by };
+    return { status: 200, body: { card_id: card['id'], amount, ...balances } };
+  },
+};
 
 const CASES: Readonly<Record<string, Case>> = {
   'a second fund is lost, and the first one shows late': {
@@ -63,6 +75,21 @@ const CASES: Readonly<Record<string, Case>> = {
     second: fund,
     operation: 'fund',
     play: REFUSED,
+    ...LATE_BEFORE,
+  },
+  'a fund is forged, and the card shows as before the withdrawal': {
+    first: withdraw,
+    second: fund,
+    operation: 'fund',
+    play: FORGED,
+    ...LATE_AFTER,
+  },
+  'a fund is lost behind one that a person has called done, which shows late': {
+    first: fund,
+    isResolved: true,
+    second: fund,
+    operation: 'fund',
+    play: LOST,
     ...LATE_BEFORE,
   },
   'a bare create is refused behind the deed, and what was terminated shows late': {
@@ -95,12 +122,20 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-test.each(Object.entries(CASES))('%s', async (_, { first, second, operation, play, account, between, meanwhile }) => {
+test.each(Object.entries(CASES))('%s', async (_, each) => {
+  const { first, second, operation, play, account, isResolved, between, meanwhile } = each;
   await using here = await arena();
   await using place = await here.enter('unknown', 'test', { cards: [{}, { cents: 500 }], ...account });
   const books = here.service.books(TEST_KEY);
-  const count = () => books.effects.filter(each => each.operation === operation).length;
-  expect((await place.run(first)).code).toBe(0);
+  const count = () => books.effects.filter(effect => effect.operation === operation).length;
+  if (isResolved) {
+    // It is done when nobody looks any more.
+    here.service.script({ operation, plays: [{ effect: { afterMs: 9_000 }, answer: { lost: 'before-headers' } }] });
+    const { op } = JSON.parse((await place.run(first)).err).error;
+    here.clock.pass(1_000);
+    expect((await place.run('wallet')).code).toBe(0);
+    expect((await place.run(`ops resolve ${op} --as done --note seen`)).code).toBe(0);
+  } else expect((await place.run(first)).code).toBe(0);
   const before = count();
   between?.(books);
   const where = () => {

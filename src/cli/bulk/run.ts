@@ -183,7 +183,7 @@ async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<
   if (wallet !== undefined && !isBack && total > wallet && !keepGoing)
     throw new CliError('insufficient_funds', {
       message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
-      ...fillingWallet(await ctx.api.identity()),
+      ...fillingWallet(await ctx.api.identity(), cents(total - wallet)),
       outcome: 'not_sent',
       ...(operation && { operation }),
     });

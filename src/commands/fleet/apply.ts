@@ -273,7 +273,7 @@ async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: nu
   if (there >= needed) return undefined;
   return new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(needed)} are needed with the reserve, ${dollars(there)} there. Nothing was spent`,
-    ...fillingWallet(await ctx.api.identity()),
+    ...fillingWallet(await ctx.api.identity(), cents(needed - there)),
     outcome: 'not_sent',
   });
 }

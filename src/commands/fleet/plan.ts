@@ -256,7 +256,7 @@ export function refuseLowWallet({ totals, caps }: PlanDocument, identity: Pick<I
   const returns = totals.returns === 0 ? '' : ` and ${money(totals.returns)} comes back`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${money(totals.spend)} asked, ${money(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,
-    ...fillingWallet(identity),
+    ...fillingWallet(identity, short),
     outcome: 'not_sent',
   });
 }
