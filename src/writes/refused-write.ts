@@ -13,8 +13,8 @@ export function fillingWallet(
   if (mode !== 'sandbox') return { hint: 'cardwright wallet addresses' };
   const amount = 1000 * Math.ceil(short / 100_000);
   return {
-    hint: `cardwright sandbox simulate deposit --currency usdt --amount ${amount} && cardwright sandbox clock advance --by 1h`,
-    notes: ['A deposit counts once it is confirmed, which an hour of the clock does.'],
+    hint: `cardwright sandbox simulate deposit --currency usdt --amount ${amount}`,
+    notes: ['A deposit counts once it is confirmed. Behind it: cardwright sandbox clock advance --by 1h'],
   };
 }
 
