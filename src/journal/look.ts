@@ -24,7 +24,7 @@ type Values = Readonly<Record<string, unknown>>;
  * read cannot be told.
  */
 export async function look(work: Work, change: Change, more: readonly number[] = []): Promise<Look> {
-  const left = await lookalikeLeft(work, change);
+  const left = await staleLeft(work, change);
   if (left > 0) await rest(left, work.clock, work.stop);
   const pauses = work.exact || work.lookOnly ? [] : [...READ_LAG_PAUSES, ...more];
   for (const pause of [...pauses, undefined]) {
@@ -166,7 +166,7 @@ async function lookForBalances(work: Work, change: Change): Promise<Look> {
   // What another change of this journal has moved on the card speaks neither for this one nor against it.
   if (await othersMovedCard(work, change, before.at))
     return { ...seen, found: 'cannot tell', text: `${text}, and others of this journal moved the card` };
-  if (card === wanted && (await lookalikeLeft(work, change)) > 0)
+  if (card === wanted && (await staleLeft(work, change)) > 0)
     return { ...seen, found: 'cannot tell', text: `${text}, as it was moments before` };
   if (card === wanted && (!isAlone || wallet === -wanted)) return { ...seen, found: 'there' };
   // Where anything has moved the card, no reading speaks against the change.
@@ -272,8 +272,8 @@ async function movedLately({ database, op, exact }: Work, { n, card = '', operat
   });
 }
 
-/** How long, ms, a reading from before what this journal has moved lately may look as if a transfer were there. */
-async function lookalikeLeft(work: Work, change: Change): Promise<number> {
+/** How long, ms, a stale reading, from before what this journal has moved lately, may look as if a transfer were there. */
+async function staleLeft(work: Work, change: Change): Promise<number> {
   let earlier = 0;
   for (const { added, left } of await movedLately(work, change)) {
     earlier -= added;

@@ -10,6 +10,7 @@ import { startSandbox } from '../../support/start-sandbox.ts';
 import { ADMIN, asPage, fromPage, going, redeem, sessionOf, ticketOf } from './probes.ts';
 
 const PAGE = '/_sandbox/';
+const INSTEAD = expect.stringMatching(/^(?!.*<title>page).*sandbox open/s);
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 /** A clock that never jumps but when it is told to. */
 const stopwatch = () => {
@@ -39,7 +40,11 @@ it('1: answers a browser without the page before the first ticket, and with it a
     (await ask(service, { path: `${ADMIN}/marks`, headers: fromPage(service) })).status,
   ];
   expect(before).toEqual([404, 403, 403]);
-  expect((await page()).text).not.toContain('<title>page');
+  // A person who typed the address is told so by a page, which is not the inspector.
+  for (const path of ['/', PAGE]) {
+    const { headers, text } = await ask(service, { path, headers: going() });
+    expect([path, headers['content-type'], text]).toEqual([path, expect.stringContaining('text/html'), INSTEAD]);
+  }
   await ticketOf(service);
   expect([await told('/'), await told(PAGE)]).toEqual([
     [404, true],
