@@ -120,7 +120,7 @@ class Player {
   clear(): void {
     for (const who of this.#world.running) who.end();
     this.#world.database?.close();
-    for (const { home } of this.#places) removeHome(home, true);
+    for (const { home } of this.#places) removeHome(home);
     rmSync(limitsFile, { force: true });
   }
 

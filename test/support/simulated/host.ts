@@ -7,8 +7,6 @@ import type { AppHost } from '../../../src/app/process-host.ts';
 import { foldersFor } from '../../../src/platform/folders.ts';
 import { effect, type Process, runningHere, sleep } from './world.ts';
 
-const ADMINISTRATOR = userInfo().uid;
-
 interface Hosted {
   readonly argv: readonly string[];
   /** Standard input as it comes; there is none otherwise. */
@@ -34,6 +32,7 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
   const stopping = new AbortController();
   who.onInterrupt = () => stopping.abort(interrupted());
   const random = { bytes: (count: number) => who.bytes(count), fraction: () => chance.fraction() };
+  const person = typist(who);
   const host: Partial<AppHost> = {
     argv,
     env,
@@ -51,7 +50,8 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
     cwd: home,
     signal: stopping.signal,
     cut: new AbortController().signal,
-    ...(isTyped ? typist(who) : input && { promptInput: input }),
+    promptInput: input ?? person.input,
+    promptOutput: person.output,
     readFile: path => effect(() => readFileSync(path, 'utf8'), 'reading'),
     isRunning: pid => runningHere(pid) !== undefined,
     onCrash: () => () => undefined,
@@ -64,7 +64,7 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
     keepSmall: () => undefined,
     program: ['cardwright'],
     programFolders: [],
-    limitsFile: { path: join(home, '..', 'limits.json'), administrator: ADMINISTRATOR, platform: 'linux' },
+    limitsFile: { path: join(home, '..', 'limits.json'), administrator: userInfo().uid, platform: 'linux' },
     keychain: async () => ({
       problem: async () => 'there is no session bus',
       read: async () => undefined,
@@ -90,5 +90,5 @@ function typist(who: Process) {
       who.world.after(1, who, () => input.write(`${amount ?? 'password'}\r`));
     }
   });
-  return { promptInput: input, promptOutput: output };
+  return { input, output };
 }

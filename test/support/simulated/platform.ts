@@ -6,7 +6,6 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import realProcess from 'node:process';
-import v8 from 'node:v8';
 import type { LostAt } from '../hostile-service.ts';
 import { PgClient } from './postgres.ts';
 import { DatabaseSync } from './sqlite.ts';
@@ -274,8 +273,6 @@ export const modules: Readonly<Record<string, unknown>> = {
   },
   'node:crypto': { ...crypto, randomBytes: bytes, randomFillSync: fill },
   'node:process': process,
-  // Its flags are those of the whole process.
-  'node:v8': { ...v8, setFlagsFromString: () => undefined },
   'node:timers': timers,
   'node:timers/promises': {
     setTimeout: (ms: number, _value: unknown, how?: { signal?: AbortSignal }) => sleep(ms, how?.signal),

@@ -30,20 +30,10 @@ const refusal = (code: string, message: string) => Object.assign(new Error(messa
 
 const SETTINGS: Readonly<Record<string, unknown>> = { server_version_num: 160_000, fsync: 'on' };
 
-/** Empty databases of histories that are over. */
-const spare: Store[] = [];
-
-function opened(): Store {
-  const store = new Store();
-  store.engine.function('current_setting', name => SETTINGS[String(name)] ?? 'UTF8');
-  store.engine.function('pg_is_in_recovery', () => 0);
-  return store;
-}
-
 /** The server: its database, one lock for all of it, and what became of transactions. */
 export class Postgres {
   readonly world: World;
-  readonly store = spare.pop() ?? opened();
+  readonly store = new Store();
   readonly connections = new Set<PgClient>();
   readonly became = new Map<string, 'committed' | 'aborted' | 'in progress'>();
   #lostCommits: readonly LostCommit[] = [];
@@ -54,6 +44,8 @@ export class Postgres {
 
   constructor(world: World) {
     this.world = world;
+    this.store.engine.function('current_setting', name => SETTINGS[String(name)] ?? 'UTF8');
+    this.store.engine.function('pg_is_in_recovery', () => 0);
   }
 
   /** From now on commits are lost. */
@@ -80,8 +72,7 @@ export class Postgres {
 
   close(): void {
     for (const connection of [...this.connections]) connection.disconnect();
-    if (this.store.empty()) spare.push(this.store);
-    else this.store.engine.close();
+    this.store.engine.close();
   }
 
   /** Resolves to true when nobody is within a transaction, and to false when that was waited for too long. */
@@ -261,9 +252,10 @@ export class PgClient extends EventEmitter {
       return { rows: [], rowCount: 0 };
     if (/from pg_(?:roles|namespace)/.test(text)) return { rows: [{ yes: 1 }] };
     if (text.startsWith('select session_user')) return { rows: [{ name: this.#role }] };
-    if (text.includes('from pg_tables')) return { rows: store.all('select 1 yes from sqlite_master limit 1') };
+    if (text.includes('from pg_tables'))
+      return { rows: store.prepared('select 1 yes from sqlite_master limit 1').all() };
     if (/^(?:create|savepoint|release|rollback)/.test(text)) {
-      store.exec(text);
+      store.engine.exec(text);
       return { rows: [] };
     }
     const many = /^insert into (\w+) \((.*?)\) select .*json_populate_recordset/.exec(text);
@@ -276,15 +268,15 @@ export class PgClient extends EventEmitter {
       const list = JSON.parse(String(values[0])) as Record<string, Value>[];
       for (const row of list) {
         const all: Record<string, Value> = { ...row, ...signed };
-        store.run(statement, ...columns.map(name => all[name] ?? null));
+        store.prepared(statement).run(...columns.map(name => all[name] ?? null));
       }
       return { rows: [], rowCount: list.length };
     }
-    const statement = text.replaceAll('$', '?').replace(/::\w+| for update/g, '');
+    const statement = store.prepared(text.replaceAll('$', '?').replace(/::\w+| for update/g, ''));
     if (/^\s*select|\breturning\b/.test(text)) {
-      const found = store.all(statement, ...values);
+      const found = statement.all(...values);
       return { rows: found, rowCount: found.length };
     }
-    return { rows: [], rowCount: store.run(statement, ...values) };
+    return { rows: [], rowCount: Number(statement.run(...values).changes) };
   }
 }

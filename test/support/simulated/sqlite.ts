@@ -4,7 +4,6 @@
  */
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { effectNow, self } from './world.ts';
 
 interface Prepared {
@@ -22,14 +21,9 @@ const sqlite = createRequire(import.meta.url)('@photostructure/sqlite') as {
   readonly DatabaseSync: new (path: string) => Engine;
 };
 
-/**
- * A file of SQLite, or a database in memory: all processes share one connection of the engine, and prepare a statement once. What
- * takes most of its time is to make tables and prepare statements, so a history gets those of an earlier one, and empty ones.
- */
+/** A file of SQLite, or a database in memory: all processes share one connection of the engine, and prepare a statement once. */
 export class Store {
   readonly engine: Engine;
-  /** The tables of an earlier history stand, and whoever asks for them sees none before he makes them. */
-  #isUsed = false;
   readonly #statements = new Map<string, Prepared>();
   /** Whoever is within a transaction: for others the file is busy. */
   owner: object | undefined;
@@ -37,80 +31,43 @@ export class Store {
   constructor(path = ':memory:') {
     this.engine = new sqlite.DatabaseSync(path);
     this.engine.exec('pragma foreign_keys = on; pragma synchronous = off; pragma journal_mode = memory');
-    // Nothing of one history is left in the file of the next.
-    this.engine.exec('pragma locking_mode = exclusive; pragma secure_delete = on');
+    this.engine.exec('pragma locking_mode = exclusive');
   }
 
-  #prepared(text: string): Prepared {
+  prepared(text: string): Prepared {
     const statement = this.#statements.get(text) ?? this.engine.prepare(text);
     this.#statements.set(text, statement);
     return statement;
   }
 
-  all(text: string, ...values: unknown[]): Readonly<Record<string, unknown>>[] {
-    const isOfTables = this.#isUsed && text.includes('sqlite_master');
-    if (isOfTables && this.#prepared('select 1 from meta').all().length === 0) return [];
-    return this.#prepared(text).all(...values);
-  }
-
-  run(text: string, ...values: unknown[]): number {
-    return Number(this.#prepared(text).run(...values).changes);
-  }
-
-  exec(text: string): void {
-    if (!this.#isUsed || !text.startsWith('create')) this.engine.exec(text);
-  }
-
   begin(owner: object): void {
-    this.run('begin');
+    this.prepared('begin').run();
     this.owner = owner;
   }
 
   end(how: 'commit' | 'rollback'): void {
-    this.run(how);
+    this.prepared(how).run();
     this.owner = undefined;
-  }
-
-  /** For the next history; false where nobody has made its tables. */
-  empty(): boolean {
-    if (this.owner !== undefined) this.end('rollback');
-    const tables = this.#prepared("select name from sqlite_master where type = 'table'").all();
-    this.run('begin');
-    // A row goes before those that it refers to.
-    for (const { name } of tables.toReversed()) this.run(`delete from ${name}`);
-    this.run('commit');
-    this.#isUsed = tables.length > 0;
-    return this.#isUsed;
   }
 }
 
 const stores = new Map<string, Store>();
-/** Empty ones, with the files that they are in. */
-const spare: (readonly [file: string, store: Store])[] = [];
-let files = 0;
 
 function storeOf(path: string): Store {
   const known = stores.get(path);
   if (known !== undefined && fs.existsSync(path)) return known;
   known?.engine.close();
-  const isNew = !fs.existsSync(path) || fs.statSync(path).size === 0;
-  const [file, used] = (isNew && spare.pop()) || [];
-  if (file !== undefined) fs.renameSync(file, path);
-  const store = used ?? new Store(path);
+  const store = new Store(path);
   stores.set(path, store);
   return store;
 }
 
-/** Removes a home. `isKept`: its databases lie beside it then, empty, for the next one. */
-export function removeHome(home: string, isKept = false): void {
-  for (const [path, store] of stores) {
+/** Removes a home. */
+export function removeHome(home: string): void {
+  for (const [path, { engine }] of stores) {
     if (!path.startsWith(`${home}/`)) continue;
+    engine.close();
     stores.delete(path);
-    if (isKept && fs.existsSync(path) && store.empty()) {
-      const file = join(home, '..', `spare-${++files}`);
-      fs.renameSync(path, file);
-      spare.push([file, store]);
-    } else store.engine.close();
   }
   fs.rmSync(home, { recursive: true, force: true });
 }
@@ -135,15 +92,16 @@ export class DatabaseSync {
   }
   exec(text: string): void {
     this.#do(() => {
-      if (text.startsWith('begin')) this.#store.begin(this);
+      if (text.startsWith('begin') && text.endsWith('commit')) this.#store.engine.exec(text);
+      else if (text.startsWith('begin')) this.#store.begin(this);
       else if (text === 'commit' || text === 'rollback') this.#store.end(text);
-      else if (!text.startsWith('pragma')) this.#store.exec(text);
+      else if (!text.startsWith('pragma')) this.#store.engine.exec(text);
     });
   }
   prepare(text: string) {
     const store = this.#store;
-    const run = (...values: unknown[]) => this.#do(() => ({ changes: store.run(text, ...values) }));
-    const all = (...values: unknown[]) => this.#do(() => store.all(text, ...values));
+    const run = (...values: unknown[]) => this.#do(() => store.prepared(text).run(...values));
+    const all = (...values: unknown[]) => this.#do(() => store.prepared(text).all(...values));
     const iterate = (...values: unknown[]) => all(...values).values();
     return { run, all, iterate, get: (...values: unknown[]) => all(...values)[0] };
   }
