@@ -11,9 +11,9 @@ export function fillingWallet(
   short: Cents,
 ): Pick<CliError['facts'], 'hint' | 'notes'> {
   if (mode !== 'sandbox') return { hint: 'cardwright wallet addresses' };
-  const amount = 1000 * Math.ceil(short / 100_000);
+  const deposit = 1000 * Math.ceil(short / 100_000);
   return {
-    hint: `cardwright sandbox simulate deposit --currency usdt --amount ${amount}`,
+    hint: `cardwright sandbox simulate deposit --currency usdt --amount ${deposit}`,
     notes: ['A deposit counts once it is confirmed. Behind it: cardwright sandbox clock advance --by 1h'],
   };
 }

@@ -12,6 +12,7 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/operation/, 'cards fund'],
   [/op\b|\.op|first|name\b/, 'op_00000000000000000000000001'],
   [/rowWords/, '3..7'],
+  [/deposit/, '1000'],
   [/amount/, '--amount 25'],
   [/yes/, ' --yes'],
   [/typed/, '--payload body.json --signature ab --secret-file secret'],
