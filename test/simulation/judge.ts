@@ -153,19 +153,7 @@ export class Judge {
     // A guard says how to go on with the op of somebody else, of which it reports nothing; a page is of the op it names.
     const isGuard = ran.code === 14 || ran.err.includes('"exit_code":14') || hintOf(ran) !== undefined;
     const op = isGuard ? pageOf(ran).op : opOf(ran);
-    const owner = this.#ownerOf(op) ?? ran.who;
-    this.#hear(ran, meant, new Set([ran.who, owner]));
-    // Who types or runs what is held and approved by then means that purchase.
-    const held = this.#history.held && !isGuard && owner !== ran.who ? this.#meant.get(owner) : undefined;
-    for (const { wish, change, attempts } of meant) {
-      const same = held?.find(each => each.wish === wish && each.change === change && each.attempts !== attempts);
-      if (same === undefined) continue;
-      for (const [who, reported] of attempts) same.attempts.set(who, reported);
-      this.#purchases.splice(
-        this.#purchases.findIndex(each => each.attempts === attempts),
-        1,
-      );
-    }
+    this.#hear(ran, meant, new Set([ran.who, this.#ownerOf(op) ?? ran.who]));
     if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
     this.#counts(when);
     if (this.#isHonest() && ran.code !== undefined)
