@@ -52,15 +52,12 @@ export const filter = {
   byLink: filterOf('link'),
 };
 
-const classOf = ({ width, isNumber, place }: Omit<Field<never>, 'shows'>, nth: number) =>
-  [width, isNumber && nth > 0 && 'number', place && `from-${place === 'under' ? 'm' : place}`]
-    .filter(Boolean)
-    .join(' ');
+const classOf = ({ isNumber, place }: Omit<Field<never>, 'shows'>, nth: number) =>
+  [isNumber && nth > 0 && 'number', place && `from-${place === 'under' ? 'm' : place}`].filter(Boolean).join(' ');
 
 /** A real table; rows that lead somewhere are gone through with `j`, `k` and Enter. */
-export function Rows<Item>({ list, items: all }: { readonly list: TableOf<Item>; readonly items: readonly Item[] }) {
+export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; readonly items: readonly Item[] }) {
   const { caption, fields, opens, empty, next, command, foldedBy } = list;
-  const items = useInTurns(all);
   const rows = foldedBy === undefined ? items.map(item => ({ item, times: 1 })) : folded(items, foldedBy);
   const isNarrow = useIsNarrow();
   const places = usePlaces(rows.map(({ item }, nth) => opens?.(item) ?? idOf(item) ?? String(nth)));
@@ -99,34 +96,6 @@ export function Rows<Item>({ list, items: all }: { readonly list: TableOf<Item>;
       </table>
     </section>
   );
-}
-
-/** Rows of another page that are put in at once; what is below them comes with the next frame. */
-const AT_ONCE = 25;
-
-/** The first rows of `items`, and those from before behind them until a frame is drawn: all 50 take longer than a frame has. */
-function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
-  const whole = useRef(items);
-  const [, draw] = useState(items);
-  if (Math.min(items.length, whole.current.length) <= AT_ONCE) whole.current = items;
-  useLayoutEffect(() => {
-    if (whole.current === items) return undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const frame = requestAnimationFrame(() => {
-      timer = setTimeout(() => {
-        whole.current = items;
-        draw(items);
-      });
-    });
-    return () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(timer);
-    };
-  }, [items]);
-  if (whole.current === items) return items;
-  const first = items.slice(0, AT_ONCE);
-  const ids = new Set(first.map(idOf));
-  return [...first, ...whole.current.slice(AT_ONCE).filter(item => !ids.has(idOf(item)))];
 }
 
 const idOf = (item: unknown) => (item as { readonly id?: string }).id;

@@ -259,8 +259,6 @@ export interface Field<Item> {
   readonly place?: Place | undefined;
   /** Stands at the right of its column, unless it is the first one. */
   readonly isNumber?: boolean;
-  /** Of its column, where there is room for all of them; without one it shares what is left. */
-  readonly width?: Width | undefined;
   /** Stands beside the title of a detail. */
   readonly isState?: boolean;
 }
@@ -268,14 +266,11 @@ export interface Field<Item> {
 /** In a table from 700 px on (`m`), from 1,200 px on (`l`), or below 700 px in a second line of the first column (`under`). */
 type Place = 'm' | 'l' | 'under';
 
-/** Columns that do not change with what mostly stands in them: another page moves few of them. */
-type Width = 'slim' | 'middle' | 'broad';
-
 /** Makes fields whose value is read from the item and shown in one way. */
 const fieldsOf =
   <Value,>(
     shows: (value: Value) => ComponentChildren,
-    usual: Pick<Field<never>, 'isNumber' | 'isState' | 'width'> = {},
+    usual: { readonly isNumber?: true; readonly isState?: true } = {},
   ) =>
   <Item,>(title: string, of: (item: Item) => Value | null | undefined, place?: Place): Field<Item> => ({
     ...usual,
@@ -290,22 +285,17 @@ const fieldsOf =
 /** Fields, by how their values are shown. */
 export const show = {
   text: fieldsOf((value: string) => <Said text={value} />),
-  name: fieldsOf((value: string) => <Name name={value} />, { width: 'broad' }),
+  name: fieldsOf((value: string) => <Name name={value} />),
   id: fieldsOf((value: string) => <Id id={value} />),
-  badge: fieldsOf((word: string) => <Badge word={word} />, { isState: true, width: 'slim' }),
-  status: fieldsOf((code: number) => <HttpStatus status={code} />, { isState: true, width: 'middle' }),
-  amount: fieldsOf(money, { isNumber: true, width: 'slim' }),
+  badge: fieldsOf((word: string) => <Badge word={word} />, { isState: true }),
+  status: fieldsOf((code: number) => <HttpStatus status={code} />, { isState: true }),
+  amount: fieldsOf(money, { isNumber: true }),
   /** Of money: with its sign, and nothing for 0. */
   change: fieldsOf(moved, { isNumber: true }),
   number: fieldsOf(count, { isNumber: true }),
   /** Its title names the zone. */
   time: <Item,>(title: string, of: (item: Item) => string | null, place: Place = 'under') =>
-    fieldsOf((iso: string) => <Time iso={iso} />, { width: 'broad' })<Item>(`${title} (UTC)`, of, place),
+    fieldsOf((iso: string) => <Time iso={iso} />)<Item>(`${title} (UTC)`, of, place),
   /** Made of more than one value. */
-  field: <Item,>(title: string, shows: Field<Item>['shows'], place?: Place, width?: Width): Field<Item> => ({
-    title,
-    shows,
-    place,
-    width,
-  }),
+  field: <Item,>(title: string, shows: Field<Item>['shows'], place?: Place): Field<Item> => ({ title, shows, place }),
 };

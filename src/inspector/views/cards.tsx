@@ -16,12 +16,12 @@ export const CARDS: ViewOf<Told<'cards'>, WholeCard> = {
     caption: 'Cards, newest first',
     opens: ({ id }) => addressOf('cards', id),
     fields: [
-      show.field('Card', ({ last4 }) => masked(last4), undefined, 'slim'),
+      show.field('Card', ({ last4 }) => masked(last4)),
       show.badge('Status', card => card.status),
       show.amount('Available', card => card.balance),
       show.amount('On hold', card => card.hold, 'l'),
       show.text('Label', card => card.label, 'under'),
-      show.field('Network', ({ network, bin_id: bin }) => <span title={bin}>{network}</span>, 'l', 'slim'),
+      show.field('Network', ({ network, bin_id: bin }) => <span title={bin}>{network}</span>, 'l'),
       show.time('Created', card => card.created_at),
     ],
     filters: [

@@ -9,8 +9,7 @@ import { MOVED } from './cards.tsx';
 
 type OnCard = Pick<Transaction & Challenge, 'amount' | 'card_id' | 'last4' | 'merchant'>;
 
-const cardLink = ({ card_id, last4 }: OnCard) => <CardLink id={card_id} last4={last4} />;
-const CARD = show.field('Card', cardLink, undefined, 'slim');
+const CARD = show.field('Card', ({ card_id, last4 }: OnCard) => <CardLink id={card_id} last4={last4} />);
 const MERCHANT = show.text('Merchant', ({ merchant }: OnCard) => merchant, 'under');
 const FILTERS = [
   filter.search('merchant, last four, amount, id'),
