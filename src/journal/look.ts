@@ -246,8 +246,8 @@ const OWN_MOVE_COUNTS_MS = 15 * SECOND;
 
 /**
  * What this journal has moved on the card of a transfer moments ago, newest first: how long, ms, a reading may still be from before
- * it; the cents that it added to a card that was there; the balance that it surely left. Of the built-in sandbox nothing: its readings
- * are never behind.
+ * it; the cents that it added to a card that was there; the balance that is known to be left. Of the built-in sandbox nothing: its
+ * readings are never behind.
  */
 async function movedLately({ database, op, exact }: Work, { n, card = '', operation }: Change) {
   if (exact || rowOf(operation).transfer === undefined) return [];
@@ -272,7 +272,7 @@ async function movedLately({ database, op, exact }: Work, { n, card = '', operat
   });
 }
 
-/** How long, ms, a stale reading, from before what this journal has moved lately, may look as if a transfer were there. */
+/** How long, ms, a reading from before an earlier transfer of this journal may look as if this one were there. */
 async function staleLeft(work: Work, change: Change): Promise<number> {
   let earlier = 0;
   for (const { added, left } of await movedLately(work, change)) {

@@ -14,7 +14,7 @@ export function fillingWallet(
   const deposit = 1000 * Math.ceil(short / 100_000);
   return {
     hint: `cardwright sandbox simulate deposit --currency usdt --amount ${deposit}`,
-    notes: ['A deposit counts once it is confirmed. Behind it: cardwright sandbox clock advance --by 1h'],
+    notes: ['A deposit counts once it is confirmed. After it: cardwright sandbox clock advance --by 1h'],
   };
 }
 
