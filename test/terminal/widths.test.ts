@@ -87,6 +87,7 @@ const unbroken = (line: string) =>
 
 describe.each(Object.keys(TABLES))('%s', noun => {
   const columns = TABLES[noun] ?? [];
+  const wraps = columns.some(({ shrink }) => shrink === 'wraps');
   // What happened to a card says which card before it says its own number.
   const isOfCard = noun === 'entry';
   const isEssential = ({ field, wideOnly }: Column) =>
@@ -111,8 +112,10 @@ describe.each(Object.keys(TABLES))('%s', noun => {
         const rows = texts.map((_, index) => rowOf(columns, texts.slice(index), index));
         const { out } = await show(listed(noun, rows), { ...TERMINAL, columns: width });
         for (const line of out.split('\n')) {
+          // The last word of a last column that wraps stays whole, so that it can be copied.
+          const folded = wraps ? line.replace(/ \S*$/, '') : line;
           // A word that fits no line of its own stays behind its name.
-          if (unbroken(line) + 2 <= width) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+          if (unbroken(line) + 2 <= width) expect(stringWidth(folded)).toBeLessThanOrEqual(width);
           expect(line).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e\u200b]/);
         }
         for (const row of rows) {
