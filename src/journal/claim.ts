@@ -172,10 +172,11 @@ async function earlierOp(
   return earlier;
 }
 
-/** What is held for approval is meant by whoever asks for the same once more, row by row under the same names. */
-async function heldBefore(tx: Reading, { account, digest, givenKey, rows }: Claimed) {
+/** What is held for approval is meant by whoever asks for the same once more, in the same way and row by row under the same names. */
+async function heldBefore(tx: Reading, { account, digest, givenKey, rows, bulk }: Claimed) {
   const held = await tx.all<{ id: string; given_key: string | null }>(
-    sql`select id, given_key from op where account = ${account} and state = 'pending' and digest = ${digest}`,
+    sql`select id, given_key from op where account = ${account} and state = 'pending' and digest = ${digest}
+      and bulk = ${bulk ? 1 : 0}`,
   );
   for (const { id, given_key: key } of held) {
     const names = await tx.all<{ intent: string | null }>(sql`select intent from change where op = ${id} order by n`);

@@ -144,20 +144,47 @@ export class Judge {
   }
 
   /** A process that was to buy them has ended. */
-  bought({ name, act }: Step, ran: Ran, meant: readonly Purchase[], isFile: boolean): void {
+  bought({ name, act }: Step, ran: Ran, isFile: boolean): void {
     const when = `step ${name}`;
-    for (const purchase of meant) {
+    for (const purchase of this.#boughtBy(ran.who)) {
       purchase.living -= 1;
       purchase.isBegun ||= ran.who.writes > 0;
     }
     // A guard says how to go on with the op of somebody else, of which it reports nothing; a page is of the op it names.
     const isGuard = ran.code === 14 || ran.err.includes('"exit_code":14') || hintOf(ran) !== undefined;
-    const op = isGuard ? pageOf(ran).op : opOf(ran);
-    this.#hear(ran, meant, new Set([ran.who, this.#ownerOf(op) ?? ran.who]));
+    const owner = this.#ownerOf(isGuard ? pageOf(ran).op : opOf(ran)) ?? ran.who;
+    this.#joins(ran.who, owner);
+    const meant = this.#boughtBy(ran.who);
+    this.#hear(ran, meant, new Set([ran.who, owner]));
     if (!isFile) this.#numbers(ran, meant[0]?.wish ?? 0);
     this.#counts(when);
     if (this.#isHonest() && ran.code !== undefined)
       this.#calm(when, ran, act.do === 'buy' && act.as === undefined ? meant : []);
+  }
+
+  #boughtBy(who: Process): readonly Purchase[] {
+    return this.#meant.get(who) ?? [];
+  }
+
+  /** Who takes up the op of another process buys what that one was to buy: each of its purchases is one of those. */
+  #joins(who: Process, owner: Process): void {
+    const [own, owned] = [this.#boughtBy(who), this.#boughtBy(owner)];
+    const free = owned.filter(each => !own.includes(each));
+    for (const purchase of own.filter(each => !owned.includes(each))) {
+      const at = free.findIndex(({ wish }) => wish === purchase.wish);
+      const [first] = at === -1 ? [] : free.splice(at, 1);
+      if (first === undefined) continue;
+      for (const [process, reported] of purchase.attempts) first.attempts.set(process, reported);
+      first.living += purchase.living;
+      first.resumed += purchase.resumed;
+      first.isBegun ||= purchase.isBegun;
+      this.#purchases.splice(this.#purchases.indexOf(purchase), 1);
+      for (const [process, meant] of this.#meant)
+        this.#meant.set(
+          process,
+          meant.map(each => (each === purchase ? first : each)),
+        );
+    }
   }
 
   /** An op is resumed; returns what takes its end. `mayResend`: a person lets what was not found be sent again. */
@@ -165,21 +192,22 @@ export class Judge {
     const owner = this.#ownerOf(op);
     this.#isResent ||= mayResend;
     if (owner === undefined) return when => this.#counts(when);
-    const known = this.#meant.get(owner) ?? [];
-    for (const { wish } of mayResend ? known : [])
+    const before = this.#boughtBy(owner);
+    for (const { wish } of mayResend ? before : [])
       if (!this.#isShown(wish)) this.#excused.set(wish, (this.#excused.get(wish) ?? 0) + 1);
     // Rows that were not sent are sent now.
-    const anew = known.filter(({ attempts }) => attempts.get(owner) === 'no');
-    for (const { attempts } of anew) attempts.set(owner, 'open');
-    for (const purchase of known) purchase.resumed += 1;
+    const isAnew = before.map(({ attempts }) => attempts.get(owner) === 'no');
+    for (const { attempts } of before.filter((_, n) => isAnew[n])) attempts.set(owner, 'open');
+    for (const purchase of before) purchase.resumed += 1;
     return (when, ran) => {
+      const known = this.#boughtBy(owner);
       for (const purchase of known) {
         purchase.resumed -= 1;
         purchase.isBegun ||= ran.who.writes > 0;
       }
       const about = new Set([owner]);
       if (ran.code !== undefined && NOTHING.has(ran.code))
-        for (const each of anew) report(each, 'no', about, this.#world.now);
+        for (const each of known.filter((_, n) => isAnew[n])) report(each, 'no', about, this.#world.now);
       if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, known, about);
       this.#counts(when);
     };

@@ -240,7 +240,7 @@ class Player {
       const line = `cards ${change} --file ${file}${isAgain ? ' --again' : ''} --yes --json`;
       entry.ran = await this.#run(step.machine, line, { ...step, meant });
     }
-    this.judge.bought(step, entry.ran, meant, isFile);
+    this.judge.bought(step, entry.ran, isFile);
   }
 
   async #aim(step: Step, act: Aim, { home }: Place): Promise<void> {

@@ -56,7 +56,13 @@ test('an agent asks, a person at a terminal of the same machine approves, and it
   expect((await here.run(CREATE)).code).toBe(0);
   expect(await cards()).toHaveLength(1);
   // Approved once is sent once: the next one is held anew.
-  expect((await here.run(CREATE)).code).toBe(17);
+  const next = errorOf(await here.run(CREATE)).op;
+  expect(await cards()).toHaveLength(1);
+  // A file is no command: run once more it would be sent anew.
+  await writeFile(join(here.folder, 'one.csv'), 'bin_id,amount\nauto,25\n');
+  expect((await here.run(`ops approve ${next}`, typed('25.00', 'correct horse'))).code).toBe(0);
+  const file = await here.run('cards create --file one.csv --yes --json');
+  expect([file.code, errorOf(file).hint]).toEqual([14, `cardwright ops show ${next}`]);
   expect(await cards()).toHaveLength(1);
 });
 
