@@ -11,6 +11,7 @@ import {
   type scryptSync,
 } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
+import { jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { keyIdOf, publicBytes } from './request.ts';
 
@@ -82,13 +83,9 @@ function wrappingKey(scrypt: Scrypt, passphrase: Secret, salt: Uint8Array): Buff
 }
 
 function keptIn(text: string, place: string): KeptKey {
-  try {
-    const kept = JSON.parse(text) as KeptKey;
-    const isWhole = typeof kept.public === 'string' && typeof kept.sealed === 'string';
-    if (kept.type === 'cardwright-approval-key' && kept.v === 1 && isWhole) return kept;
-  } catch {
-    // Falls through to the one refusal.
-  }
+  const kept = jsonOrUndefined(text) as KeptKey | undefined;
+  const isOurs = kept?.type === 'cardwright-approval-key' && kept.v === 1;
+  if (isOurs && typeof kept.public === 'string' && typeof kept.sealed === 'string') return kept;
   throw new CliError('check_failed', {
     message: `${place} holds no approval key`,
     notes: ['Move it away before a new one is made.'],

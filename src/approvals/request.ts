@@ -84,13 +84,8 @@ export function changesDigest(changes: Iterable<SignedChange>): string {
 export function readRequest(text: string, op: string): ApprovalRequest {
   try {
     const request = JSON.parse(text) as ApprovalRequest;
-    if (
-      canonicalJson(request) === text &&
-      request.type === 'cardwright-approval' &&
-      request.v === 1 &&
-      request.op === op
-    )
-      return request;
+    const isOurs = request.type === 'cardwright-approval' && request.v === 1 && request.op === op;
+    if (isOurs && canonicalJson(request) === text) return request;
   } catch {
     // Falls through to the one refusal.
   }
@@ -99,8 +94,7 @@ export function readRequest(text: string, op: string): ApprovalRequest {
 
 /** Throws `check_failed` where the changes of the op are not those that were asked for. */
 export function checkChanges(request: ApprovalRequest, changes: readonly SignedChange[]): void {
-  const sum = changes.length;
-  if (request.changes === sum && request.changes_sha256 === changesDigest(changes)) return;
+  if (request.changes === changes.length && request.changes_sha256 === changesDigest(changes)) return;
   throw forged(request.op, 'its changes are not those that approval was asked for');
 }
 
@@ -140,21 +134,14 @@ export function countApprovals(
 }
 
 function isSigned(text: string, signature: string, key: Uint8Array): boolean {
-  const spki = Buffer.concat([SPKI_ED25519, key]);
-  return verify(
-    null,
-    Buffer.from(text),
-    createPublicKey({ key: spki, format: 'der', type: 'spki' }),
-    Buffer.from(signature, 'base64'),
-  );
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(key).toString('base64url') };
+  const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+  return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64'));
 }
-
-/** SubjectPublicKeyInfo of ed25519 (RFC 8410) before the 32 bytes of the key. */
-const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** The 32 bytes of a public key of ed25519. */
 export function publicBytes(key: KeyObject): Uint8Array {
-  return key.export({ format: 'der', type: 'spki' }).subarray(SPKI_ED25519.length);
+  return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
 }
 
 export function keyIdOf(key: Uint8Array): string {

@@ -6,6 +6,7 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
+import { jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
@@ -194,8 +195,9 @@ function seenJournalsIn(stateFolder: string, files: FileDependencies) {
     async read(): Promise<readonly SeenJournal[]> {
       const found = new Map<string, SeenJournal>();
       for (const line of ((await readPrivate(path, files)) ?? '').split('\n')) {
-        const seen = readLine(line);
-        if (seen === undefined) continue;
+        const seen = jsonOrUndefined(line) as SeenJournal | undefined;
+        // A line that was cut off by a full disk or a crash is none.
+        if (typeof seen?.journal !== 'string' || !Number.isSafeInteger(seen.seq)) continue;
         const name = `${seen.journal} ${seen.account}`;
         const before = found.get(name);
         if (before === undefined || before.seq <= seen.seq) found.set(name, seen);
@@ -207,16 +209,6 @@ function seenJournalsIn(stateFolder: string, files: FileDependencies) {
       await inOurWords(path, () => appendFile(path, `${JSON.stringify(seen)}\n`, { mode: 0o600 }));
     },
   };
-}
-
-/** A line that was cut off by a full disk or a crash is none. */
-function readLine(line: string): SeenJournal | undefined {
-  try {
-    const seen = JSON.parse(line) as SeenJournal;
-    return typeof seen.journal === 'string' && Number.isSafeInteger(seen.seq) ? seen : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -164,11 +164,9 @@ async function compareCards(work: Work, creates: readonly Change[], isCurrent: b
     [...lists].filter(isUnlisted).map(([change]) => change),
   );
   const objections: string[] = [];
-  const [found, missing, unclear]: [Compared['found'][number][], Compared['missing'][number][], Change[]] = [
-    [],
-    [],
-    [],
-  ];
+  const found: Compared['found'][number][] = [];
+  const missing: Compared['missing'][number][] = [];
+  const unclear: Change[] = [];
   let read = 0;
   for (const [change, { marked, isOld }] of lists) {
     const { n, card = '', marker = '' } = change;
