@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import * as own from 'node:process';
 import { type CliError, notSent, usage } from '../core/errors.ts';
 import type { Host } from '../platform/host.ts';
@@ -315,28 +315,29 @@ function refuseUnsafeParent(path: string): void {
   const us = ourUid();
   if (us === undefined) return;
   const trusted = new Set([us, ROOT, ...unmapped()]);
-  const nearest = above(path).find(folder => existing(() => lstatSync(folder)) !== undefined);
-  if (nearest === undefined) return;
-  for (const link of [nearest, ...above(nearest)]) {
-    const found = lstatSync(link);
-    if (found.isSymbolicLink() && !trusted.has(found.uid)) throw unsafe(link, 'is a link of another user');
-  }
-  const real = existing(() => realpathSync(nearest)) ?? nearest;
-  for (const folder of [real, ...above(real)]) {
-    const { uid, mode } = statSync(folder);
-    if (!trusted.has(uid)) throw unsafe(folder, 'belongs to another user');
-    if ((mode & WORLD_WRITES) !== 0 && (mode & STICKY) === 0) throw unsafe(folder, 'can be written by everybody');
+  const there = upFrom(dirname(resolve(path))).flatMap(folder => {
+    const found = existing(() => lstatSync(folder));
+    return found === undefined ? [] : [{ folder, found }];
+  });
+  const links = there.filter(({ found }) => found.isSymbolicLink());
+  for (const { folder, found } of links) if (!trusted.has(found.uid)) throw unsafe(folder, 'is a link of another user');
+  // Without a link they stand where their names say.
+  const [nearest] = there;
+  const real =
+    links.length === 0 || nearest === undefined
+      ? there
+      : upFrom(realpathSync(nearest.folder)).map(folder => ({ folder, found: statSync(folder) }));
+  for (const { folder, found } of real) {
+    if (!trusted.has(found.uid)) throw unsafe(folder, 'belongs to another user');
+    if ((found.mode & WORLD_WRITES) !== 0 && (found.mode & STICKY) === 0)
+      throw unsafe(folder, 'can be written by everybody');
   }
 }
 
-/** The folders above, the nearest first. */
-function above(path: string): string[] {
-  const found: string[] = [];
-  for (let [below, folder] = [path, dirname(path)]; folder !== below; folder = dirname(folder)) {
-    found.push(folder);
-    below = folder;
-  }
-  return found;
+/** A folder and those above it, the nearest first. */
+function upFrom(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upFrom(above)];
 }
 
 function existing<T>(look: () => T): T | undefined {

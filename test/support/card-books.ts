@@ -140,6 +140,7 @@ export const isWrite = (operation: CardRequest['operation']): operation is Write
   operation !== 'read' && operation !== 'details' && operation !== 'unknown';
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
+  if (text === '') return {};
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -137,7 +137,7 @@ export class Node extends Commander {
     root.below = read.registry.map(({ name }) => name);
     for (const group of read.registry)
       if (read.argv.includes(group.name)) root.addCommand(new Node([group.name], group, read));
-    root.#addOptions([]);
+    if (!root.#isPassed()) root.#addOptions([]);
     return root;
   }
 
@@ -151,6 +151,7 @@ export class Node extends Commander {
     this.below = [...new Set(paths.map(path => path.split(' ')[this.words.length] ?? ''))];
     for (const word of this.below)
       if (this.#read.argv.includes(word)) this.addCommand(new Node([...this.words, word], this.group, this.#read));
+    if (this.#isPassed()) return;
     const command = await this.#leaves[here]?.();
     this.declared = command;
     this.#addOptions(command?.flags ?? []);
@@ -158,6 +159,13 @@ export class Node extends Commander {
     // A program with its words stands behind `--`.
     if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
     if (here === 'help') this.#explains();
+  }
+
+  /** The line begins with its words and that of a command below it: no option or operand of its own can stand there. */
+  #isPassed(): boolean {
+    const { argv } = this.#read;
+    const next = argv[this.words.length];
+    return this.words.every((word, n) => word === argv[n]) && this.commands.some(below => below.name() === next);
   }
 
   /** What the command of this word does; its options are not made for it. */

@@ -1,7 +1,7 @@
 /** The host of the program in a simulated process: its streams, clock, chance and folders. */
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../../src/app/process-host.ts';
 import { foldersFor } from '../../../src/platform/folders.ts';
@@ -32,7 +32,6 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
   const stopping = new AbortController();
   who.onInterrupt = () => stopping.abort(interrupted());
   const random = { bytes: (count: number) => who.bytes(count), fraction: () => chance.fraction() };
-  const person = typist(who);
   const host: Partial<AppHost> = {
     argv,
     env,
@@ -50,8 +49,8 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
     cwd: home,
     signal: stopping.signal,
     cut: new AbortController().signal,
-    promptInput: input ?? person.input,
-    promptOutput: person.output,
+    ...(isTyped && typist(who)),
+    ...(input && { promptInput: input }),
     readFile: path => effect(() => readFileSync(path, 'utf8'), 'reading'),
     isRunning: pid => runningHere(pid) !== undefined,
     onCrash: () => () => undefined,
@@ -64,7 +63,7 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
     keepSmall: () => undefined,
     program: ['cardwright'],
     programFolders: [],
-    limitsFile: { path: join(home, '..', 'limits.json'), administrator: userInfo().uid, platform: 'linux' },
+    limitsFile: { path: join(home, '..', 'limits.json'), administrator: process.getuid?.() ?? 0, platform: 'linux' },
     keychain: async () => ({
       problem: async () => 'there is no session bus',
       read: async () => undefined,
@@ -90,5 +89,5 @@ function typist(who: Process) {
       who.world.after(1, who, () => input.write(`${amount ?? 'password'}\r`));
     }
   });
-  return { input, output };
+  return { promptInput: input, promptOutput: output };
 }

@@ -67,11 +67,13 @@ function processFile(path: unknown): string | undefined {
   return `${pid} (node) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${started} 0 0\n`;
 }
 
+const SYNCS = ['fsyncSync', 'fdatasyncSync'];
+
 /** A call of the disk by its name. Nothing here survives a loss of power, so nothing is synced. */
 function onDisk(name: string, asked: unknown[]): unknown {
   const [path] = asked;
   const who = turnOf();
-  if (/^f(?:data)?syncSync$/.test(name) || who === undefined) return undefined;
+  if (who === undefined || SYNCS.includes(name)) return undefined;
   const known = processFile(path);
   if (known !== undefined) return known;
   const result = (fs as unknown as Record<string, Call>)[name]?.(...asked);
@@ -101,22 +103,24 @@ const handle = (fd: number): object =>
     },
   );
 
-const promised = new Proxy(fs.promises, {
-  get(target, name: string) {
-    if (name === 'open') return async (...asked: unknown[]) => handle((await onDiskLater('openSync', asked)) as number);
-    return `${name}Sync` in fs ? (...asked: unknown[]) => onDiskLater(`${name}Sync`, asked) : Reflect.get(target, name);
-  },
-});
-
-const files = new Proxy(fs, {
-  get(target, name: string) {
-    const found = Reflect.get(target, name);
-    if (name === 'promises') return promised;
-    if (typeof found !== 'function' || !name.endsWith('Sync')) return found;
-    return (...asked: unknown[]) =>
-      isChange(name, asked) ? effectNow(() => onDisk(name, asked)) : onDisk(name, asked);
-  },
-});
+const names = Object.keys(fs).filter(name => name.endsWith('Sync'));
+const promised = {
+  ...fs.promises,
+  ...Object.fromEntries(
+    names.map(name => [name.slice(0, -'Sync'.length), (...asked: unknown[]) => onDiskLater(name, asked)]),
+  ),
+  open: async (...asked: unknown[]) => handle((await onDiskLater('openSync', asked)) as number),
+};
+const files = {
+  ...fs,
+  ...Object.fromEntries(
+    names.map(name => [
+      name,
+      (...asked: unknown[]) => (isChange(name, asked) ? effectNow(() => onDisk(name, asked)) : onDisk(name, asked)),
+    ]),
+  ),
+  promises: promised,
+};
 
 // HTTP
 
